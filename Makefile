@@ -1,0 +1,56 @@
+# One door for people and CI. Needs Python 3.11+, make and the package registries; uv is used where it is there.
+
+PYTHON ?= python3
+BIN := .venv/bin
+UV := $(or $(shell command -v uv),$(BIN)/uv)
+RUN := $(BIN)/python -m
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo check test test-long bench lock clean
+
+help: ## show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+install: .venv/.dev ## make .venv with everything, development tools included
+
+demo: .venv/.runtime ## play Gofer with simulators; ARGS=--exit plays the tour and stops
+	@$(BIN)/gofer demo $(ARGS)
+
+check: .venv/.dev ## lint, types and floors
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports --no-cache
+
+test: check ## everything that must hold: check, then all tests with coverage
+	$(RUN) coverage run -m pytest $(ARGS)
+	$(RUN) coverage report
+
+bench: .venv/.dev ## benchmarks: ratios against a bare loop, printed
+	$(RUN) pytest tests/benchmarks -s -p no:cacheprovider --benchmarks $(ARGS)
+
+lock: .venv/.dev ## resolve dependencies anew into the two lock files
+	$(UV) pip compile -q pyproject.toml $(LOCK) -o requirements.lock
+	$(UV) pip compile -q pyproject.toml --group dev $(LOCK) -o requirements-dev.lock
+
+LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --upgrade \
+	--custom-compile-command "make lock"
+
+clean: ## remove the environment, caches and the demo's state
+	rm -rf .venv .gofer .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage build dist
+
+.venv/.python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Gofer needs Python 3.11 or newer; name one with make PYTHON=python3.13 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -m venv .venv
+	@command -v uv >/dev/null || $(BIN)/python -m pip install -q --disable-pip-version-check uv
+	@touch $@
+
+.venv/.runtime: .venv/.python requirements.lock pyproject.toml
+	$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements.lock
+	$(UV) pip install -q --python $(BIN)/python --no-deps --build-constraints requirements-dev.lock -e .
+	@touch $@
+
+.venv/.dev: .venv/.runtime requirements-dev.lock
+	$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements-dev.lock
+	@touch $@

@@ -1,0 +1,1 @@
+"""Gofer: the internal agent a company runs from its own repository. A run is its journal."""

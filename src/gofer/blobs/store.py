@@ -1,0 +1,35 @@
+"""What must any store of bodies promise?
+
+*Create-only*: a body is named by its hash and never changes. *Whole or absent*: a reader never sees half a body.
+"""
+
+import hashlib
+from typing import Protocol
+
+from gofer.errors import Damaged
+
+
+class Blobs(Protocol):
+    """A store of immutable bodies; a key is `<folder>/<sha256 of the body>`."""
+
+    async def put(self, key: str, body: bytes) -> None:
+        """Stores the body; storing it again is the same as storing it once. Raises TemporaryError."""
+        ...
+
+    async def get(self, key: str) -> bytes:
+        """The body. Raises Damaged when it is missing or is not what its name says."""
+        ...
+
+
+def blob_key(folder: str, body: bytes) -> str:
+    """The key of a body: `<folder>/<sha256>`."""
+    return f"{folder}/{hashlib.sha256(body).hexdigest()}"
+
+
+def verified(key: str, body: bytes | None) -> bytes:
+    """The body, if it is the one its key names. Raises Damaged."""
+    if body is None:
+        raise Damaged(f"The body {key} is missing; restore it from a backup.")
+    if hashlib.sha256(body).hexdigest() != key.rpartition("/")[2]:
+        raise Damaged(f"The body {key} is not the one that was written; restore it from a backup.")
+    return body

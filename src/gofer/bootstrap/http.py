@@ -1,0 +1,53 @@
+"""How do tools reach the network? One shared client, without redirects, with hard limits on time and size."""
+
+import asyncio
+from collections.abc import Mapping
+
+import httpx2
+
+from gofer.errors import TemporaryError
+from gofer.outside import HttpResponse
+
+
+def http_client() -> httpx2.AsyncClient:
+    """The one client of a process; whoever builds it closes it."""
+    return httpx2.AsyncClient(follow_redirects=False, limits=httpx2.Limits(max_connections=200), trust_env=False)
+
+
+class SharedHttp:
+    """`outside.Http` over a shared httpx2 client."""
+
+    def __init__(self, client: httpx2.AsyncClient) -> None:
+        self._client = client
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        content: bytes = b"",
+        timeout: float,
+        limit: int = 5_000_000,
+    ) -> HttpResponse:
+        """See Http.request."""
+        try:
+            async with (
+                asyncio.timeout(timeout),
+                self._client.stream(method, url, headers=dict(headers), content=content, timeout=timeout) as response,
+            ):
+                body = await _read(response, limit)
+        except TimeoutError as error:
+            raise TemporaryError(f"no answer within {timeout:g} seconds") from error
+        except httpx2.HTTPError as error:
+            raise TemporaryError(f"the connection failed ({type(error).__name__})") from error
+        return HttpResponse(response.status_code, dict(response.headers), body)
+
+
+async def _read(response: httpx2.Response, limit: int) -> bytes:
+    body = bytearray()
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > limit:
+            raise TemporaryError(f"the answer is larger than {limit} bytes")
+    return bytes(body)

@@ -1,0 +1,115 @@
+"""How is everything put together in one process, with real services or with simulators in their place?"""
+
+import asyncio
+import contextlib
+import random
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import httpx2
+
+from gofer.bootstrap.http import SharedHttp, http_client
+from gofer.bootstrap.ingress import build_ingress
+from gofer.bootstrap.settings import Settings
+from gofer.bootstrap.state import State, installation_key, open_state, serving
+from gofer.bootstrap.worker import build_model, build_worker
+from gofer.dispatch import Ingress
+from gofer.local.front import front
+from gofer.local.pages import Pages
+from gofer.local.server import serve
+from gofer.outside import Outside, SystemClock, random_id
+from gofer.secret import Secret
+from gofer.simulators.demo import demo_scripts
+from gofer.simulators.offline_model import offline_model
+from gofer.simulators.slack import SlackSimulator
+from gofer.worker import Worker
+from gofer.workflows.load import Catalog, load_catalog
+
+
+@dataclass(frozen=True, slots=True)
+class Laptop:
+    """Everything that runs in this process."""
+
+    url: str
+    """The front and Gofer's own pages."""
+    ingress: Ingress
+    worker: Worker
+    state: State
+    catalog: Catalog
+    slack: SlackSimulator | None
+    slack_url: str
+    """The simulated Slack's page for people; empty with a real Slack."""
+    model: str
+    """What answers, for people."""
+
+
+@contextlib.asynccontextmanager
+async def open_laptop(
+    settings: Settings, root: Path, port: int = 0, world: Mapping[str, object] | None = None
+) -> AsyncGenerator[Laptop]:
+    """Everything over the embedded state; Slack is simulated when a world is given.
+
+    Raises ConfigError when a file or setting is wrong or another process serves the state.
+    """
+    catalog = load_catalog(root / "agents")
+    async with contextlib.AsyncExitStack() as stack:
+        stack.enter_context(serving(settings.data))
+        clock = SystemClock()
+        state = stack.enter_context(open_state(settings.data, clock))
+        http = await stack.enter_async_context(http_client())
+        slack, slack_url = None, ""
+        if world is not None:
+            slack, slack_url, settings = await _simulate_slack(stack, settings, world, http)
+        settings = await _offline_unless_set_up(stack, settings)
+        outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom())
+        key = installation_key(settings.data)
+        ingress = build_ingress(settings, catalog.routes(), state.store, state.queue, key, outside)
+        url = await stack.enter_async_context(serve(front(ingress, Pages(state.store, state.blobs, catalog)), port))
+        model = build_model(settings, http)
+        worker = build_worker(settings, catalog, state.store, state.blobs, state.queue, model, outside, url)
+        if slack is not None:
+            slack.subscribe(f"{url}/slack/events")
+        yield Laptop(url, ingress, worker, state, catalog, slack, slack_url, _model_name(settings))
+
+
+@contextlib.asynccontextmanager
+async def working(worker: Worker) -> AsyncGenerator[None]:
+    """The worker hears doorbells while the block runs."""
+    task = asyncio.create_task(worker.serve())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _simulate_slack(
+    stack: contextlib.AsyncExitStack, settings: Settings, world: Mapping[str, object], http: httpx2.AsyncClient
+) -> tuple[SlackSimulator, str, Settings]:
+    token, secret = random_id(), random_id()
+    slack = SlackSimulator(world, clock=SystemClock().now, http=http, token=token, signing_secret=secret)
+    url = await stack.enter_async_context(serve(slack.app))
+    return (
+        slack,
+        url,
+        replace(
+            settings,
+            slack_api_url=f"{url}/api/",
+            slack_bot_token=Secret(token),
+            slack_signing_secrets=(Secret(secret),),
+        ),
+    )
+
+
+async def _offline_unless_set_up(stack: contextlib.AsyncExitStack, settings: Settings) -> Settings:
+    if settings.has_model:
+        return settings
+    url = await stack.enter_async_context(serve(offline_model(demo_scripts())))
+    return replace(settings, openai_base_url=f"{url}/v1", offline=True)
+
+
+def _model_name(settings: Settings) -> str:
+    if settings.offline:
+        return "the offline model: a script, not a language model"
+    return f"the model behind {settings.openai_base_url or 'the OpenAI API'}"

@@ -1,0 +1,47 @@
+"""What did the environment say? Read once, checked at once, and passed on as values."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gofer.secret import Secret
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Settings of one process. An empty secret means that the part it belongs to is not set up."""
+
+    data: Path
+    """GOFER_DATA: the folder of the embedded state."""
+    openai_api_key: Secret
+    openai_base_url: str
+    slack_signing_secrets: Sequence[Secret]
+    """SLACK_SIGNING_SECRET: one, or two with a comma between them while it is being rotated."""
+    slack_bot_token: Secret
+    slack_api_url: str
+    offline: bool = False
+    """Whether the model is the offline one; set by the laptop, never by the environment."""
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a real model is set up."""
+        return bool(self.openai_api_key) or bool(self.openai_base_url)
+
+
+def process_settings() -> Settings:
+    """The settings of this process."""
+    return read_settings(os.environ)
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """The settings in an environment."""
+    signing = environment.get("SLACK_SIGNING_SECRET", "").split(",")
+    return Settings(
+        data=Path(environment.get("GOFER_DATA", ".gofer")),
+        openai_api_key=Secret(environment.get("OPENAI_API_KEY", "")),
+        openai_base_url=environment.get("OPENAI_BASE_URL", ""),
+        slack_signing_secrets=tuple(Secret(secret.strip()) for secret in signing if secret.strip()),
+        slack_bot_token=Secret(environment.get("SLACK_BOT_TOKEN", "")),
+        slack_api_url=environment.get("SLACK_API_URL", "https://slack.com/api/"),
+    )

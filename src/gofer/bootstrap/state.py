@@ -1,0 +1,73 @@
+"""Where does the embedded state live, and who may serve it?"""
+
+import contextlib
+import fcntl
+import os
+import secrets
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gofer.blobs.directory import DirectoryBlobs
+from gofer.database import Database
+from gofer.errors import ConfigError
+from gofer.journal import sqlite as journal
+from gofer.journal.sqlite import SqliteStore
+from gofer.outside import Clock
+from gofer.queue import sqlite as queue
+from gofer.queue.sqlite import SqliteQueue
+from gofer.secret import Secret
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The embedded state of one GOFER_DATA folder."""
+
+    store: SqliteStore
+    blobs: DirectoryBlobs
+    queue: SqliteQueue
+
+
+@contextlib.contextmanager
+def open_state(data: Path, clock: Clock) -> Generator[State]:
+    """The state of a folder, made if it is not there; closed afterwards. Raises TemporaryError."""
+    data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    database = Database(data / "gofer.db", journal.SCHEMA + queue.SCHEMA)
+    try:
+        yield State(SqliteStore(database), DirectoryBlobs(data / "blobs"), SqliteQueue(database, clock))
+    finally:
+        database.close()
+
+
+@contextlib.contextmanager
+def read_state(data: Path, clock: Clock) -> Generator[State]:
+    """The state of a folder that somebody has used already. Raises ConfigError when there is none."""
+    if not (data / "gofer.db").exists():
+        raise ConfigError(f"There are no runs in {data} yet; start `gofer demo`, or set GOFER_DATA to where they are.")
+    with open_state(data, clock) as state:
+        yield state
+
+
+@contextlib.contextmanager
+def serving(data: Path) -> Generator[None]:
+    """Holds the right to serve a folder. Raises ConfigError when another process has it."""
+    data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle = os.open(data / "serving.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise ConfigError(f"Another Gofer serves {data}; stop it, or set GOFER_DATA to another folder.") from error
+    finally:
+        os.close(handle)
+
+
+def installation_key(data: Path) -> Secret:
+    """The key that run ids are made with; created on first use and kept beside the state."""
+    path = data / "installation.key"
+    if not path.exists():
+        aside = path.with_suffix(f".{os.getpid()}")
+        aside.touch(mode=0o600)
+        aside.write_text(secrets.token_hex(32))
+        aside.rename(path)
+    return Secret(path.read_text())

@@ -1,0 +1,56 @@
+"""How is a worker put together: the model, the tools, the prices and the stores?"""
+
+import httpx2
+from openai import AsyncOpenAI
+
+from gofer.blobs.store import Blobs
+from gofer.bootstrap.settings import Settings
+from gofer.engine.services import Links, Services
+from gofer.errors import ConfigError
+from gofer.journal.store import Store
+from gofer.models.model import Model
+from gofer.models.openai import OpenAIModel
+from gofer.models.prices import load_prices
+from gofer.outside import Outside
+from gofer.queue.doorbell import Queue
+from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.tools import slack_tools
+from gofer.worker import Worker
+from gofer.workflows.load import Catalog
+
+
+def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
+    """The model behind the endpoint of the settings. Raises ConfigError when none is set up."""
+    if not settings.has_model:
+        raise ConfigError("No model is set up; set OPENAI_API_KEY, or OPENAI_BASE_URL for a compatible endpoint.")
+    client = AsyncOpenAI(
+        api_key=settings.openai_api_key.reveal() or "none",
+        base_url=settings.openai_base_url or "https://api.openai.com/v1",
+        http_client=http,
+        max_retries=0,
+    )
+    return OpenAIModel(client)
+
+
+def build_worker(
+    settings: Settings,
+    catalog: Catalog,
+    store: Store,
+    blobs: Blobs,
+    queue: Queue,
+    model: Model,
+    outside: Outside,
+    base_url: str,
+) -> Worker:
+    """A worker over given stores and a given model."""
+    tools = slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token))
+    services = Services(
+        store=store,
+        blobs=blobs,
+        model=model,
+        tools={tool.name: tool for tool in tools},
+        prices=load_prices(),
+        links=Links(base_url, catalog.defaults.prompt_links),
+        outside=outside,
+    )
+    return Worker(services, queue, catalog)

@@ -1,0 +1,82 @@
+"""Which bytes stand for a JSON value, and which bytes are accepted as one?
+
+`encode` is the one way Gofer writes JSON that is hashed, stored or sent to a model: equal values give equal
+bytes on every machine. `decode` reads what came from outside: strict UTF-8, bounded depth, no NaN.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import NoReturn, cast
+
+from gofer.errors import BadRequest
+
+MAX_DEPTH = 100
+"""Levels of nesting accepted from outside; real payloads of every vendor stay under 30."""
+
+_encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def encode(value: object) -> bytes:
+    """The canonical bytes of a JSON value: sorted keys, no spaces, UTF-8. Raises ValueError for NaN."""
+    return encode_text(value).encode()
+
+
+def encode_text(value: object) -> str:
+    """`encode` as text. Lone surrogates, which UTF-8 cannot carry, become U+FFFD."""
+    return clean(_encoder.encode(value))
+
+
+def clean(text: str) -> str:
+    """The text with lone surrogates replaced by U+FFFD, so that it can be stored and sent anywhere."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text
+
+
+def decode(raw: bytes) -> object:
+    """The JSON value in bytes from outside. Raises BadRequest(400) for anything that is not plain JSON."""
+    try:
+        value: object = json.loads(raw.decode(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(400, "The body is not JSON in UTF-8.") from error
+    if _deeper_than(value, MAX_DEPTH):
+        raise BadRequest(400, f"The body is nested deeper than {MAX_DEPTH} levels.")
+    return value
+
+
+def as_object(value: object) -> Mapping[str, object]:
+    """The value if it is a JSON object, else an empty one; for reading fields that may be absent."""
+    return cast(Mapping[str, object], value) if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[object]:
+    """The value if it is a JSON array, else an empty one."""
+    return cast(list[object], value) if isinstance(value, list) else []
+
+
+def as_text(value: object) -> str:
+    """The value if it is a string, cleaned of lone surrogates, else the empty string."""
+    return clean(value) if isinstance(value, str) else ""
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _deeper_than(value: object, levels: int) -> bool:
+    layer = [value]
+    for _ in range(levels):
+        layer = [child for parent in layer for child in _children(parent)]
+        if not layer:
+            return False
+    return True
+
+
+def _children(value: object) -> list[object]:
+    if isinstance(value, dict):
+        return list(cast(dict[str, object], value).values())
+    return cast(list[object], value) if isinstance(value, list) else []

@@ -1,0 +1,83 @@
+"""Which command was asked for, and what does its failure mean to whoever asked?
+
+Exit codes: 0 fine, 1 the thing failed, 2 the input was wrong, 130 interrupted.
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+from gofer.errors import ConfigError, GoferError
+
+_COMMANDS = {
+    "demo": "play Gofer with a simulated Slack; no account needed",
+    "run": "run one workflow on one event, here and now",
+    "runs": "list the newest runs",
+    "trace": "show what one run did, step by step",
+}
+"""Subcommands, each a module of this folder: only the one that is asked for is imported."""
+
+_EXAMPLES = """examples:
+  gofer demo                 keep serving: open the page it prints and mention Gofer there
+  gofer demo --exit          play the tour and stop
+  gofer run answer-here --event tests/events/slack_app_mention.json
+  gofer trace RUN            RUN as `gofer runs` lists it; the first characters are enough
+"""
+
+
+class Command(Protocol):
+    """A module of this folder that is a subcommand."""
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        """Declares its options."""
+        ...
+
+    def execute(self, arguments: argparse.Namespace) -> int:
+        """Does it; gives the exit code."""
+        ...
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The `gofer` command."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    name = words[0] if words and words[0] in _COMMANDS else None
+    parser = _parser(name)
+    parsed = parser.parse_args(words)
+    if name is None:
+        parser.print_help(sys.stderr)
+        return 2
+    try:
+        return _command(name).execute(parsed)
+    except ConfigError as error:
+        print(f"gofer: {error}", file=sys.stderr)
+        return 2
+    except (GoferError, OSError) as error:
+        print(f"gofer: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser(chosen: str | None) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gofer",
+        description="The internal agent a company runs from its own repository.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for name, purpose in _COMMANDS.items():
+        command = commands.add_parser(name, help=purpose, description=purpose.capitalize() + ".")
+        if name == chosen:
+            _command(name).options(command)
+    return parser
+
+
+def _command(name: str) -> Command:
+    return cast(Command, importlib.import_module(f"gofer.cli.{name}"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

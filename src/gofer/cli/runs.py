@@ -1,0 +1,43 @@
+"""`gofer runs`: which runs were there lately, and how did they end?"""
+
+import argparse
+import asyncio
+import json
+import sys
+
+from gofer.bootstrap.settings import process_settings
+from gofer.bootstrap.state import read_state
+from gofer.journal.coordination import Head
+from gofer.outside import SystemClock
+from gofer.projections.trace import timestamp
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `gofer runs`."""
+    parser.add_argument("--json", action="store_true", help="one JSON list on stdout")
+    parser.add_argument("--limit", type=int, default=20, metavar="N", help="at most N runs (default 20)")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Prints the newest runs that are not private."""
+    with read_state(process_settings().data, SystemClock()) as state:
+        heads = [head for head in asyncio.run(state.store.heads(arguments.limit)) if not head.private]
+    if arguments.json:
+        print(json.dumps([_line(head) for head in heads], indent=2))
+        return 0
+    for head in heads:
+        print(f"{head.run}  {head.status:<15} {timestamp(head.accepted_at)}  {head.workflow}  {head.reason}".rstrip())
+    if not heads:
+        print("No runs yet.", file=sys.stderr)
+    return 0
+
+
+def _line(head: Head) -> dict[str, object]:
+    return {
+        "run": head.run,
+        "workflow": head.workflow,
+        "status": head.status,
+        "reason": head.reason,
+        "accepted_at": timestamp(head.accepted_at),
+        "updated_at": timestamp(head.updated_at),
+    }

@@ -1,0 +1,43 @@
+"""`gofer trace RUN`: what did one run do, step by step?"""
+
+import argparse
+import asyncio
+import json
+from collections.abc import Sequence
+
+from gofer.bootstrap.settings import process_settings
+from gofer.bootstrap.state import State, read_state
+from gofer.errors import ConfigError
+from gofer.journal.log import read_journal
+from gofer.outside import SystemClock
+from gofer.projections import progress, trace
+from gofer.projections.outline import outline
+from gofer.projections.trace import Span
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `gofer trace`."""
+    parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
+    parser.add_argument("--json", action="store_true", help="{run, spans: [...]} on stdout")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Prints the trace of one run."""
+    with read_state(process_settings().data, SystemClock()) as state:
+        run, spans = asyncio.run(_spans(state, arguments.run))
+    if arguments.json:
+        print(json.dumps({"run": run, "spans": [span.to_json() for span in spans]}, indent=2))
+    else:
+        print("\n".join(outline(run, spans)))
+    return 0
+
+
+async def _spans(state: State, prefix: str) -> tuple[str, Sequence[Span]]:
+    found = [head.run for head in await state.store.heads(10_000) if head.run.startswith(prefix) and not head.private]
+    if len(found) != 1:
+        problem = "There is no run" if not found else f"{len(found)} runs begin with"
+        raise ConfigError(f"{problem} {prefix!r}; `gofer runs` lists the newest.")
+    entries = await read_journal(found[0], state.store, state.blobs)
+    if progress.project(entries).private:
+        raise ConfigError(f"Run {found[0]} began in a private channel; it has no trace.")
+    return found[0], trace.project(entries)

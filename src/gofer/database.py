@@ -1,0 +1,147 @@
+"""How do many tasks write to one SQLite file safely and fast?
+
+One thread owns the one connection. Work that arrives while it is busy waits in a list; the thread takes the
+whole list, runs it in one transaction and commits once (group commit), so that a hundred runs share an fsync.
+Results are handed back only after the commit: what a caller was told is on the disk (WAL, synchronous FULL).
+"""
+
+import asyncio
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar, cast
+
+from gofer.errors import TemporaryError
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _Job:
+    work: Callable[[sqlite3.Connection], object]
+    future: "asyncio.Future[object]"
+    loop: asyncio.AbstractEventLoop
+    result: object = None
+    error: Exception | None = None
+
+    def settle(self) -> None:
+        if self.future.done():
+            return
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.result)
+
+
+class Database:
+    """One SQLite file and its writer thread. `close` waits for what was accepted."""
+
+    def __init__(self, path: Path, schema: str) -> None:
+        self._path = path
+        self._schema = schema
+        self._waiting: deque[_Job] = deque()
+        self._wake = threading.Condition()
+        self._closing = False
+        self._opened = threading.Event()
+        self._open_error: sqlite3.Error | None = None
+        self._thread = threading.Thread(target=self._serve, name="gofer-database", daemon=True)
+        self._thread.start()
+        self._opened.wait()
+        if self._open_error is not None:
+            raise TemporaryError(f"{path} cannot be opened ({self._open_error}); check the folder and the disk.")
+
+    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Runs `work` on the writer thread, in a transaction; returns after the commit.
+
+        Raises TemporaryError when the database refused (disk full, locked, read-only): nothing was written.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[object] = loop.create_future()
+        with self._wake:
+            if self._closing:
+                raise TemporaryError(f"{self._path} is closed; start Gofer again.")
+            self._waiting.append(_Job(work, future, loop))
+            self._wake.notify()
+        return cast(T, await future)
+
+    def close(self) -> None:
+        """Finishes the work accepted so far and closes the file."""
+        with self._wake:
+            self._closing = True
+            self._wake.notify()
+        self._thread.join()
+
+    def _serve(self) -> None:
+        try:
+            connection = _connect(self._path, self._schema)
+        except sqlite3.Error as error:
+            self._open_error = error
+            self._opened.set()
+            return
+        self._opened.set()
+        while batch := self._next_batch():
+            _commit(connection, batch)
+            _hand_back(batch)
+        connection.close()
+
+    def _next_batch(self) -> list[_Job]:
+        with self._wake:
+            while not self._waiting and not self._closing:
+                self._wake.wait()
+            batch = list(self._waiting)
+            self._waiting.clear()
+            return batch
+
+
+def _connect(path: Path, schema: str) -> sqlite3.Connection:
+    # isolation_level=None: transactions are ours to begin and end.
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.executescript(
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA secure_delete=ON;"
+    )
+    connection.executescript(schema)
+    return connection
+
+
+def _commit(connection: sqlite3.Connection, batch: list[_Job]) -> None:
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        for job in batch:
+            _attempt(connection, job)
+        connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        for job in batch:
+            job.error = TemporaryError(f"The database did not accept the write ({error}); nothing was written.")
+
+
+def _attempt(connection: sqlite3.Connection, job: _Job) -> None:
+    """A job's own mistake undoes that job and reaches its caller; the rest of the batch goes on."""
+    connection.execute("SAVEPOINT job")
+    try:
+        job.result = job.work(connection)
+    except sqlite3.Error:
+        raise
+    except Exception as error:  # noqa: BLE001
+        job.error = error
+        connection.execute("ROLLBACK TO job")
+    connection.execute("RELEASE job")
+
+
+def _hand_back(batch: list[_Job]) -> None:
+    """One wake-up per event loop, however many jobs it has in the batch."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
+    for job in batch:
+        by_loop.setdefault(job.loop, []).append(job)
+    for loop, jobs in by_loop.items():
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_settle_all, jobs)
+
+
+def _settle_all(jobs: list[_Job]) -> None:
+    for job in jobs:
+        job.settle()

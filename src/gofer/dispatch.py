@@ -1,0 +1,90 @@
+"""What happens to a raw request between the door and the 2xx? Verify, translate, claim, ring; nothing else.
+
+Nothing is written before the signature holds, and no 2xx leaves before the claim is durable. A duplicate repeats
+the last steps, so that a claim whose doorbell was lost is rung again.
+"""
+
+import asyncio
+import hashlib
+import hmac
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gofer.canonical import as_object, decode, encode
+from gofer.errors import BadRequest, TemporaryError
+from gofer.events import Event
+from gofer.journal.coordination import Head
+from gofer.journal.entries import RunAccepted
+from gofer.journal.log import Pen, claim
+from gofer.journal.store import Store
+from gofer.outside import Outside
+from gofer.queue.doorbell import Queue
+from gofer.secret import Secret
+from gofer.triggers.door import Door, Handshake, Ignored, RawRequest, Reply
+from gofer.workflows.routes import Routes
+
+BODY_LIMIT = 1_000_000
+"""Bytes of a request that are read at most; vendors' events stay far below."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ingress:
+    """The front of Gofer: from a raw request to a claimed run."""
+
+    doors: Mapping[str, Door]
+    """Doors by the path they listen on."""
+    routes: Routes
+    store: Store
+    queue: Queue
+    installation_key: Secret
+    outside: Outside
+
+    async def receive(self, request: RawRequest) -> Reply:
+        """The answer to a request; never raises for what a sender can cause."""
+        door = self.doors.get(request.path)
+        if door is None:
+            return Reply(404, b"There is nothing at this path.")
+        if request.method != "POST":
+            return Reply(405, b"Use POST.")
+        try:
+            return await self._enter(door, request)
+        except BadRequest as error:
+            return Reply(error.status, str(error).encode())
+        except TemporaryError:
+            # Not stored, so not accepted: the sender is asked to come again.
+            return Reply(503, b"Gofer cannot store the event now. Send it again.")
+
+    async def _enter(self, door: Door, request: RawRequest) -> Reply:
+        if len(request.body) > BODY_LIMIT:
+            raise BadRequest(413, f"The body is larger than {BODY_LIMIT} bytes.")
+        door.verify(request, self.outside.clock.now())
+        body = decode(request.body)
+        if not isinstance(body, dict):
+            raise BadRequest(400, "The body is not a JSON object.")
+        match door.translate(as_object(body)):  # pyright: ignore[reportUnknownArgumentType]
+            case Handshake(echo=echo):
+                return Reply(200, echo.encode())
+            case Ignored(reason=reason):
+                return Reply(200, f"Ignored: {reason}.".encode())
+            case Event() as event:
+                return Reply(200, f"Accepted by {len(await self.accept(event))} workflows.".encode())
+
+    async def accept(self, event: Event) -> Sequence[str]:
+        """Claims a run for every workflow the event starts, and rings for it; gives the run ids."""
+        workflows = self.routes.match(event)
+        return await asyncio.gather(*(self.start(event, workflow) for workflow in workflows))
+
+    async def start(self, event: Event, workflow: str) -> str:
+        """Claims the run of one workflow for one event: frame 1, head row, doorbell. Raises TemporaryError."""
+        run = run_id(self.installation_key, event, workflow)
+        pen = Pen("ingress", self.outside)
+        await claim(run, RunAccepted(event, workflow), pen, self.store)
+        await self.store.create_head(Head(run, workflow, event.conversation, pen.at()))
+        await self.queue.ring(run)
+        return run
+
+
+def run_id(installation_key: Secret, event: Event, workflow: str) -> str:
+    """24 hexadecimal digits: the same for every delivery of one happening, and not to be guessed by outsiders."""
+    identity = encode([event.source, event.kind, *event.identity, workflow])
+    return hmac.new(installation_key.reveal().encode(), identity, hashlib.sha256).hexdigest()[:24]

@@ -1,0 +1,50 @@
+"""What exactly is a model sent? A stable prefix that only grows, and one fresh tail.
+
+The bytes of a request are `{params, tools, "messages": [system, history…, tail]}`, encoded once: consecutive
+requests of a run share every byte up to the tail, so that a provider's prompt cache holds.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from gofer import messages
+from gofer.canonical import encode
+from gofer.projections.conversation import Conversation
+from gofer.projections.progress import Progress
+from gofer.workflows.bundle import Bundle
+from gofer.workflows.schema import Limits
+
+
+class Window:
+    """The growing prefix of one run's requests. Each message is copied and hashed once."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self._prefix = bytearray(head(bundle.params(), bundle.tools, bundle.loaded.system))
+        self._hash = hashlib.sha256(self._prefix)
+        self._taken = 0
+
+    def request(self, conversation: Conversation, tail: str) -> tuple[str, bytes]:
+        """The hash of everything before the tail, and the exact bytes of the request."""
+        for part in conversation.parts[self._taken :]:
+            self._prefix += b"," + part
+            self._hash.update(b"," + part)
+        self._taken = len(conversation.parts)
+        return self._hash.hexdigest(), bytes(self._prefix) + tail.encode()
+
+
+def head(params: Mapping[str, object], tools: Sequence[Mapping[str, object]], system: str) -> bytes:
+    """The bytes every request of a run begins with."""
+    fixed = {**params, **({"tools": tools} if tools else {})}
+    return encode(fixed)[:-1] + b',"messages":[' + messages.system(system)
+
+
+def tail(progress: Progress, limits: Limits) -> str:
+    """The bytes every request ends with: what is fresh for this call, as a message that is not kept."""
+    used = progress.usage.input_tokens + progress.usage.output_tokens
+    lines = [
+        "[Gofer, by code] Used so far:",
+        f"{progress.llm_calls} of {limits.llm_calls} model calls,",
+        f"{progress.tool_calls} of {limits.tool_calls} tool calls,",
+        f"{used} of {limits.tokens} tokens.",
+    ]
+    return "," + messages.user(" ".join(lines)).decode() + "]}"

@@ -1,0 +1,73 @@
+"""May this step happen now? Budgets and permissions, decided from the journal, never from what a model says.
+
+Gates are plain functions of the progress so far: they await nothing and write nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gofer.engine.step import Permitted
+from gofer.errors import ToolError
+from gofer.messages import ToolAsk
+from gofer.projections.progress import Progress
+from gofer.tools.tool import Tool
+from gofer.workflows.schema import Limits
+
+CALLS_PER_TURN = 64
+"""Tool calls of one model answer that are looked at; the rest are refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The model is told why, and the run goes on."""
+
+    call: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The run ends with what it has so far."""
+
+    reason: str
+
+
+def budget(progress: Progress, limits: Limits, now_ms: int) -> Stop | None:
+    """Whether the run has reached a limit that ends it: money, tokens, minutes."""
+    used = progress.usage.input_tokens + progress.usage.output_tokens
+    if progress.cost_usd is not None and progress.cost_usd >= limits.usd:
+        return Stop(f"stopped at {limits.usd:.2f} USD")
+    if used >= limits.tokens:
+        return Stop(f"stopped at {limits.tokens} tokens")
+    if progress.owned_ms(now_ms) >= limits.minutes * 60_000:
+        return Stop(f"stopped after {limits.minutes:g} minutes")
+    return None
+
+
+def model_call(progress: Progress, limits: Limits, now_ms: int) -> Stop | None:
+    """Whether the model may be asked once more."""
+    if progress.llm_calls >= limits.llm_calls:
+        return Stop(f"stopped after {limits.llm_calls} model calls")
+    return budget(progress, limits, now_ms)
+
+
+def tool_calls(progress: Progress, limits: Limits, wanted: int, now_ms: int) -> Stop | None:
+    """Whether the tool calls of a turn fit what is left."""
+    if progress.tool_calls + wanted > limits.tool_calls:
+        return Stop(f"stopped at {limits.tool_calls} tool calls")
+    return budget(progress, limits, now_ms)
+
+
+def permission(call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]]) -> Permitted | Refused:
+    """Whether a tool the model asked for exists for this workflow and was called as it must be."""
+    if int(call.rpartition(".")[2]) >= CALLS_PER_TURN:
+        return Refused(call, f"Not called: at most {CALLS_PER_TURN} tool calls fit one turn. Ask again in the next.")
+    tool = granted.get(ask.tool)
+    if tool is None:
+        names = ", ".join(granted) or "none"
+        return Refused(call, f"There is no tool {ask.tool!r} here. The tools of this workflow: {names}.")
+    try:
+        return Permitted(call, tool, tool.parse(ask.arguments))
+    except ToolError as error:
+        return Refused(call, error.message_to_model)

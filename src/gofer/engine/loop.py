@@ -1,0 +1,68 @@
+"""How does a model work through a run? Project, gate, step, repeat.
+
+New behaviour arrives as a gate, a tool, an entry or a projection, never as a branch in this loop.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gofer.engine import gates
+from gofer.engine.context import Window, tail
+from gofer.engine.step import Permitted, Step, cut
+from gofer.journal.entries import Status, ToolResult
+from gofer.tools.tool import Provenance, Tool
+from gofer.workflows.bundle import Bundle
+
+MODEL_SECONDS = 300.0
+"""How long one model call may take at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the work of a run ended, before its answer is delivered."""
+
+    status: Status
+    answer: str = ""
+    reason: str = ""
+
+
+async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Ending:
+    """Lets the model decide until it answers or a limit stops it. Raises what `step` raises."""
+    limits = bundle.loaded.workflow.limits
+    granted = {name: step.services.tools[name] for name in bundle.loaded.workflow.tools if name in step.services.tools}
+    window = Window(bundle)
+    while not step.conversation.answered:
+        if step.conversation.open:
+            stop = await _turn(step, bundle, granted, provenance)
+        elif not (stop := gates.model_call(step.progress, limits, step.now_ms())):
+            left = limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
+            fresh = tail(step.progress, limits)
+            await step.ask_model(window, bundle.params(), fresh, min(MODEL_SECONDS, max(left, 1.0)))
+        if stop:
+            return Ending("limited", step.conversation.answer, stop.reason)
+    return Ending("done", step.conversation.answer)
+
+
+async def _turn(
+    step: Step, bundle: Bundle, granted: Mapping[str, Tool[Any]], provenance: Provenance
+) -> gates.Stop | None:
+    """Gives every open call of the model's last answer an outcome: reads at once, then each write in order."""
+    permitted: list[Permitted] = []
+    for call, ask in step.conversation.open.items():
+        match gates.permission(call, ask, granted):
+            case Permitted() as allowed:
+                permitted.append(allowed)
+            case gates.Refused(call=refused, text=text):
+                step.note(ToolResult(refused, "refused", cut(text)))
+    wanted = sum(item.call not in step.progress.in_doubt for item in permitted)
+    limits = bundle.loaded.workflow.limits
+    if permitted and (stop := gates.tool_calls(step.progress, limits, wanted, step.now_ms())):
+        return stop
+    reads = [item for item in permitted if item.tool.effect == "read"]
+    if reads:
+        await step.call_together(reads, provenance)
+    for item in permitted:
+        if item.tool.effect != "read":
+            await step.call(item, provenance)
+    return None

@@ -1,0 +1,42 @@
+"""What does a run rely on that is not its own: stores, the model, tools, prices, links, the outside?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gofer.blobs.store import Blobs
+from gofer.journal.store import Store
+from gofer.models.model import Model
+from gofer.models.prices import Prices
+from gofer.outside import Outside
+from gofer.tools.tool import Provenance, Tool
+from gofer.workflows.load import Loaded
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Where people look at runs and prompts."""
+
+    base_url: str
+    """Gofer's own pages, without a slash at the end."""
+    prompts: str | None = None
+    """Where prompts are edited, with {file}; None means Gofer's own page of the prompt."""
+
+    def provenance(self, loaded: Loaded, run: str, private: bool) -> Provenance:
+        """The links that everything a run writes ends with; a private run has no link to itself."""
+        own_page = f"{self.base_url}/prompts/{loaded.name}"
+        prompt_url = self.prompts.format(file=loaded.prompt_file) if self.prompts else own_page
+        return Provenance(loaded.name, prompt_url, run, None if private else f"{self.base_url}/runs/{run}")
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The same for all runs of a process."""
+
+    store: Store
+    blobs: Blobs
+    model: Model
+    tools: Mapping[str, Tool[Any]]
+    prices: Prices
+    links: Links
+    outside: Outside

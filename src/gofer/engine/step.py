@@ -1,0 +1,154 @@
+"""How does a side effect happen? Intent, effect, outcome: each journaled, in this order, and only here.
+
+An intent is committed before its effect begins; an outcome waits in the draft for the next intent, so that both
+share a frame. On resume a call with an outcome is answered from the journal, and one in doubt by its effect:
+`read` and `keyed` are done again, anything else is `unknown` and never repeated.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gofer.engine.context import Window
+from gofer.engine.services import Services
+from gofer.errors import RunStopped, TemporaryError, ToolError
+from gofer.journal import entries as e
+from gofer.journal.codec import message_from_bytes
+from gofer.journal.log import Journal
+from gofer.projections import conversation, progress
+from gofer.tools.tool import Arguments, Call, Provenance, Tool
+
+TEXT_LIMIT = 40_000
+"""Characters of one tool result that a model is shown at most."""
+
+_log = logging.getLogger(__name__)
+
+Outcome = e.ToolResult | e.ToolUnknown
+
+
+@dataclass(frozen=True, slots=True)
+class Permitted:
+    """A call that a gate let through: which one, with which tool, with what."""
+
+    call: str
+    tool: Tool[Any]
+    arguments: Arguments
+    recorded: Mapping[str, object] | None = None
+    """The arguments for the journal; None when an llm.response has them already."""
+
+
+class Step:
+    """One run in the hands of its owner: its journal, and its views, folded as it grows."""
+
+    def __init__(self, journal: Journal, services: Services, entries: Sequence[e.Recorded]) -> None:
+        self.run = journal.run
+        self.services = services
+        self.progress = progress.project(entries)
+        self.conversation = conversation.project(entries)
+        self._journal = journal
+
+    def note(self, entry: e.Entry) -> None:
+        """Adds a fact to the next frame; it is durable with the next intent or `commit`."""
+        recorded = self._journal.add(entry)
+        self.progress = progress.fold(self.progress, recorded)
+        self.conversation = conversation.fold(self.conversation, recorded)
+
+    async def commit(self) -> None:
+        """Makes everything noted so far durable. Raises Fenced, TemporaryError."""
+        await self._journal.commit()
+
+    def now_ms(self) -> int:
+        """Wall clock, unix milliseconds."""
+        return int(self.services.outside.clock.now() * 1000)
+
+    async def ask_model(self, window: Window, params: Mapping[str, object], tail: str, timeout: float) -> None:
+        """Asks the model with the conversation so far. Raises RunStopped when it has no answer."""
+        await self._take_inbox()
+        prefix_sha256, body = window.request(self.conversation, tail)
+        self.note(e.LlmRequest(self.conversation.through, prefix_sha256, params, tail))
+        await self.commit()
+        began = self._elapsed(0)
+        try:
+            answer = await self.services.model.ask(body, timeout)
+        except TemporaryError as error:
+            raise RunStopped(str(error)) from error
+        cost = self.services.prices.cost(answer.model, answer.usage)
+        took = self._elapsed(began)
+        self.note(e.LlmResponse(answer.text, answer.asks, answer.finish, answer.model, answer.usage, cost, took))
+
+    async def call(self, permitted: Permitted, provenance: Provenance) -> Outcome:
+        """One call, whatever state the journal has it in: its recorded outcome, or a new one."""
+        (outcome,) = await self.call_together([permitted], provenance)
+        return outcome
+
+    async def call_together(self, calls: Sequence[Permitted], provenance: Provenance) -> Sequence[Outcome]:
+        """Calls whose intents share one frame and whose effects happen at once; outcomes in the order given."""
+        fresh = [item for item in calls if not self._known(item.call)]
+        if fresh:
+            await self._take_inbox()
+            for item in fresh:
+                self.note(e.ToolCall(item.call, item.tool.name, item.tool.effect, item.recorded))
+            await self.commit()
+        doubtful = [item for item in calls if item.call not in self.progress.outcomes]
+        outcomes = await asyncio.gather(*(self._happen(item, item in fresh, provenance) for item in doubtful))
+        for outcome in outcomes:
+            self.note(outcome)
+        return [self.progress.outcomes[item.call] for item in calls]
+
+    async def _take_inbox(self) -> None:
+        """Journals what outsiders put into the inbox; one that was journaled before a restart is only dropped."""
+        items = await self.services.store.items(self.run)
+        for item in items:
+            if item.id not in self.progress.taken:
+                self.note(replace(message_from_bytes(item.entry), item=item.id))
+        if items:
+            await self.commit()
+            await self.services.store.drop_items(self.run, [item.id for item in items])
+
+    def _known(self, call: str) -> bool:
+        return call in self.progress.outcomes or call in self.progress.in_doubt
+
+    async def _happen(self, item: Permitted, fresh: bool, provenance: Provenance) -> Outcome:
+        if not fresh and item.tool.effect not in ("read", "keyed"):
+            return e.ToolUnknown(item.call, f"Nobody can tell whether {item.tool.name} took effect before a restart.")
+        began = self._elapsed(0)
+        try:
+            async with asyncio.timeout(item.tool.timeout):
+                result = await item.tool.act(self._call(item, provenance), item.arguments)
+        except ToolError as error:
+            return e.ToolResult(item.call, "error", cut(error.message_to_model), took_ms=self._elapsed(began))
+        except (TemporaryError, TimeoutError) as error:
+            return self._unanswered(item, str(error) or f"it took longer than {item.tool.timeout:g} seconds", began)
+        except Exception as error:  # noqa: BLE001
+            # A tool's own bug must not take the run with it; its text may hold contents, its type does not.
+            _log.error("tool %s failed with %s in run %s", item.tool.name, type(error).__name__, self.run)
+            return self._unanswered(item, f"it failed with {type(error).__name__}", began)
+        details = result.details or None
+        return e.ToolResult(item.call, "ok", cut(result.text), result.summary, details, self._elapsed(began))
+
+    def _unanswered(self, item: Permitted, why: str, began: int) -> Outcome:
+        """Nobody confirmed it: a read can be asked for again, anything else may have happened."""
+        if item.tool.effect == "read":
+            text = f"{item.tool.name} got no answer: {why}"
+            return e.ToolResult(item.call, "error", cut(text), took_ms=self._elapsed(began))
+        return e.ToolUnknown(item.call, cut(f"Nobody can tell whether {item.tool.name} took effect: {why}"))
+
+    def _call(self, item: Permitted, provenance: Provenance) -> Call:
+        event = self.progress.event
+        if event is None:
+            raise RunStopped(f"Run {self.run} has no event; its journal does not begin with a claim.")
+        outside = self.services.outside
+        key = f"{self.run}/{item.call}"
+        return Call(key, event.actor, event.place, self.progress.private, provenance, outside.http, outside.clock)
+
+    def _elapsed(self, since: int) -> int:
+        return int(self.services.outside.clock.monotonic() * 1000) - since
+
+
+def cut(text: str) -> str:
+    """Text a model may be shown: at most TEXT_LIMIT characters, and it says so when it was longer."""
+    if len(text) <= TEXT_LIMIT:
+        return text
+    return f"{text[:TEXT_LIMIT]}\n[{len(text) - TEXT_LIMIT} further characters were cut; ask for less.]"

@@ -1,0 +1,54 @@
+"""Who must act when something goes wrong?
+
+    GoferError
+    ├── ConfigError       fix the file: a workflow, a prompt, a setting; the sentence names it
+    ├── ToolError         tell the model: the call failed and the run goes on
+    ├── TemporaryError    try later: a vendor, a model or a disk is not available now
+    ├── RunStopped        stop the run: it cannot go on, and a person is told why
+    └── Fenced            stop this worker: somebody else owns the run by now; write nothing more
+
+    BadRequest            the sender's mistake: answered with a status, never logged with contents
+    Damaged               a journal or a body is not what was written; never read as less
+
+Every message is one sentence for a person: what is wrong and what to do.
+"""
+
+
+class GoferError(Exception):
+    """The root of all errors Gofer raises on purpose."""
+
+
+class ConfigError(GoferError):
+    """A file or a setting is wrong; the message says which, where, and what to write instead."""
+
+
+class ToolError(GoferError):
+    """A tool could not do what was asked; the message goes to the model, the run goes on."""
+
+    def __init__(self, message_to_model: str) -> None:
+        super().__init__(message_to_model)
+        self.message_to_model = message_to_model
+
+
+class TemporaryError(GoferError):
+    """Something outside is not available now; the same work may succeed later."""
+
+
+class RunStopped(GoferError):
+    """The run cannot go on; the message is the reason a person reads."""
+
+
+class Fenced(GoferError):
+    """Another worker wrote the next frame of this run; this one must stop without clean-up writes."""
+
+
+class Damaged(GoferError):
+    """Stored bytes are not the bytes that were written; the message names the run and the frame."""
+
+
+class BadRequest(GoferError):
+    """A request is refused: `status` is what the sender gets, the message is all it is told."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status

@@ -1,0 +1,36 @@
+"""What happened outside, in one shape for every source?
+
+An *event* happened outside; an *entry* is a line of our journal. The two words are never mixed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who did it. `id` is the source's own id and never reaches a model."""
+
+    id: str
+    kind: Literal["person", "bot"] = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened outside, verified and translated. Its text is data, never instructions to us."""
+
+    source: str
+    """Where it happened: `slack`."""
+    kind: str
+    """What happened, as workflow files name it: `slack.mention`."""
+    identity: tuple[str, ...]
+    """The same for every delivery of the same happening; not the delivery id."""
+    conversation: str
+    """Runs of one conversation happen one after the other, oldest first."""
+    actor: Actor
+    text: str
+    place: Mapping[str, str]
+    """The source's coordinates, needed to read more and to answer: team, channel, ts, thread_ts."""
+    private: bool | None = None
+    """Whether only some people can see it; None is unknown, and unknown counts as private."""

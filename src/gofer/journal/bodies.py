@@ -1,0 +1,62 @@
+"""Which values are too large for a frame, and where do they go?
+
+A field of an entry above 16 KB goes to its own blob before the frame is written; then the largest that are
+left follow until the frame is under 128 KB. Readers put them back, so nothing above the journal ever knows.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from gofer.blobs.store import Blobs, blob_key
+from gofer.canonical import encode
+from gofer.errors import Damaged
+from gofer.journal.frames import Body, Frame
+
+INLINE_LIMIT = 16_384
+FRAME_LIMIT = 131_072
+_OVERHEAD = 1_024
+"""Room for the frame's own fields and the list of bodies."""
+
+Objects = Sequence[Mapping[str, object]]
+
+
+async def spill(blobs: Blobs, folder: str, entries: Objects) -> tuple[Objects, tuple[Body, ...]]:
+    """Writes what is too large to `folder`; gives the entries without it and where it belongs."""
+    size = len(encode(entries))
+    if size <= INLINE_LIMIT:
+        return entries, ()
+    kept = [dict(entry) for entry in entries]
+    bodies: list[Body] = []
+    for i, field, value in _largest_first(entries):
+        if len(value) <= INLINE_LIMIT and size <= FRAME_LIMIT - _OVERHEAD - 120 * len(bodies):
+            break
+        key = blob_key(folder, value)
+        await blobs.put(key, value)
+        bodies.append(Body(i, field, key.rpartition("/")[2]))
+        del kept[i][field]
+        size -= len(value)
+    return kept, tuple(bodies)
+
+
+async def restore(blobs: Blobs, folder: str, frame: Frame) -> Objects:
+    """The entries of a frame with their spilled fields back in place. Raises Damaged."""
+    if not frame.bodies:
+        return frame.entries
+    entries = [dict(entry) for entry in frame.entries]
+    for body in frame.bodies:
+        raw = await blobs.get(f"{folder}/{body.sha256}")
+        try:
+            entries[body.i][body.field] = json.loads(raw)
+        except (ValueError, IndexError) as error:
+            raise Damaged(f"Run {folder} is damaged at frame {frame.n}: a body does not fit its place.") from error
+    return entries
+
+
+def _largest_first(entries: Objects) -> list[tuple[int, str, bytes]]:
+    fields = [
+        (i, field, encode(value))
+        for i, entry in enumerate(entries)
+        for field, value in entry.items()
+        if field != "kind"
+    ]
+    return sorted(fields, key=lambda item: (-len(item[2]), item[0], item[1]))

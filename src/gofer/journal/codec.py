@@ -1,0 +1,133 @@
+"""How does an entry become JSON and come back as the same value?
+
+Fields with their default value are left out. An unknown kind or field stops the reader: a journal of a newer
+Gofer is reported, never read as less than it is.
+"""
+
+import dataclasses
+import json
+import types
+import typing
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Literal, Union, cast
+
+from gofer.canonical import encode
+from gofer.errors import Damaged
+from gofer.journal.entries import KINDS, Entry, MessageReceived
+
+_NAMES = {cls: kind for kind, cls in KINDS.items()}
+
+
+def to_json(entry: Entry) -> dict[str, object]:
+    """The JSON object of an entry: its kind and the fields that differ from their defaults."""
+    return {"kind": _NAMES[type(entry)], **_fields_json(entry)}
+
+
+def from_json(value: object) -> Entry:
+    """The entry of a JSON object. Raises Damaged for an unknown kind, an unknown field or a wrong type."""
+    if not isinstance(value, dict):
+        raise Damaged("An entry of the journal is not an object.")
+    data = dict(cast(dict[str, object], value))
+    kind = str(data.pop("kind", ""))
+    if kind not in KINDS:
+        raise Damaged(f"This journal has an entry of kind {kind!r}; read it with the Gofer that wrote it.")
+    return cast(Entry, _read_object(KINDS[kind], data))
+
+
+def message_bytes(message: MessageReceived) -> bytes:
+    """A message as an inbox item carries it."""
+    return encode(to_json(message))
+
+
+def message_from_bytes(raw: bytes) -> MessageReceived:
+    """The message of an inbox item. Raises Damaged for anything else."""
+    match from_json(json.loads(raw)):
+        case MessageReceived() as message:
+            return message
+        case other:
+            raise Damaged(f"The inbox holds a {type(other).__name__}; only messages may be put there.")
+
+
+def _fields_json(value: object) -> dict[str, object]:
+    return {
+        name: _value_json(getattr(value, name))
+        for name, default in _fields(type(value))
+        if getattr(value, name) != default
+    }
+
+
+def _value_json(value: object) -> object:
+    if isinstance(value, tuple):
+        return [_value_json(item) for item in cast(tuple[object, ...], value)]
+    if dataclasses.is_dataclass(value):
+        return _fields_json(cast(object, value))
+    return value
+
+
+@cache
+def _fields(cls: type[Any]) -> tuple[tuple[str, object], ...]:
+    return tuple((field.name, field.default) for field in dataclasses.fields(cls))
+
+
+@cache
+def _readers(cls: type[Any]) -> Mapping[str, Callable[[object], object]]:
+    return {name: _reader(hint) for name, hint in typing.get_type_hints(cls).items()}
+
+
+def _read_object(cls: type[Any], data: object) -> object:
+    if not isinstance(data, dict):
+        raise Damaged(f"The journal has no object where a {cls.__name__} should stand.")
+    fields = cast(dict[str, object], data)
+    readers = _readers(cls)
+    if unknown := fields.keys() - readers.keys():
+        raise Damaged(f"This journal has a field {min(unknown)!r} unknown here; read it with the Gofer that wrote it.")
+    try:
+        return cls(**{name: readers[name](value) for name, value in fields.items()})
+    except TypeError as error:
+        raise Damaged(f"A {cls.__name__} of the journal is incomplete.") from error
+
+
+def _reader(hint: Any) -> Callable[[object], object]:
+    """A function that checks and rebuilds a JSON value as the annotated type of a field."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (Union, types.UnionType):
+        return _optional(_reader(next(kind for kind in arguments if kind is not type(None))))
+    if origin is tuple:
+        return _tuple(_reader(arguments[0]))
+    if origin is Literal:
+        return _one_of(frozenset(arguments))
+    if dataclasses.is_dataclass(hint):
+        return lambda value: _read_object(cast(type[Any], hint), value)
+    return _scalar({float: (int, float), int: (int,), str: (str,), bool: (bool,)}.get(hint, (dict,)))
+
+
+def _optional(read: Callable[[object], object]) -> Callable[[object], object]:
+    return lambda value: None if value is None else read(value)
+
+
+def _tuple(read: Callable[[object], object]) -> Callable[[object], object]:
+    def check(value: object) -> object:
+        if not isinstance(value, list):
+            raise Damaged("The journal has no list where one should stand.")
+        return tuple(read(item) for item in cast(list[object], value))
+
+    return check
+
+
+def _one_of(allowed: frozenset[object]) -> Callable[[object], object]:
+    def check(value: object) -> object:
+        if value not in allowed:
+            raise Damaged(f"The journal says {value!r} where only {sorted(map(str, allowed))} are known.")
+        return value
+
+    return check
+
+
+def _scalar(kinds: tuple[type, ...]) -> Callable[[object], object]:
+    def check(value: object) -> object:
+        if not isinstance(value, kinds):
+            raise Damaged(f"The journal has a {type(value).__name__} where {kinds[0].__name__} should stand.")
+        return value
+
+    return check

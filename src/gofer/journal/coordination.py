@@ -1,0 +1,49 @@
+"""Who may act? The rows beside the journals: heads, leases and inbox items.
+
+They decide who acts and what lists show, never what happened; losing them loses no run.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from gofer.journal.entries import Status
+
+HeadStatus = Literal["queued", "running"] | Status
+RUNNABLE: tuple[HeadStatus, ...] = ("queued", "running")
+"""Statuses in which a run waits for a worker or has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """One line about a run, for lists and for finding the next run of a conversation."""
+
+    run: str
+    workflow: str
+    conversation: str
+    accepted_at: int
+    """Unix milliseconds; the order of runs within a conversation."""
+    status: HeadStatus = "queued"
+    private: bool = True
+    """A private run has no list row; unknown counts as private until admission knows better."""
+    updated_at: int = 0
+    """Unix milliseconds."""
+    reason: str = ""
+
+    def now(self, status: HeadStatus, at: int, *, private: bool | None = None, reason: str = "") -> "Head":
+        """The head after a change; `private` None leaves it as it is."""
+        return replace(
+            self,
+            status=status,
+            updated_at=at,
+            reason=reason,
+            private=self.private if private is None else private,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class InboxItem:
+    """Something an outsider wants journaled: an entry as JSON bytes. The owner of the run journals and drops it."""
+
+    id: str
+    """Unique per run; the same item put twice stands once. Items are read in the order of their ids."""
+    entry: bytes

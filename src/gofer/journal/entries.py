@@ -1,0 +1,170 @@
+"""What can happen in a run? One frozen dataclass per fact, in the past tense; nothing is ever updated.
+
+The list of classes below is the list of facts. `Entry` is their closed union: a new fact is a new class here,
+and the type checker then names every projection that must say what it means.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from gofer.events import Event
+from gofer.messages import ToolAsk, Usage
+
+FORMAT = 1
+"""Version of frames and entries; a reader stops at a journal of a newer one."""
+
+Effect = Literal["read", "keyed", "lookup", "blind"]
+"""What a call without an outcome means on resume: do again, do again with its key, look first, or never again."""
+
+Status = Literal["done", "limited", "failed", "cancelled", "ignored", "needs_attention"]
+"""How a run ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunAccepted:
+    """`run.accepted`: the claim. Written by ingress as frame 1, before the sender gets its 2xx."""
+
+    event: Event
+    workflow: str
+    format: int = FORMAT
+
+
+@dataclass(frozen=True, slots=True)
+class RunOwned:
+    """`run.owned`: from here the frame's owner acts for this run, and no earlier owner can append."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """`run.started`: admission let it in. `bundle` is the hash of workflow, prompt and tool schemas it keeps."""
+
+    bundle: str
+    private: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MessageReceived:
+    """`message.received`: text for the model, exactly as it will read it."""
+
+    text: str
+    item: str = ""
+    """Id of the inbox item it came in; empty for what the run itself put together."""
+
+
+@dataclass(frozen=True, slots=True)
+class LlmRequest:
+    """`llm.request`: a model is about to be asked. Its bytes follow from this entry and those before it."""
+
+    through: str
+    """Address of the last entry whose message is in the prompt."""
+    prefix_sha256: str
+    """Hash of every byte of the request before the tail."""
+    params: Mapping[str, object]
+    tail: str
+    """The exact text after the prefix: what is fresh for this call and not kept in history."""
+
+
+@dataclass(frozen=True, slots=True)
+class LlmResponse:
+    """`llm.response`: the one recorded answer of a model call; every later effect derives from it."""
+
+    text: str
+    asks: tuple[ToolAsk, ...]
+    finish: str
+    """The provider's reason for stopping: stop, tool_calls, length, content_filter."""
+    model: str
+    usage: Usage
+    cost_usd: float | None
+    """None when the model's price is not known."""
+    took_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """`tool.call`: permitted, and about to happen. Without an outcome it is in doubt."""
+
+    call: str
+    """`<turn>.<index>` for what the model asked, `<purpose>/<n>` for what the code asks."""
+    tool: str
+    effect: Effect
+    arguments: Mapping[str, object] | None = None
+    """None: as the llm.response of that turn asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """`tool.result`: what came of a call. One that was refused before it happened has no tool.call."""
+
+    call: str
+    status: Literal["ok", "error", "refused"]
+    text: str
+    """For the model."""
+    summary: str = ""
+    """For people: one line without contents."""
+    details: Mapping[str, object] | None = None
+    """For code: what later steps of the run rely on."""
+    took_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUnknown:
+    """`tool.unknown`: nobody can tell whether the call took effect; it is never tried again."""
+
+    call: str
+    text: str
+    """For the model and the trace: why it cannot be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """`run.finished`: the end, after the answer was delivered or with the reason why not."""
+
+    status: Status
+    reason: str = ""
+    answer: str = ""
+
+
+Entry = (
+    RunAccepted
+    | RunOwned
+    | RunStarted
+    | MessageReceived
+    | LlmRequest
+    | LlmResponse
+    | ToolCall
+    | ToolResult
+    | ToolUnknown
+    | RunFinished
+)
+
+KINDS: Mapping[str, type[Entry]] = {
+    "run.accepted": RunAccepted,
+    "run.owned": RunOwned,
+    "run.started": RunStarted,
+    "message.received": MessageReceived,
+    "llm.request": LlmRequest,
+    "llm.response": LlmResponse,
+    "tool.call": ToolCall,
+    "tool.result": ToolResult,
+    "tool.unknown": ToolUnknown,
+    "run.finished": RunFinished,
+}
+"""Every kind of entry by the name it has in a journal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """An entry where it stands: its address `n.i` and the wall-clock time of its frame."""
+
+    n: int
+    i: int
+    at: int
+    """Unix milliseconds of the frame."""
+    owner: str
+    entry: Entry
+
+    @property
+    def address(self) -> str:
+        """`n.i`: frame number and place in the frame."""
+        return f"{self.n}.{self.i}"

@@ -1,0 +1,112 @@
+"""How is a run's journal read, and how does its owner append to it?
+
+`Journal.commit` is the only way a frame after the first comes into being; `engine/step.py` is the only caller.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gofer.blobs.store import Blobs
+from gofer.errors import Damaged, Fenced
+from gofer.journal.bodies import Objects, restore, spill
+from gofer.journal.codec import from_json, to_json
+from gofer.journal.entries import FORMAT, Entry, Recorded, RunAccepted
+from gofer.journal.frames import GENESIS, Body, Frame, frame_bytes, frame_hash, parse_chain
+from gofer.journal.store import Store
+from gofer.outside import Outside
+
+
+@dataclass(frozen=True, slots=True)
+class Pen:
+    """What writing a frame needs from outside: who writes, the time and a fresh nonce."""
+
+    owner: str
+    outside: Outside
+
+    def at(self) -> int:
+        """Now, in unix milliseconds."""
+        return int(self.outside.clock.now() * 1000)
+
+    def frame(self, n: int, at: int, prev_hash: str, entries: Objects, bodies: Sequence[Body] = ()) -> Frame:
+        """A frame by this owner, with a nonce of its own."""
+        return Frame(n, at, self.owner, self.outside.new_id(), prev_hash, entries, bodies)
+
+
+class Journal:
+    """The journal of one run in the hands of its owner: entries are added to a draft, then committed as a frame.
+
+    An entry has its address and time as soon as it is added, because nobody else can write that frame. It is
+    durable only after `commit`, so an intent is committed before its effect begins.
+    """
+
+    def __init__(self, run: str, store: Store, blobs: Blobs, pen: Pen, stored: Sequence[bytes]) -> None:
+        self.run = run
+        self._store = store
+        self._blobs = blobs
+        self._pen = pen
+        self._n = len(stored)
+        self._hash = frame_hash(stored[-1]) if stored else GENESIS
+        self._draft: list[Recorded] = []
+
+    def add(self, entry: Entry) -> Recorded:
+        """Adds an entry to the draft of the next frame."""
+        at = self._draft[0].at if self._draft else self._pen.at()
+        recorded = Recorded(self._n + 1, len(self._draft), at, self._pen.owner, entry)
+        self._draft.append(recorded)
+        return recorded
+
+    async def commit(self) -> None:
+        """Writes the draft as the next frame; nothing happens when it is empty.
+
+        Raises Fenced when another owner wrote that frame, TemporaryError when nothing was written.
+        """
+        if not self._draft:
+            return
+        objects = [to_json(recorded.entry) for recorded in self._draft]
+        kept, bodies = await spill(self._blobs, self.run, objects)
+        frame = self._pen.frame(self._n + 1, self._draft[0].at, self._hash, kept, bodies)
+        raw = frame_bytes(frame)
+        standing = await self._store.create(self.run, frame.n, raw)
+        # Equal bytes carry our nonce: the answer to our own write was lost, and a retry met it.
+        if standing is not None and standing != raw:
+            raise Fenced(f"Run {self.run} is in other hands from frame {frame.n} on.")
+        self._n, self._hash, self._draft = frame.n, frame_hash(raw), []
+
+
+async def open_journal(run: str, store: Store, blobs: Blobs, pen: Pen) -> tuple[Journal, Sequence[Recorded]]:
+    """A journal and all its entries so far. Raises Damaged when its bytes are not what was written."""
+    stored = await store.frames(run)
+    return Journal(run, store, blobs, pen, stored), await _entries(run, stored, blobs)
+
+
+async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorded]:
+    """All entries of a run, for readers; empty when there is no such run. Raises Damaged."""
+    return await _entries(run, await store.frames(run), blobs)
+
+
+async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store) -> bool:
+    """Creates frame 1 of a run, which is the claim; False when it was claimed before."""
+    raw = frame_bytes(pen.frame(1, pen.at(), GENESIS, [to_json(accepted)]))
+    standing = await store.create(run, 1, raw)
+    return standing is None or standing == raw
+
+
+async def _entries(run: str, stored: Sequence[bytes], blobs: Blobs) -> Sequence[Recorded]:
+    entries: list[Recorded] = []
+    for frame in parse_chain(run, stored):
+        objects = await restore(blobs, run, frame)
+        entries.extend(Recorded(frame.n, i, frame.at, frame.owner, from_json(value)) for i, value in enumerate(objects))
+    _check_format(run, entries)
+    return entries
+
+
+def _check_format(run: str, entries: Sequence[Recorded]) -> None:
+    match entries[0].entry if entries else None:
+        case None:
+            return
+        case RunAccepted(format=version) if version <= FORMAT:
+            return
+        case RunAccepted(format=version):
+            raise Damaged(f"Run {run} was written in format {version}; this Gofer reads up to {FORMAT}. Update it.")
+        case _:
+            raise Damaged(f"Run {run} is damaged at frame 1: it does not begin with the claim.")

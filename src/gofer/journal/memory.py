@@ -1,0 +1,77 @@
+"""How are journals kept when nothing has to outlive the process? For tests and simulations."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from gofer.journal.coordination import RUNNABLE, Head, InboxItem
+
+
+class MemoryStore:
+    """A store in dictionaries; one asyncio loop only."""
+
+    def __init__(self) -> None:
+        self._frames: defaultdict[str, list[bytes]] = defaultdict(list)
+        self._heads: dict[str, Head] = {}
+        self._leases: dict[str, tuple[str, float]] = {}
+        self._inbox: defaultdict[str, dict[str, InboxItem]] = defaultdict(dict)
+
+    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+        """See Store.create."""
+        frames = self._frames[run]
+        if n <= len(frames):
+            return frames[n - 1]
+        if n != len(frames) + 1:
+            raise ValueError(f"frame {n} would leave a gap after {len(frames)}")
+        frames.append(frame)
+        return None
+
+    async def frames(self, run: str) -> Sequence[bytes]:
+        """See Store.frames."""
+        return tuple(self._frames.get(run, ()))
+
+    async def create_head(self, head: Head) -> None:
+        """See Store.create_head."""
+        self._heads.setdefault(head.run, head)
+
+    async def put_head(self, head: Head) -> None:
+        """See Store.put_head."""
+        self._heads[head.run] = head
+
+    async def head(self, run: str) -> Head | None:
+        """See Store.head."""
+        return self._heads.get(run)
+
+    async def heads(self, limit: int) -> Sequence[Head]:
+        """See Store.heads."""
+        return sorted(self._heads.values(), key=lambda head: (-head.accepted_at, head.run))[:limit]
+
+    async def oldest_runnable(self, conversation: str) -> Head | None:
+        """See Store.oldest_runnable."""
+        runnable = (h for h in self._heads.values() if h.conversation == conversation and h.status in RUNNABLE)
+        return min(runnable, key=lambda head: (head.accepted_at, head.run), default=None)
+
+    async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
+        """See Store.lease."""
+        holder, until = self._leases.get(conversation, (owner, now))
+        if holder != owner and until > now:
+            return False
+        self._leases[conversation] = (owner, now + seconds)
+        return True
+
+    async def release(self, conversation: str, owner: str) -> None:
+        """See Store.release."""
+        if self._leases.get(conversation, ("", 0.0))[0] == owner:
+            del self._leases[conversation]
+
+    async def put_item(self, run: str, item: InboxItem) -> None:
+        """See Store.put_item."""
+        self._inbox[run].setdefault(item.id, item)
+
+    async def items(self, run: str) -> Sequence[InboxItem]:
+        """See Store.items."""
+        return [item for _, item in sorted(self._inbox[run].items())]
+
+    async def drop_items(self, run: str, ids: Sequence[str]) -> None:
+        """See Store.drop_items."""
+        for item_id in ids:
+            self._inbox[run].pop(item_id, None)

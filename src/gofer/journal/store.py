@@ -1,0 +1,63 @@
+"""What must any store of journals promise?
+
+*The position is the fence*: frame `n` of a run is written once, whoever comes second is shown what stands there.
+*Written is durable*: a call that returned survives the process. *Readers see a prefix*: never a gap, never a part.
+The tests of the same names hold for every store (`tests/contracts/`).
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from gofer.journal.coordination import Head, InboxItem
+
+
+class Store(Protocol):
+    """Frames and the coordination rows beside them. Every call may raise TemporaryError: nothing was written."""
+
+    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+        """Writes frame `n` if it is free: None. Otherwise writes nothing and gives the frame that stands there."""
+        ...
+
+    async def frames(self, run: str) -> Sequence[bytes]:
+        """All frames of a run in order; empty when there is no such run."""
+        ...
+
+    async def create_head(self, head: Head) -> None:
+        """Writes the head of a new run; leaves one that is there as it is."""
+        ...
+
+    async def put_head(self, head: Head) -> None:
+        """Replaces the head of a run; for its owner only."""
+        ...
+
+    async def head(self, run: str) -> Head | None:
+        """The head of a run, or None."""
+        ...
+
+    async def heads(self, limit: int) -> Sequence[Head]:
+        """The newest runs first."""
+        ...
+
+    async def oldest_runnable(self, conversation: str) -> Head | None:
+        """The run of a conversation that is to act next, by `accepted_at` and then by id, or None."""
+        ...
+
+    async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
+        """Takes or extends the lease of a conversation; False when somebody else has it until later than `now`."""
+        ...
+
+    async def release(self, conversation: str, owner: str) -> None:
+        """Gives the lease back; nothing happens when it is somebody else's by now."""
+        ...
+
+    async def put_item(self, run: str, item: InboxItem) -> None:
+        """Puts an item into the inbox of a run; one with the same id that is there stays as it is."""
+        ...
+
+    async def items(self, run: str) -> Sequence[InboxItem]:
+        """What waits in the inbox of a run, in the order of the ids."""
+        ...
+
+    async def drop_items(self, run: str, ids: Sequence[str]) -> None:
+        """Removes items that were journaled."""
+        ...

@@ -1,0 +1,45 @@
+"""How do HTTP requests of one local server reach Gofer's doors and pages?"""
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gofer.dispatch import BODY_LIMIT, Ingress
+from gofer.local.pages import Pages
+from gofer.triggers.door import RawRequest
+
+
+def front(ingress: Ingress, pages: Pages) -> Starlette:
+    """The HTTP application: doors for vendors, pages for people."""
+
+    async def door(request: Request) -> Response:
+        raw = RawRequest(request.method, request.url.path, _headers(request), await _body(request))
+        reply = await ingress.receive(raw)
+        return Response(reply.body, reply.status, media_type=reply.media_type)
+
+    return Starlette(
+        routes=[
+            Route("/healthz", _healthy, methods=["GET"]),
+            *pages.routes(),
+            Route("/{path:path}", door, methods=["POST", "GET", "PUT", "DELETE", "PATCH"]),
+        ]
+    )
+
+
+async def _healthy(request: Request) -> Response:
+    return Response(b"ok\n", media_type="text/plain")
+
+
+def _headers(request: Request) -> list[tuple[str, str]]:
+    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
+
+
+async def _body(request: Request) -> bytes:
+    """The body, or just enough of it to know that it is too large."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > BODY_LIMIT:
+            break
+    return bytes(body)

@@ -1,0 +1,123 @@
+"""What do the links under an answer show: the runs, one run's trace, the prompt that made it?
+
+Private runs are not listed and have no page. Traces hold names and counts, no contents.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from gofer.blobs.store import Blobs
+from gofer.errors import Damaged
+from gofer.journal.log import read_journal
+from gofer.journal.store import Store
+from gofer.projections import progress, trace
+from gofer.projections.trace import Span, timestamp
+from gofer.workflows.load import Catalog
+
+_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width">
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1d1c1d }}
+table {{ border-collapse: collapse; width: 100% }} th {{ text-align: left; color: #616061; font-weight: 500 }}
+td, th {{ padding: .4rem .8rem .4rem 0; border-bottom: 1px solid #e8e8e8; vertical-align: top }}
+td.number {{ text-align: right; white-space: nowrap }} .child {{ padding-left: 1.6rem }}
+pre {{ white-space: pre-wrap; background: #f8f8f8; padding: 1rem; border-radius: 6px }} a {{ color: #1264a3 }}
+.ok, .done {{ color: #007a5a }} .error, .failed, .unknown, .refused {{ color: #c01343 }}
+</style><h1>{title}</h1>{body}</html>"""
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Gofer's own pages."""
+
+    store: Store
+    blobs: Blobs
+    catalog: Catalog
+
+    def routes(self) -> list[Route]:
+        """Where the pages are."""
+        return [
+            Route("/", self.runs, methods=["GET"]),
+            Route("/runs", self.runs, methods=["GET"]),
+            Route("/runs/{run}", self.run, methods=["GET"]),
+            Route("/runs/{run}/trace", self.trace, methods=["GET"]),
+            Route("/prompts/{workflow}", self.prompt, methods=["GET"]),
+        ]
+
+    async def runs(self, request: Request) -> Response:
+        """The newest runs that are not private."""
+        heads = [head for head in await self.store.heads(200) if not head.private]
+        rows = [
+            f'<tr><td><a href="/runs/{head.run}">{head.run[:8]}</a><td>{escape(head.workflow)}'
+            f'<td class="{head.status}">{head.status}<td>{timestamp(head.accepted_at)}<td>{escape(head.reason)}'
+            for head in heads
+        ]
+        table = "<table><tr><th>run<th>workflow<th>status<th>accepted<th>reason" + "".join(rows) + "</table>"
+        return _page("Runs", table if rows else "<p>No runs yet.")
+
+    async def run(self, request: Request) -> Response:
+        """The trace of one run as a table."""
+        if not (spans := await self._spans(request)):
+            return _absent()
+        rows = "".join(_row(span, spans[0].start) for span in spans)
+        table = f"<table><tr><th>step<th>status<th>after<th>took<th>about it{rows}</table>"
+        run = request.path_params["run"]
+        return _page(f"Run {escape(run[:8])}", f'{table}<p><a href="/runs/{escape(run)}/trace">as JSON</a>')
+
+    async def trace(self, request: Request) -> Response:
+        """The trace of one run as JSON."""
+        if not (spans := await self._spans(request)):
+            return _absent()
+        return JSONResponse({"run": request.path_params["run"], "spans": [span.to_json() for span in spans]})
+
+    async def prompt(self, request: Request) -> Response:
+        """The prompt of a workflow as its next run will read it."""
+        loaded = self.catalog.workflows.get(request.path_params["workflow"])
+        if loaded is None:
+            return _absent()
+        text = f"<p>{escape(loaded.workflow.description)}<p>From <code>{escape(loaded.prompt_file)}</code>:"
+        return _page(f"Prompt of {escape(loaded.name)}", f"{text}<pre>{escape(loaded.system)}</pre>")
+
+    async def _spans(self, request: Request) -> Sequence[Span]:
+        try:
+            entries = await read_journal(request.path_params["run"], self.store, self.blobs)
+        except Damaged:
+            return ()
+        return () if progress.project(entries).private else trace.project(entries)
+
+
+def _row(span: Span, beginning: int) -> str:
+    took = "" if span.end is None else f"{span.end - span.start} ms"
+    about = " · ".join(
+        f"{name.rpartition('.')[2]} {value}" for name, value in span.attributes.items() if name in _SHOWN and value
+    )
+    child = ' class="child"' if span.parent else ""
+    return (
+        f'<tr><td{child}>{escape(span.name)}<td class="{span.status}">{span.status}'
+        f'<td class="number">{span.start - beginning} ms<td class="number">{took}<td>{escape(about)}'
+    )
+
+
+_SHOWN = frozenset(
+    {
+        "gen_ai.response.model",
+        "gen_ai.usage.input_tokens",
+        "gen_ai.usage.output_tokens",
+        "gofer.cost_usd",
+        "gofer.summary",
+        "gofer.reason",
+    }
+)
+
+
+def _page(title: str, body: str) -> Response:
+    return HTMLResponse(_PAGE.format(title=title, body=body))
+
+
+def _absent() -> Response:
+    return Response(b"There is nothing here that you may see.\n", 404, media_type="text/plain")

@@ -1,0 +1,1 @@
+"""Models: one question with exact bytes, one answer. Knows nothing of runs, journals or tools."""

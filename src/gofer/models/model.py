@@ -1,0 +1,30 @@
+"""What does a run need of a language model?"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from gofer.messages import ToolAsk, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model said to one request."""
+
+    text: str
+    asks: tuple[ToolAsk, ...]
+    finish: str
+    """Why it stopped: stop, tool_calls, length, content_filter."""
+    model: str
+    """The model that answered, by its provider's name."""
+    usage: Usage
+
+
+class Model(Protocol):
+    """A model behind an OpenAI-compatible Chat Completions format."""
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        """Sends the exact bytes of a request once, `timeout` seconds at most.
+
+        Raises TemporaryError when no answer came that may come later, RunStopped when none will.
+        """
+        ...

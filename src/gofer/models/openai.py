@@ -1,0 +1,88 @@
+"""How is an OpenAI-compatible endpoint asked with bytes we made ourselves?
+
+The SDK's client brings authentication, timeouts and errors; its transform of the request, which rewrites the
+whole history on every call, is passed by: the body is ours, byte for byte. Its retries are off.
+"""
+
+from collections.abc import Mapping
+
+import httpx2
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI, AuthenticationError
+
+from gofer.canonical import as_list, as_object, as_text, decode
+from gofer.errors import BadRequest, RunStopped, TemporaryError
+from gofer.messages import ToolAsk, Usage
+from gofer.models.model import Answer
+
+_JSON = {"Content-Type": "application/json"}
+
+
+class OpenAIModel:
+    """A model behind the SDK's async client."""
+
+    def __init__(self, client: AsyncOpenAI) -> None:
+        self._client = client
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        """See Model.ask."""
+        try:
+            response = await self._client.post(
+                "/chat/completions",
+                content=body,
+                cast_to=httpx2.Response,
+                options={"headers": _JSON, "timeout": timeout, "max_retries": 0},
+            )
+        except AuthenticationError as error:
+            raise RunStopped("The model's provider does not accept the API key; check OPENAI_API_KEY.") from error
+        except APIStatusError as error:
+            raise _status_error(error.status_code) from error
+        except APIConnectionError as error:
+            raise TemporaryError("The model could not be reached; try again in a minute.") from error
+        return parse_answer(response.content)
+
+
+def parse_answer(raw: bytes) -> Answer:
+    """The answer in the body of a Chat Completions response. Raises TemporaryError for anything else."""
+    try:
+        body = as_object(decode(raw))
+    except BadRequest as error:
+        raise TemporaryError("The model's answer was not JSON; try again.") from error
+    choices = as_list(body.get("choices"))
+    if not choices:
+        raise TemporaryError("The model's answer was empty; try again.")
+    choice = as_object(choices[0])
+    message = as_object(choice.get("message"))
+    return Answer(
+        text=as_text(message.get("content")) or as_text(message.get("refusal")),
+        asks=tuple(_ask(as_object(call), index) for index, call in enumerate(as_list(message.get("tool_calls")))),
+        finish=as_text(choice.get("finish_reason")) or "stop",
+        model=as_text(body.get("model")),
+        usage=_usage(as_object(body.get("usage"))),
+    )
+
+
+def _ask(call: Mapping[str, object], index: int) -> ToolAsk:
+    function = as_object(call.get("function"))
+    return ToolAsk(
+        id=as_text(call.get("id")) or f"call_{index}",
+        tool=as_text(function.get("name")),
+        arguments=as_text(function.get("arguments")) or "{}",
+    )
+
+
+def _usage(usage: Mapping[str, object]) -> Usage:
+    return Usage(
+        input_tokens=_count(usage.get("prompt_tokens")),
+        output_tokens=_count(usage.get("completion_tokens")),
+        cached_tokens=_count(as_object(usage.get("prompt_tokens_details")).get("cached_tokens")),
+    )
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value >= 0 else 0
+
+
+def _status_error(status: int) -> TemporaryError | RunStopped:
+    if status == 429 or status >= 500:
+        return TemporaryError(f"The model's provider is busy or failing (HTTP {status}); try again in a minute.")
+    return RunStopped(f"The model's provider refused the request (HTTP {status}); check the model's name and limits.")

@@ -1,0 +1,45 @@
+"""What stands in for a model inside the process: a checked-in script, and nothing else?
+
+It reads the same scripts as the offline model, and it is strict where that one is polite: a call that no step
+expects is an error, and so is a step that was never reached.
+"""
+
+import json
+from collections.abc import Sequence
+
+from gofer.errors import RunStopped
+from gofer.messages import ToolAsk, Usage
+from gofer.model_script import Script, choose
+from gofer.models.model import Answer
+
+NAME = "scripted"
+
+
+class ScriptedModel:
+    """A model that says what its scripts say. `requests` are the exact bodies it was asked with."""
+
+    def __init__(self, scripts: Sequence[Script]) -> None:
+        self._scripts = tuple(scripts)
+        self._said: set[tuple[str, int]] = set()
+        self.requests: list[bytes] = []
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        """See Model.ask. Raises RunStopped when no step of any script fits."""
+        self.requests.append(body)
+        turn = choose(self._scripts, json.loads(body))
+        if turn.script is None or (turn.script, turn.step) not in self._steps():
+            raise RunStopped(f"The scripted model was asked something no script expects: {turn.text}")
+        self._said.add((turn.script, turn.step))
+        asks = tuple(
+            ToolAsk(turn.call_id(index), call.tool, json.dumps(call.arguments))
+            for index, call in enumerate(turn.calls, start=1)
+        )
+        usage = Usage(input_tokens=len(body) // 4, output_tokens=len(turn.text) // 4 + 10 * len(asks))
+        return Answer(turn.text, asks, "tool_calls" if asks else "stop", NAME, usage)
+
+    def leftovers(self) -> Sequence[str]:
+        """`script step n` for every step that was never said; a test that ends with some is wrong."""
+        return [f"{script} step {step}" for script, step in sorted(self._steps() - self._said)]
+
+    def _steps(self) -> set[tuple[str, int]]:
+        return {(script.name, step) for script in self._scripts for step in range(1, len(script.steps) + 1)}

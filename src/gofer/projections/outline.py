@@ -1,0 +1,34 @@
+"""How does a trace read as lines of text, for a terminal?"""
+
+from collections.abc import Sequence
+
+from gofer.projections.trace import Span
+
+_MARKS = {"ok": "✓", "done": "✓", "open": "…", "running": "…", "accepted": "…"}
+
+
+def outline(run: str, spans: Sequence[Span]) -> list[str]:
+    """One line per span: when it began, how it went, what it was, how long it took and what it cost."""
+    beginning = spans[0].start
+    lines = [f"run {run}"]
+    for span in spans:
+        indent = "" if span.parent is None else "  " if span.parent == "run" else "    "
+        took = "" if span.end is None else f"{span.end - span.start} ms"
+        start = f"{(span.start - beginning) / 1000:7.3f} s"
+        name = f"{indent}{_MARKS.get(span.status, '✗')} {span.name}"
+        lines.append(f"  {start}  {name:<40} {span.status:<9} {took:>9}  {_about(span)}".rstrip())
+    return lines
+
+
+def _about(span: Span) -> str:
+    facts = span.attributes
+    match span.kind:
+        case "llm" if "gen_ai.usage.input_tokens" in facts:
+            cost = facts.get("gofer.cost_usd")
+            money = "cost unknown" if cost is None else f"{cost:.4f} USD"
+            tokens = f"{facts['gen_ai.usage.input_tokens']} in, {facts['gen_ai.usage.output_tokens']} out"
+            return f"{facts['gen_ai.response.model']}: {tokens}, {money}"
+        case "tool":
+            return str(facts.get("gofer.summary", ""))
+        case _:
+            return str(facts.get("gofer.reason", ""))

@@ -1,0 +1,122 @@
+"""How far is a run: its status, what it spent, and what of it is in doubt?"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, assert_never
+
+from gofer.events import Event
+from gofer.journal.entries import (
+    LlmRequest,
+    LlmResponse,
+    MessageReceived,
+    Recorded,
+    RunAccepted,
+    RunFinished,
+    RunOwned,
+    RunStarted,
+    ToolCall,
+    ToolResult,
+    ToolUnknown,
+)
+from gofer.messages import Usage
+
+
+@dataclass(slots=True)
+class Progress:
+    """Where a run stands. Times are unix milliseconds."""
+
+    workflow: str = ""
+    event: Event | None = None
+    started: RunStarted | None = None
+    finished: RunFinished | None = None
+    llm_calls: int = 0
+    tool_calls: int = 0
+    """Calls the model asked for that were permitted; what the code does on its own does not count."""
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = 0.0
+    """None as soon as one call's price is not known."""
+    accepted_at: int = 0
+    owned_at: int = 0
+    """When the present owner took over."""
+    owned_before_ms: int = 0
+    """How long earlier owners had it, until their last frame."""
+    last_at: int = 0
+    outcomes: dict[str, ToolResult | ToolUnknown] = field(default_factory=dict[str, ToolResult | ToolUnknown])
+    """What came of each call that has an outcome, by call id."""
+    taken: set[str] = field(default_factory=set[str])
+    """Ids of inbox items that were journaled."""
+    in_doubt: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
+    """Calls that were about to happen and have no outcome."""
+
+    @property
+    def phase(self) -> Literal["accepted", "started", "finished"]:
+        """Which part of its life the run is in."""
+        if self.finished is not None:
+            return "finished"
+        return "accepted" if self.started is None else "started"
+
+    @property
+    def private(self) -> bool:
+        """Whether the run began where only some people can see; unknown counts as private."""
+        return self.started is None or self.started.private
+
+    def owned_ms(self, now: int) -> int:
+        """How long workers have had the run in hand, waiting for models and tools included."""
+        return self.owned_before_ms + (max(0, now - self.owned_at) if self.owned_at else 0)
+
+
+def project(entries: Iterable[Recorded]) -> Progress:
+    """The progress of a whole journal."""
+    state = Progress()
+    for recorded in entries:
+        state = fold(state, recorded)
+    return state
+
+
+def fold(state: Progress, recorded: Recorded) -> Progress:
+    """The progress after one more entry; the state given is used up."""
+    match recorded.entry:
+        case RunAccepted(event=event, workflow=workflow):
+            state.event, state.workflow, state.accepted_at = event, workflow, recorded.at
+        case RunOwned():
+            _take_over(state, recorded.at)
+        case RunStarted() as started:
+            state.started = started
+        case LlmResponse() as response:
+            _spend(state, response)
+        case ToolCall() as call:
+            state.in_doubt[call.call] = call
+            # `<turn>.<index>` is the model's; `<purpose>/<n>` is ours.
+            state.tool_calls += "/" not in call.call
+        case ToolResult() | ToolUnknown() as outcome:
+            state.in_doubt.pop(outcome.call, None)
+            state.outcomes[outcome.call] = outcome
+        case RunFinished() as finished:
+            state.finished = finished
+        case MessageReceived(item=item):
+            state.taken.add(item)
+        case LlmRequest():
+            pass
+        case _:
+            assert_never(recorded.entry)
+    state.last_at = recorded.at
+    return state
+
+
+def _take_over(state: Progress, at: int) -> None:
+    if state.owned_at:
+        state.owned_before_ms += max(0, state.last_at - state.owned_at)
+    state.owned_at = at
+
+
+def _spend(state: Progress, response: LlmResponse) -> None:
+    state.llm_calls += 1
+    state.usage = Usage(
+        state.usage.input_tokens + response.usage.input_tokens,
+        state.usage.output_tokens + response.usage.output_tokens,
+        state.usage.cached_tokens + response.usage.cached_tokens,
+    )
+    if state.cost_usd is not None and response.cost_usd is not None:
+        state.cost_usd += response.cost_usd
+    else:
+        state.cost_usd = None

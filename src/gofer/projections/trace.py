@@ -1,0 +1,176 @@
+"""What did a run do, when, and how did each step go? As spans, with OpenTelemetry's GenAI names.
+
+Spans carry names, counts and statuses, never contents. A step without an outcome is a span without an end.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import assert_never
+
+from gofer.journal.entries import (
+    LlmRequest,
+    LlmResponse,
+    MessageReceived,
+    Recorded,
+    RunAccepted,
+    RunFinished,
+    RunOwned,
+    RunStarted,
+    ToolCall,
+    ToolResult,
+    ToolUnknown,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One step of a run. `start` and `end` are unix milliseconds; `end` is None while it is open or in doubt."""
+
+    id: str
+    parent: str | None
+    kind: str
+    """`run`, `llm` or `tool`."""
+    name: str
+    status: str
+    start: int
+    end: int | None = None
+    attributes: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    def to_json(self) -> dict[str, object]:
+        """`{id, parent, kind, name, status, start, end, attributes}`, times as RFC 3339 in UTC."""
+        return {
+            "id": self.id,
+            "parent": self.parent,
+            "kind": self.kind,
+            "name": self.name,
+            "status": self.status,
+            "start": timestamp(self.start),
+            "end": None if self.end is None else timestamp(self.end),
+            "attributes": dict(self.attributes),
+        }
+
+
+@dataclass(slots=True)
+class Trace:
+    """The spans of one run so far, by id, in the order in which they began."""
+
+    spans: dict[str, Span] = field(default_factory=dict[str, Span])
+    llm_calls: int = 0
+    llm: str = ""
+    """Id of the model call under way or last ended."""
+
+
+def project(entries: Iterable[Recorded]) -> tuple[Span, ...]:
+    """The spans of a whole journal; the first is the run itself."""
+    state = Trace()
+    for recorded in entries:
+        state = fold(state, recorded)
+    return tuple(state.spans.values())
+
+
+def fold(state: Trace, recorded: Recorded) -> Trace:
+    """The trace after one more entry; the state given is used up."""
+    at = recorded.at
+    match recorded.entry:
+        case RunAccepted(workflow=workflow, event=event):
+            attributes = {"gofer.event.kind": event.kind, "gofer.workflow": workflow}
+            state.spans["run"] = Span("run", None, "run", workflow, "accepted", at, None, attributes)
+        case RunOwned():
+            _update(state, "run", {"gofer.owner": recorded.owner}, status="running")
+        case RunStarted(bundle=bundle):
+            _update(state, "run", {"gofer.bundle": bundle})
+        case LlmRequest() as request:
+            _ask(state, at, request)
+        case LlmResponse() as response:
+            _hear(state, at, response)
+        case ToolCall() as call:
+            _begin(state, at, call)
+        case ToolResult() as result:
+            _settle(state, at, result)
+        case ToolUnknown(call=call):
+            _update(state, call, status="unknown", end=at)
+        case RunFinished() as finished:
+            _finish(state, at, finished)
+        case MessageReceived():
+            pass
+        case _:
+            assert_never(recorded.entry)
+    return state
+
+
+def timestamp(at: int) -> str:
+    """Unix milliseconds as RFC 3339 in UTC."""
+    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _ask(state: Trace, at: int, request: LlmRequest) -> None:
+    state.llm_calls += 1
+    state.llm = f"llm/{state.llm_calls}"
+    model = str(request.params.get("model", ""))
+    attributes: dict[str, object] = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": model,
+        "gofer.prompt.through": request.through,
+        "gofer.prompt.prefix_sha256": request.prefix_sha256,
+    }
+    state.spans[state.llm] = Span(state.llm, "run", "llm", f"chat {model}", "open", at, None, attributes)
+
+
+def _hear(state: Trace, at: int, response: LlmResponse) -> None:
+    attributes = {
+        "gen_ai.response.model": response.model,
+        "gen_ai.response.finish_reasons": [response.finish],
+        "gen_ai.usage.input_tokens": response.usage.input_tokens,
+        "gen_ai.usage.output_tokens": response.usage.output_tokens,
+        "gen_ai.usage.cache_read.input_tokens": response.usage.cached_tokens,
+        "gofer.cost_usd": response.cost_usd,
+        "gofer.took_ms": response.took_ms,
+    }
+    _update(state, state.llm, attributes, status="ok", end=at)
+
+
+def _begin(state: Trace, at: int, call: ToolCall) -> None:
+    # `<turn>.<index>` is the model's call, `<purpose>/<n>` the run's own.
+    parent = "run" if "/" in call.call else state.llm
+    attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": call.tool,
+        "gen_ai.tool.call.id": call.call,
+        "gofer.effect": call.effect,
+    }
+    state.spans[call.call] = Span(call.call, parent, "tool", call.tool, "open", at, None, attributes)
+
+
+def _settle(state: Trace, at: int, result: ToolResult) -> None:
+    if result.call not in state.spans:
+        state.spans[result.call] = Span(result.call, state.llm, "tool", "(refused)", result.status, at)
+    end = min(at, state.spans[result.call].start + result.took_ms) if result.took_ms else at
+    attributes = {"gofer.summary": result.summary} if result.summary else {}
+    _update(state, result.call, attributes, status=result.status, end=end)
+
+
+def _finish(state: Trace, at: int, finished: RunFinished) -> None:
+    """A model call that never got an answer ended, at the latest, with the run."""
+    for span in list(state.spans.values()):
+        if span.kind == "llm" and span.end is None:
+            _update(state, span.id, status="error", end=at)
+    attributes = {"gofer.reason": finished.reason} if finished.reason else {}
+    _update(state, "run", attributes, status=finished.status, end=at)
+
+
+def _update(
+    state: Trace,
+    span_id: str,
+    attributes: Mapping[str, object] | None = None,
+    *,
+    status: str = "",
+    end: int | None = None,
+) -> None:
+    if span := state.spans.get(span_id):
+        state.spans[span_id] = replace(
+            span,
+            status=status or span.status,
+            end=span.end if end is None else end,
+            attributes={**span.attributes, **(attributes or {})},
+        )

@@ -1,0 +1,39 @@
+"""What does a queue promise to a worker?
+
+*Rung is heard*: a doorbell comes back until it is acknowledged. *Content-free*: it carries a run id only, so a
+lost, doubled or late one changes who looks, never what happens.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Doorbell:
+    """One ring as one receiver holds it, out of sight of others for a while."""
+
+    run: str
+    receipt: str
+    receives: int
+    """How often it was handed out, this time included."""
+
+
+class Queue(Protocol):
+    """Rings that say: look at this run."""
+
+    async def ring(self, run: str, delay: float = 0.0) -> None:
+        """Rings for a run, after `delay` seconds."""
+        ...
+
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+        """Up to `limit` bells, hidden from others for `visibility` seconds; waits up to `wait` seconds for one."""
+        ...
+
+    async def extend(self, bell: Doorbell, visibility: float) -> None:
+        """Hides a bell for `visibility` seconds from now."""
+        ...
+
+    async def acknowledge(self, bell: Doorbell) -> None:
+        """The bell was dealt with and will not come back."""
+        ...

@@ -1,0 +1,74 @@
+"""How does a queue work as a table of the same SQLite file as the journals?"""
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from gofer.database import Database
+from gofer.outside import Clock
+from gofer.queue.doorbell import Doorbell
+from gofer.queue.memory import wait_for_ring
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS doorbells (
+    id INTEGER PRIMARY KEY, run TEXT NOT NULL, visible_at REAL NOT NULL, receives INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS doorbells_due ON doorbells (visible_at);
+"""
+
+Row = tuple[Any, ...]
+
+POLL_SECONDS = 1.0
+"""How soon a ring from another process, or one that was delayed, is heard."""
+
+
+class SqliteQueue:
+    """Doorbells in the file of a Database whose schema includes SCHEMA."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._rung = asyncio.Event()
+
+    async def ring(self, run: str, delay: float = 0.0) -> None:
+        """See Queue.ring."""
+        due = self._clock.now() + delay
+        await self._execute("INSERT INTO doorbells (run, visible_at, receives) VALUES (?, ?, 0)", (run, due))
+        self._rung.set()
+
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+        """See Queue.receive."""
+        until = self._clock.monotonic() + wait
+        while True:
+            self._rung.clear()
+            bells = await self._take(limit, visibility)
+            left = until - self._clock.monotonic()
+            if bells or left <= 0:
+                return bells
+            await wait_for_ring(self._rung, min(left, POLL_SECONDS))
+
+    async def extend(self, bell: Doorbell, visibility: float) -> None:
+        """See Queue.extend."""
+        until = self._clock.now() + visibility
+        await self._execute("UPDATE doorbells SET visible_at = ? WHERE id = ?", (until, bell.receipt))
+
+    async def acknowledge(self, bell: Doorbell) -> None:
+        """See Queue.acknowledge."""
+        await self._execute("DELETE FROM doorbells WHERE id = ?", (bell.receipt,))
+
+    async def _take(self, limit: int, visibility: float) -> list[Doorbell]:
+        now = self._clock.now()
+        rows = await self._execute(
+            "UPDATE doorbells SET visible_at = ?1 + ?2, receives = receives + 1 WHERE id IN"
+            " (SELECT id FROM doorbells WHERE visible_at <= ?1 ORDER BY visible_at, id LIMIT ?3)"
+            " RETURNING id, run, receives",
+            (now, visibility, limit),
+        )
+        return [Doorbell(run, str(receipt), receives) for receipt, run, receives in rows]
+
+    async def _execute(self, statement: str, values: Row) -> list[Row]:
+        def work(connection: sqlite3.Connection) -> list[Row]:
+            return connection.execute(statement, values).fetchall()
+
+        return await self._database.run(work)

@@ -1,0 +1,25 @@
+"""How is a secret carried without ever being printed?"""
+
+from typing import Final
+
+
+class Secret:
+    """A credential. It has no printable form: repr, str and format all give `***`."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value: Final = value
+
+    def reveal(self) -> str:
+        """The value itself; call this only where it goes onto the wire or into an HMAC."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return "***"
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __reduce__(self) -> str:
+        raise TypeError("A secret is not serialised.")

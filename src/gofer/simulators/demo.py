@@ -1,0 +1,21 @@
+"""Which world and which scripts does the demo start with? The YAML files beside this module."""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import cast
+
+import yaml
+
+from gofer.model_script import Script, load_scripts
+
+
+def demo_world() -> Mapping[str, object]:
+    """The world of the demo: a small company with a Slack workspace."""
+    text = files("gofer.simulators").joinpath("worlds", "demo.yaml").read_text(encoding="utf-8")
+    return cast(Mapping[str, object], yaml.safe_load(text))
+
+
+def demo_scripts() -> tuple[Script, ...]:
+    """What the offline model says in that world."""
+    text = files("gofer.simulators").joinpath("scripts", "demo.yaml").read_text(encoding="utf-8")
+    return load_scripts(text, "simulators/scripts/demo.yaml")

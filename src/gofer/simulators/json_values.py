@@ -1,0 +1,58 @@
+"""Which JSON value is this, and may I use it as such?"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import TypeAlias, TypeGuard, cast
+
+JsonObject: TypeAlias = Mapping[str, object]
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+
+
+def is_object(value: object) -> TypeGuard[dict[str, object]]:
+    """A JSON object: a mapping with text keys."""
+    return isinstance(value, dict) and all(isinstance(key, str) for key in cast("dict[object, object]", value))
+
+
+def is_array(value: object) -> TypeGuard[list[object]]:
+    """A JSON array."""
+    return isinstance(value, list)
+
+
+def objects(value: object) -> list[dict[str, object]]:
+    """The objects of an array; anything else in it, or instead of it, is left out."""
+    return [item for item in value if is_object(item)] if is_array(value) else []
+
+
+def texts(value: object) -> list[str]:
+    """The strings of an array; anything else in it, or instead of it, is left out."""
+    return [item for item in value if isinstance(item, str)] if is_array(value) else []
+
+
+def text_of(value: JsonObject, key: str) -> str:
+    """The string under a key, or the empty string."""
+    found = value.get(key)
+    return found if isinstance(found, str) else ""
+
+
+def object_of(value: JsonObject, key: str) -> dict[str, object]:
+    """The object under a key, or an empty one."""
+    found = value.get(key)
+    return found if is_object(found) else {}
+
+
+def parsed(text: str | bytes) -> object:
+    """The JSON value of a text; ValueError when it is none. Half a surrogate pair becomes U+FFFD."""
+    try:
+        value: object = json.loads(text, parse_constant=_refuse)
+        written = json.dumps(value, ensure_ascii=False)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if written.isascii() or not _HALF_PAIR.search(written):
+        return value
+    # What no encoding can write would fail only later, where it is sent on.
+    return json.loads(_HALF_PAIR.sub("\ufffd", written))
+
+
+def _refuse(constant: str) -> object:
+    raise ValueError(f"{constant} is not JSON")

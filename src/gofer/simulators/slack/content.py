@@ -1,0 +1,146 @@
+"""May this be the content of a message?
+
+The limits of the vendor on text, blocks and metadata; the words of a draft come out, or a refusal.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gofer.simulators.json_values import JsonObject, is_array, is_object, object_of, objects, text_of
+from gofer.simulators.slack.arguments import Arguments
+from gofer.simulators.slack.shapes import fallback_text, stable_id
+from gofer.simulators.slack.workspace import SlackRefusal
+
+MAX_TEXT = 40_000
+MAX_MARKDOWN = 12_000
+MAX_BLOCKS = 50
+MAX_SECTION = 3_000
+MAX_HEADER = 150
+MAX_BUTTON_TEXT = 75
+MAX_BUTTON_VALUE = 2_000
+MAX_ACTIONS = 25
+MAX_CONTEXT = 10
+_KINDS = frozenset(
+    {
+        "actions",
+        "alert",
+        "card",
+        "carousel",
+        "container",
+        "context",
+        "context_actions",
+        "data_table",
+        "divider",
+        "file",
+        "header",
+        "image",
+        "input",
+        "markdown",
+        "plan",
+        "rich_text",
+        "section",
+        "table",
+        "task_card",
+        "video",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a message says."""
+
+    text: str
+    blocks: tuple[JsonObject, ...]
+    attachments: tuple[JsonObject, ...]
+
+
+def content_of(arguments: Arguments) -> Content:
+    """The content a caller gives; a refusal when Slack would not take it."""
+    text, markdown, blocks = arguments.text("text"), arguments.text("markdown_text"), arguments.blocks()
+    attachments = arguments.json("attachments", "invalid_attachments")
+    if markdown and (text or blocks):
+        raise SlackRefusal("markdown_text_conflict")
+    if markdown:
+        blocks = [{"type": "markdown", "text": markdown}]
+    if not text and not blocks and not objects(attachments):
+        raise SlackRefusal("no_text")
+    if len(text) > MAX_TEXT:
+        raise SlackRefusal("msg_too_long", f"text has {len(text)} characters")
+    checked = _checked(blocks or [])
+    words = text or fallback_text(checked)
+    return Content(words, checked, tuple(objects(attachments)))
+
+
+def metadata_of(arguments: Arguments) -> JsonObject | None:
+    """The metadata a caller gives."""
+    value = arguments.json("metadata", "invalid_metadata_format")
+    if value is None:
+        return None
+    if not is_object(value) or not text_of(value, "event_type") or not is_object(value.get("event_payload")):
+        raise SlackRefusal("invalid_metadata_format")
+    return value
+
+
+def _checked(blocks: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
+    if len(blocks) > MAX_BLOCKS:
+        raise _invalid(f"no more than {MAX_BLOCKS} items allowed")
+    for index, block in enumerate(blocks):
+        _check_block(block, f"/blocks/{index}")
+    markdown = sum(len(text_of(block, "text")) for block in blocks if block.get("type") == "markdown")
+    if markdown > MAX_MARKDOWN:
+        raise SlackRefusal("msg_too_long", f"markdown blocks have {markdown} characters")
+    return tuple(_with_id(block, index) for index, block in enumerate(blocks))
+
+
+def _check_block(block: JsonObject, place: str) -> None:
+    kind = text_of(block, "type")
+    if kind not in _KINDS:
+        raise _invalid(f"unsupported type: {kind or 'none'} [json-pointer:{place}/type]")
+    match kind:
+        case "markdown":
+            _check_length(text_of(block, "text"), None, f"{place}/text")
+        case "header":
+            _check_length(text_of(object_of(block, "text"), "text"), MAX_HEADER, f"{place}/text/text")
+        case "section" if "fields" not in block:
+            _check_length(text_of(object_of(block, "text"), "text"), MAX_SECTION, f"{place}/text/text")
+        case "context":
+            _check_count(block, MAX_CONTEXT, place)
+        case "actions":
+            _check_count(block, MAX_ACTIONS, place)
+            _check_buttons(objects(block.get("elements")), place)
+        case _:
+            pass
+
+
+def _check_buttons(elements: Sequence[JsonObject], place: str) -> None:
+    for index, element in enumerate(elements):
+        if element.get("type") != "button":
+            continue
+        _check_length(text_of(object_of(element, "text"), "text"), MAX_BUTTON_TEXT, f"{place}/elements/{index}/text")
+        if len(text_of(element, "value")) > MAX_BUTTON_VALUE:
+            raise _invalid(f"must be less than {MAX_BUTTON_VALUE + 1} characters [{place}/elements/{index}/value]")
+
+
+def _check_count(block: JsonObject, most: int, place: str) -> None:
+    elements = block.get("elements")
+    if not is_array(elements) or not 0 < len(elements) <= most:
+        raise _invalid(f"must have 1 to {most} items [json-pointer:{place}/elements]")
+
+
+def _check_length(text: str, most: int | None, place: str) -> None:
+    if not text:
+        raise _invalid(f"must be more than 0 characters [json-pointer:{place}]")
+    if most is not None and len(text) > most:
+        raise _invalid(f"must be less than {most + 1} characters [json-pointer:{place}]")
+
+
+def _with_id(block: JsonObject, index: int) -> JsonObject:
+    # Slack does not keep the block_id of markdown blocks and invents one for all others.
+    if block.get("type") == "markdown":
+        return {key: value for key, value in block.items() if key != "block_id"}
+    return {"block_id": stable_id(str(index), str(block))[:5], **block}
+
+
+def _invalid(problem: str) -> SlackRefusal:
+    return SlackRefusal("invalid_blocks", f"[ERROR] {problem}")

@@ -1,0 +1,207 @@
+"""What does Slack send when something happens, and how often does it try?
+
+The Events API: `event_callback` envelopes, signed over the raw bytes, up to four attempts for each.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import httpx2
+
+from gofer.simulators.json_values import JsonObject
+from gofer.simulators.slack.shapes import message_body, stable_id
+from gofer.simulators.slack.timestamps import order
+from gofer.simulators.slack.workspace import Channel, Message, Workspace
+
+RETRY_GAPS = (0.0, 60.0, 300.0)
+"""Seconds before each retry."""
+ANSWER_WITHIN = 3.0
+"""Seconds a receiver has to answer 2xx."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How patient Slack is; `gap_factor` 0 makes its retries follow at once."""
+
+    gap_factor: float = 1.0
+    answer_within: float = ANSWER_WITHIN
+
+
+def signature(signing_secret: str, timestamp: str, body: bytes) -> str:
+    """The value of X-Slack-Signature for these bytes."""
+    signed = b"v0:" + timestamp.encode() + b":" + body
+    return "v0=" + hmac.new(signing_secret.encode(), signed, hashlib.sha256).hexdigest()
+
+
+def message_envelopes(workspace: Workspace, message: Message) -> list[dict[str, object]]:
+    """The envelopes Slack sends for a new message: a mention where the bot reads along comes twice."""
+    channel = workspace.channel(message.channel)
+    member = workspace.bot.user in channel.members
+    own = message.bot_id == workspace.bot.bot_id
+    body = message_body(workspace, message) | {"channel": channel.id, "event_ts": message.ts}
+    if message.metadata:
+        body["metadata"] = dict(message.metadata)
+    events: list[dict[str, object]] = []
+    visible = member or channel.kind == "channel"
+    if visible and channel.kind != "im" and not own and workspace.mentions_bot(message.text):
+        events.append(body | {"type": "app_mention"})
+    if member or channel.kind == "im":
+        events.append(body | {"channel_type": channel.kind})
+    return [envelope(workspace, event, message.ts) for event in events]
+
+
+def change_envelopes(workspace: Workspace, before: Message, after: Message) -> list[dict[str, object]]:
+    """The envelope for an edited message."""
+    channel = workspace.channel(after.channel)
+    changed_at = after.edited_ts or after.ts
+    event: dict[str, object] = {
+        "type": "message",
+        "subtype": "message_changed",
+        "hidden": True,
+        "channel": channel.id,
+        "channel_type": channel.kind,
+        "ts": changed_at,
+        "event_ts": changed_at,
+        "message": message_body(workspace, after),
+        "previous_message": message_body(workspace, before),
+    }
+    return [envelope(workspace, event, changed_at)] if _reads_along(workspace, channel) else []
+
+
+def reaction_envelopes(
+    workspace: Workspace, message: Message, name: str, user: str, *, added: bool
+) -> list[dict[str, object]]:
+    """The envelope for a reaction that came or went."""
+    event_ts = workspace.next_ts()
+    event: dict[str, object] = {
+        "type": "reaction_added" if added else "reaction_removed",
+        "user": user,
+        "reaction": name,
+        "item": {"type": "message", "channel": message.channel, "ts": message.ts},
+        "event_ts": event_ts,
+    }
+    if message.user and not message.bot_id:
+        event["item_user"] = message.user
+    member = _reads_along(workspace, workspace.channel(message.channel))
+    return [envelope(workspace, event, event_ts)] if member else []
+
+
+def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str, object]:
+    """An `event_callback` around an event; the same event gets the same event_id."""
+    team, bot = workspace.team, workspace.bot
+    identity = stable_id(team.id, json.dumps(event, sort_keys=True))
+    authorization = {
+        "enterprise_id": None,
+        "team_id": team.id,
+        "user_id": bot.user,
+        "is_bot": True,
+        "is_enterprise_install": False,
+    }
+    return {
+        "token": "simulated-verification-token",
+        "team_id": team.id,
+        "context_team_id": team.id,
+        "context_enterprise_id": None,
+        "api_app_id": bot.app_id,
+        "event": dict(event),
+        "type": "event_callback",
+        "event_id": f"Ev{identity}",
+        "event_time": order(event_ts) // 1_000_000,
+        "authorizations": [authorization],
+        "is_ext_shared_channel": False,
+        "event_context": f"4-{identity}",
+    }
+
+
+def _reads_along(workspace: Workspace, channel: Channel) -> bool:
+    return workspace.bot.user in channel.members or channel.kind == "im"
+
+
+class Delivery:
+    """Sends envelopes to the one subscribed URL, in background tasks it owns."""
+
+    def __init__(self, clock: Callable[[], float], http: httpx2.AsyncClient, signing_secret: str, pace: Pace) -> None:
+        self.url: str | None = None
+        self._clock = clock
+        self._http = http
+        self._secret = signing_secret
+        self._pace = pace
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def announce(self, envelopes: Sequence[JsonObject]) -> None:
+        """Begin to deliver; without a subscription nothing is sent."""
+        if self.url is None:
+            return
+        for one in envelopes:
+            task = asyncio.create_task(self._deliver_until_accepted(one))
+            self._tasks.add(task)
+            task.add_done_callback(self._forget_if_fine)
+
+    async def send(self, one: JsonObject, retry_num: int = 0, retry_reason: str | None = None) -> int:
+        """One signed attempt; returns the status. Raises httpx2.TransportError where there was no answer."""
+        return (await self._post(one, retry_num, retry_reason)).status_code
+
+    async def settled(self) -> None:
+        """Wait until no delivery is under way."""
+        while self._tasks:
+            under_way = list(self._tasks)
+            try:
+                await asyncio.gather(*under_way)
+            finally:
+                self._tasks.difference_update(task for task in under_way if task.done())
+
+    async def close(self) -> None:
+        """Give up what is not delivered yet."""
+        under_way = list(self._tasks)
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
+        self._tasks.clear()
+
+    async def _deliver_until_accepted(self, one: JsonObject) -> None:
+        reason = await self._attempt(one, 0, None)
+        for number, gap in enumerate(RETRY_GAPS, start=1):
+            if reason is None:
+                return
+            await asyncio.sleep(gap * self._pace.gap_factor)
+            reason = await self._attempt(one, number, reason)
+
+    async def _attempt(self, one: JsonObject, retry_num: int, retry_reason: str | None) -> str | None:
+        """Why this attempt failed, in Slack's words, or None when no other one is to follow."""
+        try:
+            async with asyncio.timeout(self._pace.answer_within):
+                response = await self._post(one, retry_num, retry_reason)
+        except (TimeoutError, httpx2.TimeoutException):
+            return "http_timeout"
+        except httpx2.TransportError:
+            return "connection_failed"
+        if response.is_success or response.headers.get("X-Slack-No-Retry") == "1":
+            return None
+        return "http_error"
+
+    async def _post(self, one: JsonObject, retry_num: int, retry_reason: str | None) -> httpx2.Response:
+        if self.url is None:
+            raise ValueError("Nothing is subscribed to the simulated Slack; call subscribe(url) first.")
+        body = json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode()
+        timestamp = str(int(self._clock()))
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": "Slackbot 1.0 (+https://api.slack.com/robots)",
+            "X-Slack-Request-Timestamp": timestamp,
+            "X-Slack-Signature": signature(self._secret, timestamp, body),
+        }
+        if retry_num:
+            headers |= {
+                "X-Slack-Retry-Num": str(retry_num),
+                "X-Slack-Retry-Reason": retry_reason or "unknown_error",
+            }
+        return await self._http.post(self.url, content=body, headers=headers, follow_redirects=False)
+
+    def _forget_if_fine(self, task: asyncio.Task[None]) -> None:
+        # A failed task stays, so that settled() raises what went wrong.
+        if task.cancelled() or task.exception() is None:
+            self._tasks.discard(task)

@@ -1,0 +1,253 @@
+"""What does each method of the Web API do?
+
+A method takes arguments and returns the fields beside `ok`, or refuses with the vendor's error code.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from gofer.simulators.slack.arguments import Arguments
+from gofer.simulators.slack.content import content_of, metadata_of
+from gofer.simulators.slack.delivery import (
+    Delivery,
+    change_envelopes,
+    message_envelopes,
+    reaction_envelopes,
+)
+from gofer.simulators.slack.shapes import channel_shape, message_body, stored_message, user_shape
+from gofer.simulators.slack.timestamps import micros, order
+from gofer.simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
+
+Answer = dict[str, object]
+_EMOJI = re.compile(r"[a-z0-9_+'-]{1,100}(::skin-tone-[2-6])?")
+_TYPES = frozenset({"public_channel", "private_channel", "mpim", "im"})
+_KIND_OF_TYPE = {"public_channel": "channel", "private_channel": "group", "mpim": "mpim", "im": "im"}
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One method: what it does, and the scope its token needs."""
+
+    run: Callable[["Backend", Arguments], Answer]
+    scope: str
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """What methods work on."""
+
+    workspace: Workspace
+    delivery: Delivery
+
+    def visible_channel(self, arguments: Arguments) -> Channel:
+        """The channel a call names, where the bot may know of it."""
+        asked = arguments.required("channel")
+        named = self.workspace.channel_named(asked) if asked.startswith("#") else None
+        channel = named or self.workspace.channel(asked)
+        if channel.kind != "channel" and self.workspace.bot.user not in channel.members:
+            raise SlackRefusal("channel_not_found", asked)
+        return channel
+
+    def joined_channel(self, arguments: Arguments) -> Channel:
+        """The channel a call names, where the bot is in it."""
+        channel = self.visible_channel(arguments)
+        if self.workspace.bot.user not in channel.members:
+            raise SlackRefusal("not_in_channel")
+        return channel
+
+    def message(self, arguments: Arguments, key: str) -> Message:
+        """The message a call names by its `ts` under `key`."""
+        return self.workspace.message(self.joined_channel(arguments).id, arguments.required(key))
+
+
+def _auth_test(backend: Backend, _: Arguments) -> Answer:
+    team, bot = backend.workspace.team, backend.workspace.bot
+    return {
+        "url": f"https://{team.domain}.slack.com/",
+        "team": team.name,
+        "user": bot.name.lower(),
+        "team_id": team.id,
+        "user_id": bot.user,
+        "bot_id": bot.bot_id,
+        "is_enterprise_install": False,
+    }
+
+
+def _post_message(backend: Backend, arguments: Arguments) -> Answer:
+    workspace = backend.workspace
+    channel = backend.joined_channel(arguments)
+    content = content_of(arguments)
+    metadata = metadata_of(arguments)
+    thread_ts = arguments.text("thread_ts") or None
+    if thread_ts and micros(thread_ts) is None:
+        raise SlackRefusal("invalid_thread_ts")
+    extra: Answer = {"attachments": list(content.attachments)} if content.attachments else {}
+    if thread_ts and arguments.flag("reply_broadcast"):
+        extra["subtype"] = "thread_broadcast"
+    bot = workspace.bot
+    draft = Message(
+        channel.id, "", bot.user, content.text, thread_ts, bot.bot_id, content.blocks, metadata, extra=extra
+    )
+    message = workspace.post(draft)
+    backend.delivery.announce(message_envelopes(workspace, message))
+    return {"channel": channel.id, "ts": message.ts, "message": _written(workspace, message)}
+
+
+def _update(backend: Backend, arguments: Arguments) -> Answer:
+    workspace = backend.workspace
+    before = backend.message(arguments, "ts")
+    if before.bot_id != workspace.bot.bot_id:
+        raise SlackRefusal("cant_update_message")
+    content = content_of(arguments)
+    after = workspace.put(
+        replace(
+            before,
+            text=content.text,
+            blocks=content.blocks,
+            metadata=metadata_of(arguments) or before.metadata,
+            edited_ts=workspace.next_ts(),
+        )
+    )
+    backend.delivery.announce(change_envelopes(workspace, before, after))
+    written = _written(workspace, after)
+    return {"channel": after.channel, "ts": after.ts, "text": after.text, "message": written}
+
+
+def _written(workspace: Workspace, message: Message) -> Answer:
+    body = message_body(workspace, message)
+    return body | {"metadata": dict(message.metadata)} if message.metadata else body
+
+
+def _get_permalink(backend: Backend, arguments: Arguments) -> Answer:
+    channel = backend.visible_channel(arguments)
+    message = backend.workspace.message(channel.id, arguments.required("message_ts"))
+    return {"channel": channel.id, "permalink": backend.workspace.permalink(message)}
+
+
+def _reactions_add(backend: Backend, arguments: Arguments) -> Answer:
+    return _react(backend, arguments, added=True)
+
+
+def _reactions_remove(backend: Backend, arguments: Arguments) -> Answer:
+    return _react(backend, arguments, added=False)
+
+
+def _react(backend: Backend, arguments: Arguments, *, added: bool) -> Answer:
+    name = arguments.text("name")
+    if not _EMOJI.fullmatch(name):
+        raise SlackRefusal("invalid_name", name)
+    if not arguments.text("timestamp"):
+        raise SlackRefusal("no_item_specified")
+    change_reaction(backend, backend.message(arguments, "timestamp"), name, added=added)
+    return {}
+
+
+def change_reaction(backend: Backend, message: Message, name: str, user: str | None = None, *, added: bool) -> Message:
+    """Add or take away a reaction, the bot's own unless a user is named, and tell the subscriber."""
+    workspace = backend.workspace
+    who = user or workspace.bot.user
+    after = workspace.react(message, name, who) if added else workspace.unreact(message, name, who)
+    backend.delivery.announce(reaction_envelopes(workspace, after, name, who, added=added))
+    return after
+
+
+def _replies(backend: Backend, arguments: Arguments) -> Answer:
+    workspace = backend.workspace
+    channel = backend.joined_channel(arguments)
+    found = workspace.find(channel.id, arguments.required("ts"))
+    if found is None:
+        raise SlackRefusal("thread_not_found")
+    parent = workspace.parent(found)
+    inside = _inside(arguments)
+    replies = [reply for reply in workspace.replies(parent) if inside(reply)]
+    # The parent takes a place on every page; a page of one must still get on.
+    size = max(1, arguments.limit(1000) - 1)
+    page, cursor = arguments.page_of_size(replies, lambda reply: reply.ts, size)
+    return _messages(backend, arguments, [parent, *page], cursor)
+
+
+def _history(backend: Backend, arguments: Arguments) -> Answer:
+    channel = backend.joined_channel(arguments)
+    inside = _inside(arguments)
+    newest_first = [message for message in reversed(backend.workspace.timeline(channel.id)) if inside(message)]
+    page, cursor = arguments.page(newest_first, lambda message: message.ts)
+    return _messages(backend, arguments, page, cursor) | {"pin_count": 0}
+
+
+def _messages(backend: Backend, arguments: Arguments, page: list[Message], cursor: str) -> Answer:
+    with_metadata = arguments.flag("include_all_metadata")
+    shown = [stored_message(backend.workspace, message, with_metadata=with_metadata) for message in page]
+    return {"messages": shown, "has_more": bool(cursor), "response_metadata": {"next_cursor": cursor}}
+
+
+def _inside(arguments: Arguments) -> Callable[[Message], bool]:
+    oldest, latest = arguments.instant("oldest"), arguments.instant("latest")
+    inclusive = arguments.flag("inclusive")
+
+    def inside(message: Message) -> bool:
+        instant = order(message.ts)
+        late_enough = oldest is None or instant > oldest or (inclusive and instant == oldest)
+        early_enough = latest is None or instant < latest or (inclusive and instant == latest)
+        return late_enough and early_enough
+
+    return inside
+
+
+def _conversations_info(backend: Backend, arguments: Arguments) -> Answer:
+    channel = backend.visible_channel(arguments)
+    shape = channel_shape(backend.workspace, channel)
+    if arguments.flag("include_num_members"):
+        shape["num_members"] = len(channel.members)
+    return {"channel": shape}
+
+
+def _conversations_list(backend: Backend, arguments: Arguments) -> Answer:
+    workspace = backend.workspace
+    types = set(filter(None, (arguments.text("types") or "public_channel").replace(" ", "").split(",")))
+    if types - _TYPES:
+        raise SlackRefusal("invalid_types")
+    kinds = {_KIND_OF_TYPE[name] for name in types}
+    channels = [
+        channel
+        for channel in workspace.channels.values()
+        if channel.kind in kinds
+        and (channel.kind == "channel" or workspace.bot.user in channel.members)
+        and not (channel.archived and arguments.flag("exclude_archived"))
+    ]
+    page, cursor = arguments.page(channels, lambda channel: channel.id)
+    shown = [channel_shape(workspace, channel) | {"num_members": len(channel.members)} for channel in page]
+    return {"channels": shown, "response_metadata": {"next_cursor": cursor}}
+
+
+def _users_info(backend: Backend, arguments: Arguments) -> Answer:
+    user = backend.workspace.users.get(arguments.required("user"))
+    if user is None:
+        raise SlackRefusal("user_not_found")
+    return {"user": user_shape(backend.workspace, user)}
+
+
+def _users_list(backend: Backend, arguments: Arguments) -> Answer:
+    users = list(backend.workspace.users.values())
+    page, cursor = arguments.page(users, lambda user: user.id)
+    shown = [user_shape(backend.workspace, user) for user in page]
+    return {"members": shown, "cache_ts": 0, "response_metadata": {"next_cursor": cursor}}
+
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        "auth.test": Method(_auth_test, ""),
+        "chat.postMessage": Method(_post_message, "chat:write"),
+        "chat.update": Method(_update, "chat:write"),
+        "chat.getPermalink": Method(_get_permalink, ""),
+        "reactions.add": Method(_reactions_add, "reactions:write"),
+        "reactions.remove": Method(_reactions_remove, "reactions:write"),
+        "conversations.replies": Method(_replies, "channels:history"),
+        "conversations.history": Method(_history, "channels:history"),
+        "conversations.info": Method(_conversations_info, "channels:read"),
+        "conversations.list": Method(_conversations_list, "channels:read"),
+        "users.info": Method(_users_info, "users:read"),
+        "users.list": Method(_users_list, "users:read"),
+    }
+)

@@ -1,0 +1,190 @@
+"""How does the text of a message look as HTML?
+
+Two dialects: Slack's mrkdwn in `text`, sections and contexts; Markdown in markdown blocks. All is escaped.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import groupby
+
+from gofer.simulators.json_values import JsonObject, object_of, objects, text_of
+from gofer.simulators.slack.shapes import block_text, unescaped
+from gofer.simulators.slack.workspace import Message, Workspace
+
+_EMOJI = {
+    "+1": "👍", "-1": "👎", "bug": "🐛", "eyes": "👀", "fire": "🔥", "heart": "❤️", "hourglass": "⌛",
+    "jira": "🎫",
+    "merged": "🔀", "no_entry": "⛔", "ok_hand": "👌", "pray": "🙏", "raised_hands": "🙌", "rocket": "🚀",
+    "rotating_light": "🚨", "tada": "🎉", "thinking_face": "🤔", "warning": "⚠️", "wave": "👋",
+    "white_check_mark": "✅", "x": "❌",
+}  # fmt: skip
+_SHARED = r"`(?P<code>[^`\n]+)`|<(?P<entity>[^<>\n]+)>|:(?P<emoji>[a-z0-9_+-]+):|(?P<url>https?://[^\s<>|)\]]+)"
+_ITALIC = r"(?<!\w)_(?P<italic>[^_\n]+)_(?!\w)"
+_MRKDWN = re.compile(rf"{_SHARED}|(?<!\w)\*(?P<bold>[^*\n]+)\*(?!\w)|{_ITALIC}|(?<!\w)~(?P<strike>[^~\n]+)~(?!\w)")
+_MARKDOWN = re.compile(
+    rf"!?\[(?P<label>[^\[\]\n]+)\]\((?P<href>[^\s()<>]+)\)|{_SHARED}"
+    rf"|\*\*(?P<bold>[^*\n]+)\*\*|\*(?P<slant>[^*\s][^*\n]*)\*|{_ITALIC}|~~(?P<strike>[^~\n]+)~~"
+)
+_TAGS = {"bold": "b", "italic": "i", "slant": "i", "strike": "s"}
+_FENCE = re.compile(r"```(?:[\w+-]*\n)?(.*?)(?:```|\Z)", re.DOTALL)
+_LINES = (
+    ("rule", re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,})\s*()$")),
+    ("bullet", re.compile(r"\s*[-*•]\s+(.*)$")),
+    ("number", re.compile(r"\s*\d{1,3}[.)]\s+(.*)$")),
+    ("quote", re.compile(r"\s*(?:>|&gt;)\s?(.*)$")),
+    ("heading", re.compile(r"#{1,6}\s+(.*)$")),
+    ("table", re.compile(r"(\s*\|.*)$")),
+    ("blank", re.compile(r"\s*()$")),
+)
+
+
+def emoji(name: str) -> str:
+    """The sign of an emoji, or its name between colons."""
+    return _EMOJI.get(name.partition("::")[0], f":{name}:")
+
+
+class Renderer:
+    """Turns messages into HTML; it knows the names behind ids."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        domain = re.escape(workspace.team.domain)
+        self._permalink = re.compile(
+            rf"https://{domain}\.slack\.com/archives/(\w+)/p(\d{{10}})(\d{{6}})(?:\?thread_ts=([\d.]+).*)?"
+        )
+
+    def message(self, message: Message) -> str:
+        """The body of a message: its blocks, or its text."""
+        if message.blocks:
+            return "".join(map(self.block, message.blocks))
+        return self.mrkdwn(message.text)
+
+    def block(self, block: JsonObject) -> str:
+        """One block, as readable as it can be without Slack."""
+        match text_of(block, "type"):
+            case "markdown":
+                return self.markdown(text_of(block, "text"))
+            case "section":
+                parts = [object_of(block, "text"), *objects(block.get("fields"))]
+                return "".join(self.mrkdwn(text_of(part, "text")) for part in parts)
+            case "context":
+                elements = [self._inline(text_of(part, "text"), _MRKDWN) for part in objects(block.get("elements"))]
+                return f'<p class="context">{" ".join(elements)}</p>'
+            case "header":
+                return f"<h4>{escape(text_of(object_of(block, 'text'), 'text'))}</h4>"
+            case "divider":
+                return "<hr>"
+            case "actions":
+                return self._buttons(objects(block.get("elements")))
+            case kind:
+                return f'<p class="context">[{escape(kind)}] {escape(block_text(block))}</p>'
+
+    def mrkdwn(self, text: str) -> str:
+        """Slack's own dialect."""
+        return self._document(text, _MRKDWN)
+
+    def markdown(self, text: str) -> str:
+        """Standard Markdown."""
+        return self._document(text, _MARKDOWN)
+
+    def _buttons(self, elements: Sequence[JsonObject]) -> str:
+        labels = [escape(text_of(object_of(element, "text"), "text")) for element in elements]
+        return "<p>" + " ".join(f'<span class="button">{label}</span>' for label in labels) + "</p>"
+
+    def _document(self, text: str, dialect: re.Pattern[str]) -> str:
+        pieces = _FENCE.split(text)
+        return "".join(
+            f"<pre>{escape(unescaped(piece.rstrip()))}</pre>" if position % 2 else self._flow(piece, dialect)
+            for position, piece in enumerate(pieces)
+        )
+
+    def _flow(self, text: str, dialect: re.Pattern[str]) -> str:
+        lines = [_classified(line, markdown=dialect is _MARKDOWN) for line in text.strip("\n").split("\n")]
+        groups = groupby(lines, key=lambda line: line[0])
+        return "".join(self._group(kind, [line for _, line in group], dialect) for kind, group in groups)
+
+    def _group(self, kind: str, lines: Sequence[str], dialect: re.Pattern[str]) -> str:
+        inline = [self._inline(line, dialect) for line in lines]
+        match kind:
+            case "blank":
+                return ""
+            case "rule":
+                return "<hr>"
+            case "bullet":
+                return f"<ul>{_items(inline)}</ul>"
+            case "number":
+                return f"<ol>{_items(inline)}</ol>"
+            case "quote":
+                return f"<blockquote>{'<br>'.join(inline)}</blockquote>"
+            case "heading":
+                return "".join(f"<h4>{line}</h4>" for line in inline)
+            case "table":
+                return f"<pre>{escape(unescaped(chr(10).join(lines)))}</pre>"
+            case _:
+                return f"<p>{'<br>'.join(inline)}</p>"
+
+    def _inline(self, text: str, dialect: re.Pattern[str]) -> str:
+        pieces: list[str] = []
+        end = 0
+        for found in dialect.finditer(text):
+            pieces += [escape(unescaped(text[end : found.start()])), self._token(found, dialect)]
+            end = found.end()
+        return "".join(pieces) + escape(unescaped(text[end:]))
+
+    def _token(self, found: re.Match[str], dialect: re.Pattern[str]) -> str:
+        kind = found.lastgroup or ""
+        inner = found[kind]
+        match kind:
+            case "code":
+                return f"<code>{escape(unescaped(inner))}</code>"
+            case "entity":
+                return self._entity(inner)
+            case "emoji":
+                return escape(emoji(inner))
+            case "url":
+                return self._link(inner, inner)
+            case "href":
+                return self._link(inner, found["label"])
+            case _:
+                tag = _TAGS[kind]
+                return f"<{tag}>{self._inline(inner, dialect)}</{tag}>"
+
+    def _entity(self, inner: str) -> str:
+        target, _, label = inner.partition("|")
+        if target.startswith("@"):
+            name = self._workspace.name_of(target[1:])
+            own = " own" if target[1:] == self._workspace.bot.user else ""
+            return f'<span class="mention{own}">@{escape(name)}</span>'
+        if target.startswith("#"):
+            channel = self._workspace.channels.get(target[1:])
+            return f'<span class="mention">#{escape(channel.name if channel else label or target[1:])}</span>'
+        if target.startswith("!"):
+            word = label or "@" + target[1:].partition("^")[0]
+            return f'<span class="mention">{escape(unescaped(word))}</span>'
+        if re.match(r"https?://|mailto:", target):
+            return self._link(target, label or target.removeprefix("mailto:"))
+        return escape(f"<{unescaped(inner)}>")
+
+    def _link(self, address: str, label: str) -> str:
+        address = unescaped(address)
+        shown = escape(unescaped(label))
+        if not re.match(r"https?://|mailto:", address):
+            return shown
+        here = self._permalink.fullmatch(address)
+        if here:
+            ts = f"{here[2]}.{here[3]}"
+            return f'<a href="/?channel={here[1]}&amp;thread={here[4] or ts}#m{ts}">{shown}</a>'
+        return f'<a href="{escape(address)}" rel="noreferrer noopener" target="_blank">{shown}</a>'
+
+
+def _classified(line: str, *, markdown: bool) -> tuple[str, str]:
+    for kind, pattern in _LINES:
+        found = pattern.match(line)
+        if found and (markdown or kind not in ("heading", "rule", "table")):
+            return kind, found[1]
+    return "text", line
+
+
+def _items(lines: Iterable[str]) -> str:
+    return "".join(f"<li>{line}</li>" for line in lines)

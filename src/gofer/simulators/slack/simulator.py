@@ -1,0 +1,95 @@
+"""What happens in the simulated Slack when somebody does something?
+
+The one object that tests, evals and the demo hold: it ties workspace, Web API, deliveries and page together.
+"""
+
+from collections.abc import Callable, Mapping
+
+import httpx2
+from starlette.applications import Starlette
+
+from gofer.simulators.json_values import JsonObject
+from gofer.simulators.slack.adopt import plant
+from gofer.simulators.slack.composer import typed
+from gofer.simulators.slack.delivery import Delivery, Pace, message_envelopes
+from gofer.simulators.slack.methods import Backend, change_reaction
+from gofer.simulators.slack.page import Page
+from gofer.simulators.slack.web_api import Failure, WebApi
+from gofer.simulators.slack.workspace import Message, SlackRefusal
+from gofer.simulators.slack.world import bot_id_of, load_workspace
+
+
+class SlackSimulator:
+    """One Slack workspace as a web app with state; use it inside a running event loop."""
+
+    def __init__(
+        self,
+        world: Mapping[str, object],
+        *,
+        clock: Callable[[], float],
+        http: httpx2.AsyncClient,
+        token: str = "xoxb-simulated",  # noqa: S107 - opens nothing but this simulator
+        signing_secret: str = "simulated-signing-secret",  # noqa: S107 - likewise
+        pace: Pace | None = None,
+    ) -> None:
+        self.workspace = load_workspace(world, clock)
+        self._delivery = Delivery(clock, http, signing_secret, pace or Pace())
+        self._backend = Backend(self.workspace, self._delivery)
+        self._web_api = WebApi(self._backend, token)
+        page = Page(self.workspace, clock, self)
+        self.app = Starlette(routes=[*page.routes(), *self._web_api.routes()])
+
+    def subscribe(self, url: str) -> None:
+        """Deliver events to this URL from now on."""
+        self._delivery.url = url
+
+    async def say(self, user_id: str, channel_id: str, text: str, thread_ts: str | None = None) -> Message:
+        """A user writes a message, in wire form (`<@U…>` mentions); its events begin to be delivered."""
+        if user_id not in self.workspace.users:
+            raise SlackRefusal("user_not_found", user_id)
+        bot_id = bot_id_of(self.workspace, user_id)
+        message = self.workspace.post(Message(channel_id, "", user_id, text, thread_ts, bot_id))
+        self._delivery.announce(self.envelopes(message))
+        return message
+
+    async def react(self, user_id: str, channel_id: str, ts: str, emoji: str, *, added: bool = True) -> Message:
+        """A user adds or takes away an emoji; the event begins to be delivered."""
+        if user_id not in self.workspace.users:
+            raise SlackRefusal("user_not_found", user_id)
+        message = self.workspace.message(channel_id, ts)
+        return change_reaction(self._backend, message, emoji.strip(":"), user_id, added=added)
+
+    def typed(self, text: str) -> str:
+        """The wire form of what a person types: escaped, `@Gofer` a mention, addresses as links."""
+        return typed(self.workspace, text)
+
+    def envelopes(self, message: Message) -> list[dict[str, object]]:
+        """The envelopes Slack sends for this message; the same message gets the same event ids."""
+        return message_envelopes(self.workspace, message)
+
+    async def deliver(self, envelope: JsonObject, *, retry_num: int = 0, retry_reason: str | None = None) -> int:
+        """One signed delivery; returns the status. Raises httpx2.TransportError where there was no answer."""
+        return await self._delivery.send(envelope, retry_num, retry_reason)
+
+    async def settled(self) -> None:
+        """Wait until no delivery is under way, retries included."""
+        await self._delivery.settled()
+
+    async def close(self) -> None:
+        """Give up the deliveries under way."""
+        await self._delivery.close()
+
+    def adopt(self, envelope: JsonObject) -> None:
+        """Plant what a recorded `event_callback` speaks of, where it is absent."""
+        plant(self.workspace, envelope)
+
+    def snapshot(self) -> dict[str, object]:
+        """Channels, messages and reactions in plain JSON."""
+        return self.workspace.snapshot()
+
+    def fail_next(self, method: str, *failures: Failure, after_effect: bool = False) -> None:
+        """Let the next calls of a Web API method fail: an error code or a status, one a call.
+
+        With `after_effect` the call does its work and only the answer is lost.
+        """
+        self._web_api.fail_next(method, *failures, after_effect=after_effect)

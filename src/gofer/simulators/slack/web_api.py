@@ -1,0 +1,94 @@
+"""Who may call the Web API, and what does a call get back over HTTP?
+
+The door of `/api/<method>`: token, scopes, planned failures; what each method does is in `methods`.
+"""
+
+from collections import defaultdict, deque
+from typing import TypeAlias
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from gofer.simulators.slack.arguments import Arguments, read_arguments
+from gofer.simulators.slack.methods import METHODS, Backend, Method
+from gofer.simulators.slack.workspace import SlackRefusal
+
+Failure: TypeAlias = str | int
+"""A Slack error code, or an HTTP status."""
+RETRY_AFTER_SECONDS = 1
+
+
+class WebApi:
+    """The Web API over HTTP."""
+
+    def __init__(self, backend: Backend, token: str) -> None:
+        self._backend = backend
+        self._token = token
+        self._failures: defaultdict[str, deque[tuple[Failure, bool]]] = defaultdict(deque)
+
+    def routes(self) -> list[Route]:
+        """The routes of an app that serves this."""
+        return [Route("/api/{method:path}", self._call, methods=["GET", "POST"])]
+
+    def fail_next(self, method: str, *failures: Failure, after_effect: bool = False) -> None:
+        """Let the next calls of a method fail, one failure a call; `after_effect` loses only the answer."""
+        if method not in METHODS:
+            raise ValueError(f"The simulated Slack has no method {method!r}; it has {', '.join(METHODS)}.")
+        self._failures[method].extend((failure, after_effect) for failure in failures)
+
+    async def _call(self, request: Request) -> Response:
+        name: str = request.path_params["method"]
+        body = await request.body()
+        content_type = request.headers.get("content-type", "")
+        try:
+            arguments = read_arguments(content_type, body, request.url.query)
+            method = self._admitted(name, request.headers.get("authorization", ""), arguments)
+        except SlackRefusal as refusal:
+            return _refused(refusal)
+        planned = self._failures[name].popleft() if self._failures.get(name) else None
+        if planned and not planned[1]:
+            return self._failed(planned[0], method)
+        answer = self._answered(method, arguments)
+        return self._failed(planned[0], method) if planned else answer
+
+    def _admitted(self, name: str, authorization: str, arguments: Arguments) -> Method:
+        kind, _, bearer = authorization.partition(" ")
+        token = bearer.strip() if kind.lower() == "bearer" else arguments.text("token")
+        if not token:
+            raise SlackRefusal("not_authed")
+        if token != self._token:
+            raise SlackRefusal("invalid_auth")
+        method = METHODS.get(name)
+        if method is None:
+            raise SlackRefusal("unknown_method")
+        scopes = self._backend.workspace.bot.scopes
+        if scopes is not None and method.scope and method.scope not in scopes:
+            raise SlackRefusal("missing_scope", method.scope)
+        return method
+
+    def _answered(self, method: Method, arguments: Arguments) -> Response:
+        try:
+            return JSONResponse({"ok": True} | method.run(self._backend, arguments))
+        except SlackRefusal as refusal:
+            return _refused(refusal)
+
+    def _failed(self, failure: Failure, method: Method) -> Response:
+        match failure:
+            case 429:
+                return JSONResponse(
+                    {"ok": False, "error": "ratelimited"}, 429, {"Retry-After": str(RETRY_AFTER_SECONDS)}
+                )
+            case int():
+                return HTMLResponse("<html><body>Something went wrong at our end.</body></html>", failure)
+            case str():
+                return _refused(SlackRefusal(failure, method.scope if failure == "missing_scope" else ""))
+
+
+def _refused(refusal: SlackRefusal) -> Response:
+    body: dict[str, object] = {"ok": False, "error": refusal.code}
+    if refusal.code == "missing_scope":
+        body |= {"needed": refusal.hint, "provided": "none"}
+    elif refusal.hint.startswith("[ERROR]"):
+        body |= {"errors": [refusal.hint], "response_metadata": {"messages": [refusal.hint]}}
+    return JSONResponse(body)

@@ -1,0 +1,126 @@
+"""How does a thread look to a model: who said what, when, in which channel?"""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from pydantic import Field
+
+from gofer.canonical import as_list, as_object, as_text
+from gofer.errors import ToolError
+from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.names import Names, find_channel, look_up, mentioned
+from gofer.tools.tool import Arguments, Call, ToolResult
+
+_LINK = re.compile(r"/archives/([A-Z0-9]+)/p(\d{10})(\d{6})(?:\?\S*?thread_ts=(\d+\.\d+))?")
+_ID = re.compile(r"[CDG][A-Z0-9]{6,}")
+_TS = re.compile(r"\d{1,12}\.\d{1,9}")
+PAGE = 200
+MESSAGES = 1_000
+"""Messages of one thread read at most; what is beyond is counted, not shown."""
+
+Message = Mapping[str, object]
+
+
+class ReadThread(Arguments):
+    """Which thread."""
+
+    link: str = Field(default="", description="Link to any message of the thread; instead of channel and ts.")
+    channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
+    ts: str = Field(default="", description="ts of any message of the thread.")
+
+
+async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolResult:
+    """The thread as text with names; details: channel name, whether it is private, and how many messages."""
+    channel, ts = await _locate(api, call, arguments)
+    info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
+    private = _is_private(info)
+    if private and channel != call.place.get("channel"):
+        raise ToolError("That channel is private; it can be read only by a run that started there.")
+    messages, more = await _messages(api, call, channel, ts)
+    names = await look_up(api, call, _people(messages))
+    name = as_text(info.get("name")) or "a direct message"
+    count = f"{len(messages)} message{'' if len(messages) == 1 else 's'}"
+    return ToolResult(
+        text=render(name, messages, names, more),
+        summary=f"read {count} of a thread",
+        details={"channel": name, "private": private, "messages": len(messages)},
+    )
+
+
+def render(channel: str, messages: Sequence[Message], names: Names, more: bool = False) -> str:
+    """A thread as a model reads it, oldest first, one header line per message."""
+    lines = [f"Thread in #{channel}, {len(messages)} messages, oldest first:"]
+    for message in messages:
+        ts = as_text(message.get("ts"))
+        lines += ["", f"{_author(message, names)} at {_time(ts)} (ts {ts}):", *_body(message, names)]
+    if more:
+        lines += ["", f"(The thread goes on; only its first {MESSAGES} messages are shown.)"]
+    return "\n".join(lines)
+
+
+async def channel_id(api: SlackApi, call: Call, channel: str) -> str:
+    """The id of a channel named by a model, or of the one the request came from. Raises ToolError."""
+    if not channel:
+        if here := call.place.get("channel"):
+            return here
+        raise ToolError("Say which channel, as #name: the request did not come from Slack.")
+    name = channel.removeprefix("#")
+    return name if _ID.fullmatch(name) else await find_channel(api, call, name)
+
+
+async def _locate(api: SlackApi, call: Call, arguments: ReadThread) -> tuple[str, str]:
+    if arguments.link:
+        match = _LINK.search(arguments.link)
+        if not match:
+            raise ToolError("That is not a link to a Slack message; use one of the form …/archives/C…/p….")
+        return match[1], match[4] or f"{match[2]}.{match[3]}"
+    ts = arguments.ts or call.place.get("thread_ts", "")
+    if not _TS.fullmatch(ts):
+        raise ToolError("Say which thread: a link, or the ts of a message such as 1763709120.000100.")
+    return await channel_id(api, call, arguments.channel), ts
+
+
+async def _messages(api: SlackApi, call: Call, channel: str, ts: str) -> tuple[Sequence[Message], bool]:
+    found: dict[str, Message] = {}
+    cursor = ""
+    while len(found) < MESSAGES:
+        page = await api.read(call, "conversations.replies", channel=channel, ts=ts, limit=PAGE, cursor=cursor)
+        # The parent comes first on every page.
+        for message in map(as_object, as_list(page.get("messages"))):
+            found.setdefault(as_text(message.get("ts")), message)
+        cursor = as_text(as_object(page.get("response_metadata")).get("next_cursor"))
+        if not cursor:
+            break
+    return list(found.values())[:MESSAGES], bool(cursor)
+
+
+def _is_private(info: Mapping[str, object]) -> bool:
+    """Anything not plainly public counts as private."""
+    flags = ("is_private", "is_im", "is_mpim", "is_ext_shared")
+    return info.get("is_channel") is not True or any(info.get(flag) is True for flag in flags)
+
+
+def _people(messages: Sequence[Message]) -> set[str]:
+    authors = {as_text(message.get("user")) for message in messages}
+    return authors | mentioned(as_text(message.get("text")) for message in messages)
+
+
+def _author(message: Message, names: Names) -> str:
+    user = as_text(message.get("user"))
+    if user:
+        return f"@{names.person(user)}"
+    return as_text(message.get("username")) or as_text(as_object(message.get("bot_profile")).get("name")) or "A bot"
+
+
+def _body(message: Message, names: Names) -> list[str]:
+    """Indented, so that no text of a message can pose as another message's header."""
+    text = names.text(as_text(message.get("text"))) or "(no text)"
+    return [f"    {line}" for line in text.splitlines()]
+
+
+def _time(ts: str) -> str:
+    try:
+        return datetime.fromtimestamp(float(ts), UTC).strftime("%Y-%m-%d %H:%M UTC")
+    except (ValueError, OverflowError, OSError):
+        return "an unknown time"

@@ -1,0 +1,36 @@
+"""Which Slack tools are there, and what does the model read about them?"""
+
+from functools import partial
+from typing import Any
+
+from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.read_thread import ReadThread, read_thread
+from gofer.tools.slack.write import AddReaction, PostMessage, add_reaction, post_message
+from gofer.tools.tool import Tool
+
+
+def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
+    """The tools of one Slack workspace."""
+    return (
+        Tool(
+            name="slack_read_thread",
+            description="Read a Slack thread: who said what and when. Use it for threads that are linked or named.",
+            effect="read",
+            arguments=ReadThread,
+            act=partial(read_thread, api),
+        ),
+        Tool(
+            name="slack_post_message",
+            description="Post a message to Slack. Not for the answer to the request: that is delivered by itself.",
+            effect="lookup",
+            arguments=PostMessage,
+            act=partial(post_message, api),
+        ),
+        Tool(
+            name="slack_add_reaction",
+            description="Add an emoji reaction to a Slack message.",
+            effect="keyed",
+            arguments=AddReaction,
+            act=partial(add_reaction, api),
+        ),
+    )

@@ -1,0 +1,86 @@
+"""How are messages and reactions written, so that readers see where they come from and nobody is paged by accident?"""
+
+import re
+
+from pydantic import Field
+
+from gofer.errors import ToolError
+from gofer.tools.slack.api import SlackApi, SlackRefusal
+from gofer.tools.slack.read_thread import channel_id
+from gofer.tools.tool import Arguments, Call, Provenance, ToolResult
+
+MARKDOWN_LIMIT = 12_000
+"""Characters Slack takes in the markdown blocks of one message."""
+_CUT_NOTE = "\n\n_(The rest was cut: it is longer than one Slack message.)_"
+_ENTITY = re.compile(r"<(?=[!@#])")
+_EMOJI = re.compile(r":?([a-z0-9_+'-]+(?:::skin-tone-[2-6])?):?")
+
+
+class PostMessage(Arguments):
+    """What to say and where."""
+
+    text: str = Field(min_length=1, description="The message in Markdown.")
+    channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
+    thread_ts: str = Field(default="", description="ts of the thread to reply in. Left out: a new message.")
+
+
+class AddReaction(Arguments):
+    """Which emoji on which message."""
+
+    emoji: str = Field(description="Name of the emoji without colons, such as eyes.")
+    ts: str = Field(description="ts of the message.")
+    channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
+
+
+async def post_message(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult:
+    """Posts Markdown with one link to the prompt and one to the run; details: channel id and ts."""
+    channel = await _writable(api, call, arguments.channel)
+    text = neutral(arguments.text)
+    if len(text) > MARKDOWN_LIMIT:
+        text = text[: MARKDOWN_LIMIT - len(_CUT_NOTE)] + _CUT_NOTE
+    reply = await api.write(
+        call,
+        "chat.postMessage",
+        channel=channel,
+        text=text[:3000],
+        blocks=[{"type": "markdown", "text": text}, _origin(call.provenance)],
+        metadata={"event_type": "gofer_call", "event_payload": {"key": call.key}},
+        unfurl_links=False,
+        unfurl_media=False,
+        **({"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}),
+    )
+    ts = str(reply.get("ts", ""))
+    return ToolResult(f"Posted (ts {ts}).", "posted a message", {"channel": channel, "ts": ts})
+
+
+async def add_reaction(api: SlackApi, call: Call, arguments: AddReaction) -> ToolResult:
+    """Adds a reaction; one that is there already counts as added."""
+    channel = await _writable(api, call, arguments.channel)
+    name = _EMOJI.fullmatch(arguments.emoji)
+    if not name:
+        raise ToolError("That is not the name of an emoji; use one such as eyes or white_check_mark.")
+    try:
+        await api.write(call, "reactions.add", channel=channel, timestamp=arguments.ts, name=name[1])
+    except SlackRefusal as refused:
+        if refused.code != "already_reacted":
+            raise
+    return ToolResult(f"The message now has :{name[1]}:.", f"added :{name[1]}:")
+
+
+def neutral(text: str) -> str:
+    """Text in which no `<!channel>`, `<@U…>` or `<#C…>` acts: a model's words page nobody."""
+    return _ENTITY.sub("&lt;", text)
+
+
+async def _writable(api: SlackApi, call: Call, channel: str) -> str:
+    target = await channel_id(api, call, channel)
+    if call.private and target != call.place.get("channel"):
+        raise ToolError("This run began in a private channel; it can write nowhere else.")
+    return target
+
+
+def _origin(provenance: Provenance) -> dict[str, object]:
+    links = [f"<{provenance.prompt_url}|{provenance.workflow} prompt>"]
+    if provenance.run_url:
+        links.append(f"<{provenance.run_url}|run {provenance.run[:8]}>")
+    return {"type": "context", "elements": [{"type": "mrkdwn", "text": " · ".join(links)}]}

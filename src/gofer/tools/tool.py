@@ -1,0 +1,114 @@
+"""What is a tool, what does a call of it get to see, and what does it give back?"""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar, cast
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from gofer.canonical import as_object
+from gofer.errors import ToolError
+from gofer.events import Actor
+from gofer.journal.entries import Effect
+from gofer.outside import Clock, Http
+
+A = TypeVar("A", bound="Arguments")
+
+
+class Arguments(BaseModel):
+    """What a model may say to a tool: unknown names are refused, and each field is described for it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _left_out(cls, value: object) -> object:
+        """Models write null for what they leave out."""
+        fields = as_object(value)
+        return {name: field for name, field in fields.items() if field is not None} if fields else value
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where readers of what Gofer wrote find out why: the prompt that made it, and the run unless it is private."""
+
+    workflow: str
+    prompt_url: str
+    run: str
+    run_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call as its tool sees it; nothing else of the run is visible to a tool."""
+
+    key: str
+    """Idempotency key: run id and call id, the same on every attempt."""
+    actor: Actor
+    place: Mapping[str, str]
+    """Coordinates of the event that started the run, in its source's own words."""
+    private: bool
+    """Whether the run began where only some people can see."""
+    provenance: Provenance
+    http: Http
+    clock: Clock
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """One result for three readers."""
+
+    text: str
+    """For the model."""
+    summary: str
+    """For people: one line of names and counts, no contents."""
+    details: Mapping[str, object] = field(default_factory=dict[str, object])
+    """For the code of the run: plain JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool(Generic[A]):
+    """A declared tool. `act` raises ToolError to tell the model, TemporaryError when nobody answered."""
+
+    name: str
+    """The one name the model, YAML, scripts, evals and traces use."""
+    description: str
+    """For the model: what it does and when to use it."""
+    effect: Effect
+    arguments: type[A]
+    act: Callable[[Call, A], Awaitable[ToolResult]]
+    timeout: float = 20.0
+    """Seconds after which a call counts as unanswered."""
+
+    def schema(self) -> dict[str, object]:
+        """The tool as a Chat Completions request lists it."""
+        parameters = cast(dict[str, object], _plain(self.arguments.model_json_schema()))
+        parameters.pop("description", None)
+        function = {"name": self.name, "description": self.description, "parameters": parameters}
+        return {"type": "function", "function": function}
+
+    def parse(self, arguments: str | Mapping[str, object]) -> A:
+        """The arguments as a typed value. Raises ToolError that tells the model what to write instead."""
+        try:
+            value: object = json.loads(arguments) if isinstance(arguments, str) else arguments
+            return self.arguments.model_validate(value)
+        except ValidationError as error:
+            problems = "; ".join(f"{_where(item['loc'])}: {item['msg']}" for item in error.errors())
+            raise ToolError(f"{self.name} was not called: {problems}. Correct the arguments and call again.") from error
+        except (ValueError, RecursionError) as error:
+            raise ToolError(
+                f"{self.name} was not called: its arguments are not JSON. Call again with one JSON object."
+            ) from error
+
+
+def _where(path: tuple[int | str, ...]) -> str:
+    return ".".join(str(part) for part in path) or "arguments"
+
+
+def _plain(value: object) -> object:
+    """A JSON Schema without the titles pydantic adds: the model pays for every byte."""
+    if isinstance(value, dict):
+        items = cast(dict[str, object], value).items()
+        return {key: _plain(item) for key, item in items if not (key == "title" and isinstance(item, str))}
+    return [_plain(item) for item in cast(list[object], value)] if isinstance(value, list) else value

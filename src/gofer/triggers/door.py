@@ -1,0 +1,57 @@
+"""What comes through a door, and what does a source's door decide about it?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from gofer.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class RawRequest:
+    """An HTTP request as it arrived: nothing decoded, repeated headers kept apart."""
+
+    method: str
+    path: str
+    headers: Sequence[tuple[str, str]]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        """The value of a header, or None when it is missing or stands there more than once."""
+        values = [value for key, value in self.headers if key.lower() == name]
+        return values[0] if len(values) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the sender gets."""
+
+    status: int
+    body: bytes = b""
+    media_type: str = "text/plain; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """A vendor's test of the URL; `echo` is what it wants back."""
+
+    echo: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A genuine delivery that starts nothing, with one reason for people."""
+
+    reason: str
+
+
+class Door(Protocol):
+    """The entrance of one source."""
+
+    def verify(self, request: RawRequest, now: float) -> None:
+        """Raises BadRequest(401) unless the sender proved who it is, over the raw bytes, around `now`."""
+        ...
+
+    def translate(self, body: Mapping[str, object]) -> Event | Handshake | Ignored:
+        """What a verified delivery means. Never raises, whatever the body holds."""
+        ...

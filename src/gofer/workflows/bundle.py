@@ -1,0 +1,61 @@
+"""What does a run keep when the files it started from change? Its bundle: one body, named by its hash."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from gofer.canonical import encode
+from gofer.workflows.load import Loaded
+from gofer.workflows.schema import Workflow
+
+FOLDER = "bundles"
+"""Where bundles stand among the bodies; they are shared by runs, all other bodies are not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Workflow, prompt and tool schemas of a run, pinned when it started."""
+
+    loaded: Loaded
+    tools: Sequence[Mapping[str, object]]
+    """Tool schemas as the model gets them, in the order of the workflow file."""
+
+    def params(self) -> dict[str, object]:
+        """The request parameters that hold for every call of the run."""
+        choice = self.loaded.workflow.model
+        params = {
+            "model": self.loaded.model,
+            "temperature": choice.temperature,
+            "seed": choice.seed,
+            "max_completion_tokens": choice.max_output_tokens,
+        }
+        return {name: value for name, value in params.items() if value is not None}
+
+
+def encode_bundle(bundle: Bundle) -> bytes:
+    """The canonical bytes of a bundle."""
+    loaded = bundle.loaded
+    return encode(
+        {
+            "name": loaded.name,
+            "workflow": loaded.workflow.model_dump(mode="json"),
+            "system": loaded.system,
+            "prompt_file": loaded.prompt_file,
+            "model": loaded.model,
+            "tools": bundle.tools,
+        }
+    )
+
+
+def decode_bundle(raw: bytes) -> Bundle:
+    """The bundle of its bytes."""
+    value = cast(dict[str, object], json.loads(raw))
+    loaded = Loaded(
+        name=str(value["name"]),
+        workflow=Workflow.model_validate(value["workflow"]),
+        system=str(value["system"]),
+        prompt_file=str(value["prompt_file"]),
+        model=str(value["model"]),
+    )
+    return Bundle(loaded, cast(Sequence[Mapping[str, object]], value["tools"]))

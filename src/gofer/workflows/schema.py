@@ -1,0 +1,95 @@
+"""What may stand in a workflow file? The pydantic models below are the format; an unknown key is a mistake."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from gofer.canonical import as_list, as_object
+
+EventKind = Literal["slack.mention"]
+"""What can start a workflow."""
+
+
+class Strict(BaseModel):
+    """A part of a file: frozen, and unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Limits(Strict):
+    """What one run may use at most. A run that reaches a limit stops and says what it has so far."""
+
+    tool_calls: int = Field(default=20, ge=0)
+    """Tool calls the model may make."""
+    llm_calls: int = Field(default=12, ge=1)
+    """Calls to the model."""
+    tokens: int = Field(default=200_000, ge=1)
+    """Input and output tokens together, as the provider counts them."""
+    minutes: float = Field(default=5, gt=0)
+    """Minutes in the hands of a worker."""
+    usd: float = Field(default=0.50, gt=0)
+    """US dollars, by the price table; a model without a known price is not limited by it."""
+
+
+class ModelChoice(Strict):
+    """A model by name with its parameters."""
+
+    name: str = Field(min_length=1)
+    """A role of defaults.yaml or the provider's name of a model."""
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    seed: int | None = None
+    max_output_tokens: int | None = Field(default=None, ge=1)
+
+
+class Workflow(Strict):
+    """One workflow file."""
+
+    description: str = Field(min_length=1)
+    """One sentence: what it does and how it is started."""
+    owner: str = Field(min_length=1)
+    """Who answers for it: a Slack channel or group."""
+    when: tuple[EventKind, ...] = Field(min_length=1)
+    """What starts it."""
+    coordinator: Literal["llm"] = "llm"
+    """Who decides the next step."""
+    prompt: str = ""
+    """The Markdown file beside this one; empty means <name>.md."""
+    model: ModelChoice = ModelChoice(name="default")
+    """Which model, by role or by name."""
+    tools: tuple[str, ...] = ()
+    """The only tools its runs may call, by the name the model sees."""
+    reply: Literal["thread", "channel", "none"] = "thread"
+    """Where the answer goes."""
+    limits: Limits = Limits()
+    """What one run may use at most."""
+
+    @field_validator("when", mode="before")
+    @classmethod
+    def _kinds(cls, value: object) -> object:
+        """`- slack.mention` and `- slack.mention: {}` say the same."""
+        return [_bare(item) for item in as_list(value)] or value
+
+    @field_validator("model", mode="before")
+    @classmethod
+    def _model(cls, value: object) -> object:
+        return {"name": value} if isinstance(value, str) else value
+
+
+class Defaults(Strict):
+    """`agents/defaults.yaml`: what holds for every workflow that does not say otherwise."""
+
+    models: dict[str, str] = Field(default_factory=dict)
+    """Roles and the provider's name of the model that plays each."""
+    preamble: str | None = None
+    """A Markdown file of this folder that stands before every prompt."""
+    limits: Limits = Limits()
+    prompt_links: str | None = None
+    """Where people edit prompts: a URL with {file}; empty means Gofer's own page of the prompt."""
+
+
+def _bare(item: object) -> object:
+    fields = as_object(item)
+    if len(fields) != 1:
+        return item
+    kind, conditions = next(iter(fields.items()))
+    return item if conditions else kind

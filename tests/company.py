@@ -1,0 +1,95 @@
+"""A company for journeys: the whole of Gofer in this process, a simulated Slack, and ways to ask what came of it."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+
+from gofer.bootstrap.laptop import Laptop, open_laptop, working
+from gofer.bootstrap.settings import Settings, read_settings
+from gofer.journal.coordination import RUNNABLE, Head
+from gofer.journal.entries import Entry
+from gofer.journal.log import read_journal
+from gofer.simulators.demo import demo_world
+from gofer.simulators.slack import Message, SlackSimulator
+
+ROOT = Path(__file__).parents[1]
+
+
+def settings(folder: Path, **environment: str) -> Settings:
+    """Settings that know nothing of this machine's environment."""
+    return read_settings({"GOFER_DATA": str(folder / "state"), **environment})
+
+
+@dataclass
+class Company:
+    """A running Gofer and its world."""
+
+    laptop: Laptop
+    http: httpx2.AsyncClient
+
+    @property
+    def slack(self) -> SlackSimulator:
+        assert self.laptop.slack is not None
+        return self.laptop.slack
+
+    async def ask(self, text: str, channel: str = "deploys", thread: Message | None = None) -> Message:
+        """A colleague writes to a channel; `@Gofer` is a mention."""
+        where = self.slack.workspace.channel_named(channel)
+        assert where is not None
+        thread_ts = thread.ts if thread else None
+        return await self.slack.say("U0CAPTN0", where.id, self.slack.typed(text), thread_ts=thread_ts)
+
+    def thread(self, message: Message) -> Sequence[Message]:
+        parent = self.slack.workspace.parent(message)
+        return [parent, *self.slack.workspace.replies(parent)]
+
+    def answers(self, message: Message) -> Sequence[Message]:
+        """What Gofer wrote into the thread after the message."""
+        bot = self.slack.workspace.bot.user
+        return [m for m in self.thread(message) if m.user == bot and m.ts > message.ts]
+
+    async def ended(self, runs: int = 1) -> Sequence[Head]:
+        """All runs, oldest first, once there are so many and none is under way any more."""
+        await self.slack.settled()
+        async with asyncio.timeout(20):
+            while True:
+                heads = await self.laptop.state.store.heads(1000)
+                if len(heads) >= runs and all(head.status not in RUNNABLE for head in heads):
+                    await asyncio.sleep(0.05)
+                    return sorted(await self.laptop.state.store.heads(1000), key=lambda head: head.accepted_at)
+                await asyncio.sleep(0.01)
+
+    async def entries(self, run: str) -> Sequence[Entry]:
+        journal = await read_journal(run, self.laptop.state.store, self.laptop.state.blobs)
+        return [recorded.entry for recorded in journal]
+
+    async def get(self, path: str) -> httpx2.Response:
+        return await self.http.get(self.laptop.url + path)
+
+
+@asynccontextmanager
+async def company(
+    folder: Path, *, work: bool = True, world: Mapping[str, object] | None = None, **environment: str
+) -> AsyncIterator[Company]:
+    """Gofer over the state in a folder; without `work` it accepts and nobody continues runs."""
+    async with (
+        httpx2.AsyncClient() as http,
+        open_laptop(settings(folder, **environment), ROOT, world=world or demo_world()) as laptop,
+    ):
+        if not work:
+            yield Company(laptop, http)
+            return
+        async with working(laptop.worker):
+            yield Company(laptop, http)
+
+
+def links(message: Message) -> dict[str, str]:
+    """The links under an answer, by their label."""
+    context = next(block for block in message.blocks if block["type"] == "context")
+    text = context["elements"][0]["text"]
+    return {label: url for url, label in re.findall(r"<([^|>]+)\|([^>]+)>", text)}

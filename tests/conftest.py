@@ -1,0 +1,25 @@
+"""What all tests share: asyncio as the only event loop, and profiles for generated tests."""
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("gofer", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+settings.load_profile("gofer")
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--benchmarks", action="store_true", help="run tests/benchmarks, which print ratios")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Benchmarks run only when asked for; they are deselected, not skipped, so that a skip always means trouble."""
+    if config.getoption("--benchmarks"):
+        return
+    kept = [item for item in items if "benchmarks" not in item.path.parts]
+    config.hook.pytest_deselected(items=[item for item in items if "benchmarks" in item.path.parts])
+    items[:] = kept

@@ -1,0 +1,58 @@
+"""The promises of `blobs/store.py`, kept by every store of bodies."""
+
+from pathlib import Path
+
+import pytest
+
+from gofer.blobs.directory import DirectoryBlobs
+from gofer.blobs.memory import MemoryBlobs
+from gofer.blobs.store import Blobs, blob_key
+from gofer.errors import Damaged, TemporaryError
+
+pytestmark = pytest.mark.anyio
+
+BODY = b"\x00 a body \xff" * 1000
+
+
+@pytest.fixture(params=["memory", "directory"])
+def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
+    return MemoryBlobs() if request.param == "memory" else DirectoryBlobs(tmp_path / "blobs")
+
+
+async def test_a_body_comes_back_byte_for_byte(blobs: Blobs) -> None:
+    key = blob_key("run1", BODY)
+    await blobs.put(key, BODY)
+    await blobs.put(key, BODY)
+    assert await blobs.get(key) == BODY
+
+
+async def test_create_only(blobs: Blobs) -> None:
+    key = blob_key("run1", BODY)
+    await blobs.put(key, BODY)
+    await blobs.put(key, b"something else")
+    assert await blobs.get(key) == BODY
+
+
+async def test_whole_or_absent(blobs: Blobs) -> None:
+    key = blob_key("run1", BODY)
+    with pytest.raises(Damaged, match="missing"):
+        await blobs.get(key)
+    await blobs.put(key, BODY[:-1])
+    with pytest.raises(Damaged, match="not the one that was written"):
+        await blobs.get(key)
+
+
+async def test_a_changed_file_is_reported_not_read(tmp_path: Path) -> None:
+    blobs = DirectoryBlobs(tmp_path)
+    key = blob_key("run1", BODY)
+    await blobs.put(key, BODY)
+    (tmp_path / key).write_bytes(BODY.replace(b"body", b"BODY"))
+    with pytest.raises(Damaged):
+        await blobs.get(key)
+    assert list((tmp_path / "run1").iterdir()) == [tmp_path / key]
+
+
+async def test_a_folder_that_cannot_be_written_means_try_later(tmp_path: Path) -> None:
+    (tmp_path / "run1").write_bytes(b"a file where a folder should be")
+    with pytest.raises(TemporaryError, match="check the disk"):
+        await DirectoryBlobs(tmp_path).put(blob_key("run1", BODY), BODY)

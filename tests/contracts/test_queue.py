@@ -1,0 +1,84 @@
+"""The promises of `queue/doorbell.py`, kept by every queue."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gofer.queue.doorbell import Queue
+from stand_ins import SetClock, any_stores
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock()
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def queue(request: pytest.FixtureRequest, tmp_path: Path, clock: SetClock) -> Iterator[Queue]:
+    with any_stores(request.param, tmp_path, clock) as (_, made):
+        yield made
+
+
+async def heard(queue: Queue, limit: int = 10) -> list[tuple[str, int]]:
+    return [(bell.run, bell.receives) for bell in await queue.receive(limit, 120, 0)]
+
+
+async def test_rung_is_heard_until_it_is_acknowledged(queue: Queue, clock: SetClock) -> None:
+    await queue.ring("r")
+    assert await heard(queue) == [("r", 1)]
+    assert await heard(queue) == []
+    clock.advance(121)
+    (bell,) = await queue.receive(10, 120, 0)
+    assert (bell.run, bell.receives) == ("r", 2)
+    await queue.acknowledge(bell)
+    clock.advance(1000)
+    assert await heard(queue) == []
+
+
+async def test_every_ring_is_heard_and_no_more_than_asked_for(queue: Queue) -> None:
+    for run in ("a", "b", "c", "a"):
+        await queue.ring(run)
+    first = await heard(queue, 3)
+    second = await heard(queue, 3)
+    assert len(first) == 3
+    assert sorted(first + second) == [("a", 1), ("a", 1), ("b", 1), ("c", 1)]
+
+
+async def test_a_delayed_ring_is_heard_later(queue: Queue, clock: SetClock) -> None:
+    await queue.ring("r", delay=30)
+    clock.advance(29)
+    assert await heard(queue) == []
+    clock.advance(1)
+    assert await heard(queue) == [("r", 1)]
+
+
+async def test_an_extended_bell_stays_away_longer(queue: Queue, clock: SetClock) -> None:
+    await queue.ring("r")
+    (bell,) = await queue.receive(10, 120, 0)
+    clock.advance(100)
+    await queue.extend(bell, 120)
+    clock.advance(100)
+    assert await heard(queue) == []
+    clock.advance(21)
+    assert await heard(queue) == [("r", 2)]
+
+
+async def test_two_listeners_never_hold_the_same_bell(queue: Queue) -> None:
+    for i in range(20):
+        await queue.ring(f"r{i}")
+    batches = await asyncio.gather(*(queue.receive(3, 120, 0) for _ in range(10)))
+    runs = [bell.run for batch in batches for bell in batch]
+    assert sorted(runs) == sorted(f"r{i}" for i in range(20))
+
+
+async def test_a_waiting_listener_hears_a_ring_at_once(queue: Queue) -> None:
+    listening = asyncio.create_task(queue.receive(1, 120, 30))
+    await asyncio.sleep(0.02)
+    await queue.ring("r")
+    async with asyncio.timeout(5):
+        (bell,) = await listening
+    assert bell.run == "r"

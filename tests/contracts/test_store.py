@@ -1,0 +1,132 @@
+"""The promises of `journal/store.py`, kept by every store."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gofer.journal.coordination import Head, InboxItem
+from gofer.journal.store import Store
+from stand_ins import NOON, any_store
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    with any_store(request.param, tmp_path) as made:
+        yield made
+
+
+def head(run: str, accepted_at: int, conversation: str = "c1", **changes: object) -> Head:
+    return Head(run=run, workflow="answer-here", conversation=conversation, accepted_at=accepted_at, **changes)
+
+
+async def test_the_position_is_the_fence(store: Store) -> None:
+    assert await store.create("r", 1, b"mine") is None
+    assert await store.create("r", 1, b"theirs") == b"mine"
+    assert list(await store.frames("r")) == [b"mine"]
+
+
+async def test_the_fence_holds_when_many_write_at_once(store: Store) -> None:
+    results = await asyncio.gather(*(store.create("r", 1, f"{i}".encode()) for i in range(50)))
+    winners = [i for i, standing in enumerate(results) if standing is None]
+    assert len(winners) == 1
+    assert {standing for standing in results if standing is not None} == {f"{winners[0]}".encode()}
+
+
+async def test_our_own_frame_is_shown_when_it_is_written_again(store: Store) -> None:
+    await store.create("r", 1, b"mine")
+    assert await store.create("r", 1, b"mine") == b"mine"
+
+
+async def test_readers_see_a_prefix(store: Store) -> None:
+    await store.create("r", 1, b"one")
+    with pytest.raises(ValueError, match="gap"):
+        await store.create("r", 3, b"three")
+    await store.create("r", 2, b"two")
+    assert list(await store.frames("r")) == [b"one", b"two"]
+
+
+async def test_frames_are_kept_apart_by_run_and_byte_for_byte(store: Store) -> None:
+    body = bytes(range(256)) * 500
+    await store.create("a", 1, body)
+    await store.create("b", 1, b"")
+    assert list(await store.frames("a")) == [body]
+    assert list(await store.frames("b")) == [b""]
+    assert list(await store.frames("nobody")) == []
+
+
+async def test_a_head_is_created_once_and_replaced_by_its_owner(store: Store) -> None:
+    await store.create_head(head("r", 1))
+    await store.put_head(head("r", 1, status="done", private=False, reason="because", updated_at=9))
+    await store.create_head(head("r", 1))
+    assert await store.head("r") == head("r", 1, status="done", private=False, reason="because", updated_at=9)
+    assert await store.head("nobody") is None
+
+
+async def test_heads_are_listed_newest_first(store: Store) -> None:
+    for run, at in (("a", 10), ("c", 30), ("b", 20)):
+        await store.create_head(head(run, at))
+    assert [item.run for item in await store.heads(2)] == ["c", "b"]
+
+
+async def test_the_oldest_runnable_run_of_a_conversation_comes_next(store: Store) -> None:
+    await store.create_head(head("late", 30))
+    await store.create_head(head("early", 10))
+    await store.create_head(head("elsewhere", 1, conversation="c2"))
+    await store.create_head(head("over", 5, status="done"))
+    next_one = await store.oldest_runnable("c1")
+    assert next_one is not None
+    assert next_one.run == "early"
+    await store.put_head(head("early", 10, status="running"))
+    assert await store.oldest_runnable("c1") == head("early", 10, status="running")
+    await store.put_head(head("early", 10, status="failed"))
+    assert await store.oldest_runnable("c1") == head("late", 30)
+    assert await store.oldest_runnable("nothing") is None
+
+
+async def test_a_lease_has_one_holder_until_it_ends(store: Store) -> None:
+    assert await store.lease("c1", "me", NOON, 60)
+    assert not await store.lease("c1", "you", NOON + 59, 60)
+    assert await store.lease("c1", "me", NOON + 59, 60)
+    assert not await store.lease("c1", "you", NOON + 118, 60)
+    assert await store.lease("c1", "you", NOON + 119, 60)
+    assert not await store.lease("c1", "me", NOON + 119, 60)
+    assert await store.lease("c2", "me", NOON, 60)
+
+
+async def test_only_its_holder_releases_a_lease(store: Store) -> None:
+    await store.lease("c1", "me", NOON, 60)
+    await store.release("c1", "you")
+    assert not await store.lease("c1", "you", NOON, 60)
+    await store.release("c1", "me")
+    assert await store.lease("c1", "you", NOON, 60)
+
+
+async def test_one_of_many_gets_a_free_lease(store: Store) -> None:
+    taken = await asyncio.gather(*(store.lease("c1", f"w{i}", NOON, 60) for i in range(20)))
+    assert sum(taken) == 1
+
+
+async def test_the_inbox_keeps_items_once_and_in_order(store: Store) -> None:
+    await store.put_item("r", InboxItem("2", b"second"))
+    await store.put_item("r", InboxItem("1", b"first"))
+    await store.put_item("r", InboxItem("1", b"again"))
+    await store.put_item("other", InboxItem("1", b"theirs"))
+    assert list(await store.items("r")) == [InboxItem("1", b"first"), InboxItem("2", b"second")]
+    await store.drop_items("r", ["1", "unknown"])
+    assert list(await store.items("r")) == [InboxItem("2", b"second")]
+    assert list(await store.items("other")) == [InboxItem("1", b"theirs")]
+
+
+async def test_written_is_durable(tmp_path: Path) -> None:
+    with any_store("sqlite", tmp_path) as first:
+        await first.create("r", 1, b"one")
+        await first.create_head(head("r", 1))
+        await first.put_item("r", InboxItem("1", b"item"))
+    with any_store("sqlite", tmp_path) as second:
+        assert list(await second.frames("r")) == [b"one"]
+        assert await second.head("r") == head("r", 1)
+        assert list(await second.items("r")) == [InboxItem("1", b"item")]

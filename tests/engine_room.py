@@ -1,0 +1,122 @@
+"""A run of its own for tests of the engine: memory stores, tools that only record, a model that follows a list."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gofer.blobs.memory import MemoryBlobs
+from gofer.engine.services import Links, Services
+from gofer.engine.step import Step
+from gofer.errors import TemporaryError
+from gofer.journal.entries import Effect, Recorded, RunOwned, RunStarted
+from gofer.journal.log import Pen, open_journal, read_journal
+from gofer.journal.memory import MemoryStore
+from gofer.journal.store import Store
+from gofer.messages import ToolAsk, Usage
+from gofer.models.model import Answer
+from gofer.models.prices import Price, Prices
+from gofer.tools.tool import Arguments, Call, Provenance, Tool, ToolResult
+from gofer.workflows.bundle import Bundle
+from gofer.workflows.load import Loaded
+from gofer.workflows.schema import Limits, Workflow
+from stand_ins import SetClock, claimed, make_outside
+
+PROVENANCE = Provenance("answer-here", "http://localhost/prompts/answer-here", "run1", "http://localhost/runs/run1")
+PRICES = Prices({"m": Price(1.0, 0.1, 10.0)})
+
+
+class Said(Arguments):
+    """What a recording tool takes."""
+
+    text: str = ""
+
+
+@dataclass
+class ListModel:
+    """A model that gives prepared answers in order and keeps what it was asked with."""
+
+    answers: list[Answer | Exception]
+    requests: list[bytes] = field(default_factory=list)
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        self.requests.append(body)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def says(text: str, *asks: tuple[str, dict[str, object] | str], tokens: int = 10) -> Answer:
+    """An answer with tool calls given as (tool, arguments)."""
+    made = tuple(
+        ToolAsk(f"call_{i}", tool, args if isinstance(args, str) else json.dumps(args))
+        for i, (tool, args) in enumerate(asks)
+    )
+    return Answer(text, made, "tool_calls" if made else "stop", "m", Usage(tokens, 1, 0))
+
+
+@dataclass
+class Room:
+    """The parts of one run."""
+
+    model: ListModel
+    tools: dict[str, Tool[Any]]
+    clock: SetClock = field(default_factory=SetClock)
+    store: Store = field(default_factory=MemoryStore)
+    blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
+    acted: list[str] = field(default_factory=list)
+    """`tool:text` of every effect, in the order in which they began."""
+    limits: Limits = field(default_factory=Limits)
+
+    def tool(self, name: str, effect: Effect, act: Callable[[Call, Said], Awaitable[ToolResult]] | None = None) -> None:
+        """Declares a tool; without `act` it records the call and says so."""
+
+        async def record(call: Call, said: Said) -> ToolResult:
+            self.acted.append(f"{name}:{said.text}")
+            if act is not None:
+                return await act(call, said)
+            return ToolResult(f"{name} did {said.text}", f"{name} done", {"text": said.text})
+
+        self.tools[name] = Tool(name, f"does {name}", effect, Said, record, timeout=5.0)
+
+    def services(self) -> Services:
+        outside = make_outside(self.clock)
+        return Services(self.store, self.blobs, self.model, self.tools, PRICES, Links("http://localhost"), outside)
+
+    def bundle(self) -> Bundle:
+        workflow = Workflow(
+            description="d", owner="#o", when=("slack.mention",), tools=tuple(self.tools), limits=self.limits
+        )
+        loaded = Loaded("answer-here", workflow, "You are a test.", "agents/answer-here.md", "m")
+        return Bundle(loaded, [tool.schema() for tool in self.tools.values()])
+
+    async def step(self, owner: str = "me") -> Step:
+        """The run as an owner finds it now; claimed and started if it is new."""
+        services = self.services()
+        if not await self.store.frames("run1"):
+            await claimed(self.store, outside=services.outside)
+        journal, entries = await open_journal("run1", self.store, self.blobs, Pen(owner, services.outside))
+        step = Step(journal, services, entries)
+        step.note(RunOwned())
+        if step.progress.started is None:
+            step.note(RunStarted("bundle", private=False))
+        return step
+
+    async def journal(self) -> Sequence[Recorded]:
+        return await read_journal("run1", self.store, self.blobs)
+
+    async def kinds(self) -> list[list[str]]:
+        """The names of the entries of each frame after the first."""
+        frames: dict[int, list[str]] = {}
+        for recorded in await self.journal():
+            frames.setdefault(recorded.n, []).append(type(recorded.entry).__name__)
+        return [names for n, names in frames.items() if n > 1]
+
+
+def room(*answers: Answer | Exception) -> Room:
+    return Room(ListModel(list(answers)), {})
+
+
+async def no_answer(call: Call, said: Said) -> ToolResult:
+    raise TemporaryError("nobody is there")

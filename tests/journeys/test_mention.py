@@ -1,0 +1,213 @@
+"""A signed mention comes in; the simulated Slack and the journal are compared afterwards."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from company import ROOT, Company, company, links
+from gofer.journal.entries import LlmResponse, MessageReceived, RunFinished, ToolCall
+from gofer.local.server import serve
+
+pytestmark = pytest.mark.anyio
+
+
+async def ask_about_the_decision(made: Company):
+    """The demo's question: a mention in the thread of a deploy, with a link to another thread."""
+    deploy = made.slack.workspace.timeline("C0DEPLOY0")[0]
+    incident = made.slack.workspace.timeline("C0INCID00")[0]
+    link = made.slack.workspace.permalink(incident)
+    return await made.ask(f"@Gofer does what was decided in {link} block this deploy?", "deploys", deploy)
+
+
+async def test_a_mention_is_answered_in_its_thread_with_a_tool_call_on_the_way(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        asked = await ask_about_the_decision(made)
+        (head,) = await made.ended()
+        (answer,) = made.answers(asked)
+        entries = await made.entries(head.run)
+    assert (head.status, head.workflow, head.private) == ("done", "answer-here", False)
+    assert "address form in checkout" in answer.text
+    assert answer.text.startswith("[offline model]")
+    calls = [entry for entry in entries if isinstance(entry, ToolCall)]
+    assert [(call.call, call.tool) for call in calls] == [
+        ("material/1", "slack_read_thread"),
+        ("1.0", "slack_read_thread"),
+        ("answer/1", "slack_post_message"),
+    ]
+    assert isinstance(entries[-1], RunFinished)
+    assert entries[-1].answer == answer.text
+
+
+async def test_the_thread_is_read_before_the_first_model_call_and_ids_are_names_by_then(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        await ask_about_the_decision(made)
+        (head,) = await made.ended()
+        entries = await made.entries(head.run)
+    kinds = [type(entry) for entry in entries]
+    assert kinds.index(MessageReceived) < kinds.index(LlmResponse)
+    (first,) = [entry.text for entry in entries if isinstance(entry, MessageReceived)]
+    assert "Thread in #deploys" in first
+    assert "@Release Captain at " in first
+    assert "@Gofer does what was decided" in first
+    for some_id in ("U0CAPTN0", "U0GOFER0", "<@", "<#", "T0ACME00"):
+        assert some_id not in first
+
+
+async def test_the_answer_links_to_its_prompt_and_its_run(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        asked = await ask_about_the_decision(made)
+        (head,) = await made.ended()
+        found = links(made.answers(asked)[0])
+        prompt = await made.http.get(found["answer-here prompt"])
+        run = await made.http.get(found[f"run {head.run[:8]}"])
+        spans = (await made.get(f"/runs/{head.run}/trace")).json()["spans"]
+        listed = await made.get("/runs")
+    assert "# Answer in the thread" in prompt.text
+    assert (run.status_code, head.run[:8] in run.text) == (200, True)
+    assert head.run in listed.text
+    assert [span["kind"] for span in spans] == ["run", "tool", "llm", "tool", "llm", "tool"]
+    assert all(span["end"] for span in spans)
+
+
+async def test_the_same_mention_delivered_eleven_times_is_one_answer(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        asked = await made.ask("@Gofer hello", "general")
+        for copy in range(4):
+            for envelope in made.slack.envelopes(asked):
+                assert await made.slack.deliver({**envelope, "event_id": f"Ev{copy}"}) == 200
+        for retry in (1, 2, 3):
+            envelope = made.slack.envelopes(asked)[retry % 2]
+            assert await made.slack.deliver(envelope, retry_num=retry, retry_reason="http_timeout") == 200
+        assert len(await made.ended()) == 1
+        assert len(made.answers(asked)) == 1
+
+
+async def test_a_mention_accepted_before_a_restart_is_answered_once_after_it(tmp_path: Path) -> None:
+    async with company(tmp_path, work=False) as made:
+        asked = await made.ask("@Gofer hello", "general")
+        await made.slack.settled()
+        envelope = made.slack.envelopes(asked)[0]
+        assert made.answers(asked) == []
+    async with company(tmp_path) as made:
+        made.slack.adopt(envelope)
+        await made.slack.deliver(envelope, retry_num=1, retry_reason="http_timeout")
+        (head,) = await made.ended()
+        assert head.status == "done"
+        assert len(made.answers(asked)) == 1
+
+
+async def test_runs_of_one_thread_happen_one_after_the_other_and_each_is_answered(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        thread = await made.ask("A thread about nothing.", "general")
+        asked = [await made.ask(f"@Gofer hello {n}", "general", thread) for n in range(5)]
+        heads = await made.ended(runs=5)
+        assert len(made.answers(thread)) == 5
+        spans = []
+        for head in heads:
+            trace = (await made.get(f"/runs/{head.run}/trace")).json()["spans"]
+            spans.append((trace[1]["start"], trace[0]["end"]))
+    assert len(asked) == len(heads) == 5
+    spans.sort()
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+
+
+async def test_what_gofer_and_other_bots_write_starts_nothing(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        asked = await made.ask("@Gofer hello", "general")
+        await made.ended()
+        own = made.answers(asked)[0]
+        for envelope in made.slack.envelopes(own):
+            assert await made.slack.deliver(envelope) == 200
+        bot = json.loads((ROOT / "tests/events/slack_app_mention.json").read_text())
+        bot["event"] |= {"bot_id": "B0OTHER0", "ts": "1795240812.000900"}
+        assert await made.slack.deliver(bot) == 200
+        assert len(await made.ended()) == 1
+
+
+async def test_a_private_channel_leaves_no_list_row_no_link_and_no_trace(tmp_path: Path) -> None:
+    canary = "canary-7f3a"
+    async with company(tmp_path) as made:
+        asked = await made.ask(f"@Gofer hello {canary}", "leads")
+        (head,) = await made.ended()
+        (answer,) = made.answers(asked)
+        assert list(links(answer)) == ["answer-here prompt"]
+        pages = [await made.get(path) for path in ("/runs", f"/runs/{head.run}", f"/runs/{head.run}/trace")]
+    assert (head.status, head.private) == ("done", True)
+    assert [page.status_code for page in pages] == [200, 404, 404]
+    assert not any(word in page.text for page in pages for word in (canary, head.run[:8]))
+
+
+async def test_a_model_that_is_down_is_an_honest_answer(tmp_path: Path) -> None:
+    async def unavailable(request: Request) -> Response:
+        return Response("<html>upstream</html>", 503)
+
+    async with (
+        serve(Starlette(routes=[Route("/{path:path}", unavailable, methods=["POST"])])) as url,
+        company(tmp_path, OPENAI_BASE_URL=url) as made,
+    ):
+        asked = await made.ask("@Gofer hello", "general")
+        (head,) = await made.ended()
+        (answer,) = made.answers(asked)
+    assert head.status == "failed"
+    assert "HTTP 503" in head.reason
+    assert answer.text.startswith("I could not finish this: The model's provider is busy or failing")
+    assert "html" not in answer.text
+
+
+async def test_with_an_endpoint_set_the_words_come_from_there_and_no_script_is_used(tmp_path: Path) -> None:
+    seen: list[dict] = []
+
+    async def answer(request: Request) -> Response:
+        seen.append(await request.json())
+        message = {"role": "assistant", "content": "Words of another endpoint."}
+        usage = {"prompt_tokens": 50, "completion_tokens": 5}
+        return JSONResponse({"model": "other", "choices": [{"message": message}], "usage": usage})
+
+    async with (
+        serve(Starlette(routes=[Route("/v1/chat/completions", answer, methods=["POST"])])) as url,
+        company(tmp_path, OPENAI_BASE_URL=f"{url}/v1", OPENAI_API_KEY="sk-test") as made,
+    ):
+        asked = await ask_about_the_decision(made)
+        (head,) = await made.ended()
+        (reply,) = made.answers(asked)
+    assert (reply.text, head.status) == ("Words of another endpoint.", "done")
+    (request,) = seen
+    assert request["model"] == "gpt-5.4-mini"
+    assert [tool["function"]["name"] for tool in request["tools"]] == ["slack_read_thread", "slack_add_reaction"]
+    assert [message["role"] for message in request["messages"]] == ["system", "user", "user"]
+
+
+async def test_an_answer_slack_refuses_is_a_visible_reason(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        made.slack.fail_next("chat.postMessage", "is_archived")
+        asked = await made.ask("@Gofer hello", "general")
+        (head,) = await made.ended()
+        assert made.answers(asked) == []
+    assert head.status == "failed"
+    assert "archived" in head.reason
+
+
+async def test_an_answer_that_may_have_been_posted_is_not_posted_again(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        made.slack.fail_next("chat.postMessage", 500, after_effect=True)
+        asked = await made.ask("@Gofer hello", "general")
+        (head,) = await made.ended()
+        assert len(made.answers(asked)) == 1
+    assert head.status == "needs_attention"
+    assert head.reason == "nobody can tell whether the answer was delivered"
+
+
+async def test_a_thread_that_cannot_be_read_is_an_honest_answer(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        made.slack.fail_next("conversations.replies", "missing_scope")
+        asked = await made.ask("@Gofer hello", "general")
+        (head,) = await made.ended()
+        (answer,) = made.answers(asked)
+    assert head.status == "failed"
+    assert "The missing permission is channels:history" in answer.text

@@ -1,0 +1,125 @@
+"""Ordinary classes that stand in for the outside: a clock that is set, HTTP that is scripted, ids that count."""
+
+import itertools
+import random
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gofer.blobs.memory import MemoryBlobs
+from gofer.canonical import encode
+from gofer.database import Database
+from gofer.errors import TemporaryError
+from gofer.events import Actor, Event
+from gofer.journal import sqlite as journal_sqlite
+from gofer.journal.entries import RunAccepted
+from gofer.journal.log import Pen, claim
+from gofer.journal.memory import MemoryStore
+from gofer.journal.sqlite import SqliteStore
+from gofer.journal.store import Store
+from gofer.outside import Http, HttpResponse, Outside
+from gofer.queue import sqlite as queue_sqlite
+from gofer.queue.doorbell import Queue
+from gofer.queue.memory import MemoryQueue
+from gofer.queue.sqlite import SqliteQueue
+
+NOON = 1_795_262_400.0
+"""2026-11-21 12:00 UTC."""
+
+
+class SetClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self, now: float = NOON) -> None:
+        self._now = now
+
+    def now(self) -> float:
+        return self._now
+
+    def monotonic(self) -> float:
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        self._now += seconds
+
+
+@dataclass
+class AnsweringHttp:
+    """HTTP answered by a function; `requests` is what was sent."""
+
+    answer: Callable[[str, bytes], Mapping[str, object] | HttpResponse | Awaitable[HttpResponse]]
+    requests: list[tuple[str, bytes]] = field(default_factory=list)
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        content: bytes = b"",
+        timeout: float,
+        limit: int = 5_000_000,
+    ) -> HttpResponse:
+        self.requests.append((url, content))
+        reply = self.answer(url, content)
+        if isinstance(reply, HttpResponse):
+            return reply
+        if isinstance(reply, Mapping):
+            return HttpResponse(200, {}, encode(reply))
+        return await reply
+
+
+def unreachable(url: str, content: bytes) -> HttpResponse:
+    raise TemporaryError("nobody is there")
+
+
+def make_outside(clock: SetClock | None = None, http: Http | None = None) -> Outside:
+    ids = itertools.count(1)
+    return Outside(
+        http or AnsweringHttp(unreachable), clock or SetClock(), lambda: f"id{next(ids):06}", random.Random(7)
+    )
+
+
+def mention(text: str = "<@U0GOFER0> hello", ts: str = "1795262400.000100", channel: str = "C0DEPLOY0") -> Event:
+    """A mention as the Slack door translates it."""
+    return Event(
+        source="slack",
+        kind="slack.mention",
+        identity=("T0ACME00", channel, ts),
+        conversation=f"slack:T0ACME00:{channel}:{ts}",
+        actor=Actor("U0NEWCO0"),
+        text=text,
+        place={"team": "T0ACME00", "channel": channel, "ts": ts, "thread_ts": ts},
+    )
+
+
+async def claimed(store: Store, run: str = "run1", outside: Outside | None = None, owner: str = "ingress") -> Pen:
+    """A run whose frame 1 is written; gives a pen for it."""
+    pen = Pen(owner, outside or make_outside())
+    await claim(run, RunAccepted(mention(), "answer-here"), pen, store)
+    return pen
+
+
+@contextmanager
+def any_store(kind: str, folder: Path) -> Iterator[Store]:
+    """A store of one kind: `memory` or `sqlite`."""
+    with any_stores(kind, folder, SetClock()) as (store, _):
+        yield store
+
+
+@contextmanager
+def any_stores(kind: str, folder: Path, clock: SetClock) -> Iterator[tuple[Store, Queue]]:
+    """A store and a queue of one kind."""
+    if kind == "memory":
+        yield MemoryStore(), MemoryQueue(clock)
+        return
+    database = Database(folder / "gofer.db", journal_sqlite.SCHEMA + queue_sqlite.SCHEMA)
+    try:
+        yield SqliteStore(database), SqliteQueue(database, clock)
+    finally:
+        database.close()
+
+
+def memory_stores() -> tuple[MemoryStore, MemoryBlobs]:
+    return MemoryStore(), MemoryBlobs()

@@ -1,0 +1,157 @@
+import hashlib
+import json
+
+import pytest
+
+from engine_room import PROVENANCE, Room, room, says
+from gofer.engine.loop import Ending, coordinate
+from gofer.journal.entries import LlmRequest, MessageReceived, Recorded, ToolResult
+from gofer.projections import conversation
+from gofer.workflows.schema import Limits
+
+pytestmark = pytest.mark.anyio
+
+
+async def run(made: Room, message: str = "please") -> Ending:
+    step = await made.step()
+    step.note(MessageReceived(message))
+    ending = await coordinate(step, made.bundle(), PROVENANCE)
+    await step.commit()
+    return ending
+
+
+def with_tools(*answers: object) -> Room:
+    made = room(*answers)
+    made.tool("look", "read")
+    made.tool("post", "blind")
+    return made
+
+
+async def test_an_answer_without_calls_ends_the_run() -> None:
+    made = room(says("The answer."))
+    assert await run(made) == Ending("done", "The answer.")
+    assert await made.kinds() == [["RunOwned", "RunStarted", "MessageReceived", "LlmRequest"], ["LlmResponse"]]
+
+
+async def test_a_turn_does_reads_together_and_then_each_write_in_order() -> None:
+    made = with_tools(
+        says("", ("post", {"text": "1"}), ("look", {"text": "2"}), ("post", {"text": "3"}), ("look", {"text": "4"})),
+        says("Done."),
+    )
+    assert (await run(made)).status == "done"
+    assert made.acted == ["look:2", "look:4", "post:1", "post:3"]
+    assert (await made.kinds())[1:5] == [
+        ["LlmResponse", "ToolCall", "ToolCall"],
+        ["ToolResult", "ToolResult", "ToolCall"],
+        ["ToolResult", "ToolCall"],
+        ["ToolResult", "LlmRequest"],
+    ]
+
+
+async def test_the_model_sees_outcomes_in_the_order_of_its_calls() -> None:
+    made = with_tools(says("", ("post", {"text": "1"}), ("look", {"text": "2"})), says("Done."))
+    await run(made)
+    messages = json.loads(made.model.requests[1])["messages"]
+    assert [(m["role"], m.get("tool_call_id"), m["content"]) for m in messages[3:-1]] == [
+        ("tool", "call_0", "post did 1"),
+        ("tool", "call_1", "look did 2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (("fly", {}), "The tools of this workflow: look, post"),
+        (("look", "{not json"), "arguments"),
+        (("look", "[1]"), "arguments"),
+        (("look", {"txt": "1"}), "txt"),
+        (("look", '{"text": ' + "[" * 5000 + "]" * 5000 + "}"), "look was not called"),
+    ],
+)
+async def test_a_call_that_cannot_be_is_told_to_the_model_and_never_happens(call: tuple, hint: str) -> None:
+    made = with_tools(says("", call), says("Sorry."))
+    assert (await run(made)).status == "done"
+    assert made.acted == []
+    (refused,) = [item.entry for item in await made.journal() if isinstance(item.entry, ToolResult)]
+    assert refused.status == "refused"
+    assert hint in refused.text
+
+
+async def test_more_calls_than_fit_a_turn_are_refused() -> None:
+    made = with_tools(says("", *[("look", {"text": str(i)}) for i in range(66)]), says("Done."))
+    made.limits = Limits(tool_calls=100)
+    await run(made)
+    assert len(made.acted) == 64
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        (Limits(llm_calls=2), "stopped after 2 model calls"),
+        (Limits(tool_calls=1), "stopped at 1 tool calls"),
+        (Limits(tokens=21), "stopped at 21 tokens"),
+        (Limits(usd=0.00003), "stopped at 0.00 USD"),
+    ],
+)
+async def test_a_limit_ends_the_run_with_what_it_has(limits: Limits, reason: str) -> None:
+    made = with_tools(*[says(f"so far {i}", ("look", {"text": str(i)})) for i in range(9)])
+    made.limits = limits
+    ending = await run(made)
+    assert (ending.status, ending.reason) == ("limited", reason)
+    assert ending.answer == "so far 1"
+
+
+async def test_time_in_the_hands_of_workers_is_limited() -> None:
+    made = with_tools(says("one", ("look", {})), says("two"))
+    step = await made.step()
+    step.note(MessageReceived("please"))
+    made.limits = Limits(minutes=2)
+    made.clock.advance(121)
+    ending = await coordinate(step, made.bundle(), PROVENANCE)
+    assert ending.reason == "stopped after 2 minutes"
+
+
+def requests_of(entries: list[Recorded]) -> list[LlmRequest]:
+    return [item.entry for item in entries if isinstance(item.entry, LlmRequest)]
+
+
+async def test_consecutive_requests_share_every_byte_up_to_the_tail() -> None:
+    made = with_tools(
+        says("", ("look", {"text": "é"}), ("post", {"text": "1"})), says("hm", ("look", {"text": "2"})), says("Done.")
+    )
+    await run(made)
+    entries = requests_of(list(await made.journal()))
+    for body, after, entry in zip(made.model.requests, made.model.requests[1:], entries, strict=False):
+        prefix = body[: -len(entry.tail.encode())]
+        assert after.startswith(prefix)
+        assert body.endswith(entry.tail.encode())
+
+
+async def test_the_bytes_of_every_request_follow_from_the_journal() -> None:
+    made = with_tools(says("", ("look", {"text": "1"})), says("", ("post", {"text": "2"})), says("Done."))
+    await run(made)
+    journal = list(await made.journal())
+    for body, entry in zip(made.model.requests, requests_of(journal), strict=True):
+        assert hashlib.sha256(body[: -len(entry.tail.encode())]).hexdigest() == entry.prefix_sha256
+        until = next(i for i, item in enumerate(journal) if item.address == entry.through)
+        parts = conversation.project(journal[: until + 1]).parts
+        assert b",".join(parts) + entry.tail.encode() in body
+        json.loads(body)
+
+
+async def test_a_run_continues_from_its_journal_as_if_nothing_had_happened() -> None:
+    """Cut after every frame and continued by somebody else: the same answer, and no write twice."""
+    script = [says("", ("look", {"text": "1"}), ("post", {"text": "2"})), says("Done.")]
+    whole = with_tools(*script)
+    await run(whole)
+    frames = list(await whole.store.frames("run1"))
+    for length in range(2, len(frames) + 1):
+        made = with_tools()
+        for n, frame in enumerate(frames[:length], start=1):
+            await made.store.create("run1", n, frame)
+        answered = conversation.project(await made.journal()).turn
+        made.model.answers = list(script[answered:])
+        step = await made.step("second")
+        ending = await coordinate(step, made.bundle(), PROVENANCE)
+        assert (ending.status, ending.answer) == ("done", "Done.")
+        assert made.acted.count("post:2") <= 1

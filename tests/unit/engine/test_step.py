@@ -1,0 +1,206 @@
+import asyncio
+
+import pytest
+
+from engine_room import PROVENANCE, Room, Said, no_answer, room, says
+from gofer.engine.context import Window, tail
+from gofer.engine.step import TEXT_LIMIT, Permitted, Step
+from gofer.errors import Fenced, RunStopped, TemporaryError, ToolError
+from gofer.journal.codec import message_bytes
+from gofer.journal.coordination import InboxItem
+from gofer.journal.entries import MessageReceived, RunOwned, ToolCall, ToolResult, ToolUnknown
+from gofer.tools.tool import Call
+from gofer.tools.tool import ToolResult as Result
+
+pytestmark = pytest.mark.anyio
+
+
+def permitted(made: Room, call: str, name: str, text: str = "it") -> Permitted:
+    return Permitted(call, made.tools[name], Said(text=text))
+
+
+def with_tools(*effects: str) -> Room:
+    made = room()
+    for effect in effects:
+        made.tool(effect, effect)
+    return made
+
+
+async def crash_between_intent_and_outcome(made: Room, effect: str) -> None:
+    """Leaves a journal whose last entry is an intent."""
+    step = await made.step("first")
+    step.note(ToolCall("1.0", effect, effect))
+    await step.commit()
+
+
+async def test_the_intent_is_durable_before_the_effect() -> None:
+    made = room()
+
+    async def look(call: Call, said: Said) -> Result:
+        seen.append([type(item.entry).__name__ for item in await made.journal()])
+        return Result("done", "done")
+
+    seen: list[list[str]] = []
+    made.tool("blind", "blind", look)
+    step = await made.step()
+    await step.call(permitted(made, "1.0", "blind"), PROVENANCE)
+    assert seen == [["RunAccepted", "RunOwned", "RunStarted", "ToolCall"]]
+
+
+async def test_an_outcome_shares_the_frame_of_the_next_intent() -> None:
+    made = with_tools("keyed")
+    step = await made.step()
+    await step.call(permitted(made, "1.0", "keyed"), PROVENANCE)
+    await step.call(permitted(made, "1.1", "keyed"), PROVENANCE)
+    await step.commit()
+    assert await made.kinds() == [["RunOwned", "RunStarted", "ToolCall"], ["ToolResult", "ToolCall"], ["ToolResult"]]
+
+
+async def test_reads_of_a_turn_share_one_frame_and_happen_at_once() -> None:
+    made = room()
+    together = asyncio.Barrier(3)
+
+    async def meet(call: Call, said: Said) -> Result:
+        async with asyncio.timeout(2):
+            await together.wait()
+        return Result(said.text, "met")
+
+    made.tool("read", "read", meet)
+    step = await made.step()
+    calls = [permitted(made, f"1.{i}", "read", f"r{i}") for i in range(3)]
+    outcomes = await step.call_together(calls, PROVENANCE)
+    assert [item.text for item in outcomes] == ["r0", "r1", "r2"]
+    assert (await made.kinds())[0] == ["RunOwned", "RunStarted", "ToolCall", "ToolCall", "ToolCall"]
+
+
+async def test_a_recorded_outcome_is_given_again_without_an_effect() -> None:
+    made = with_tools("blind")
+    step = await made.step()
+    first = await step.call(permitted(made, "1.0", "blind"), PROVENANCE)
+    await step.commit()
+    again = await (await made.step("second")).call(permitted(made, "1.0", "blind"), PROVENANCE)
+    assert again == first
+    assert made.acted == ["blind:it"]
+
+
+@pytest.mark.parametrize("effect", ["read", "keyed"])
+async def test_in_doubt_what_can_be_repeated_is_done_again_under_the_same_key(effect: str) -> None:
+    made = room()
+    keys: list[str] = []
+
+    async def remember(call: Call, said: Said) -> Result:
+        keys.append(call.key)
+        return Result("done", "done")
+
+    made.tool(effect, effect, remember)
+    await crash_between_intent_and_outcome(made, effect)
+    outcome = await (await made.step("second")).call(permitted(made, "1.0", effect), PROVENANCE)
+    assert isinstance(outcome, ToolResult)
+    assert keys == ["run1/1.0"]
+
+
+@pytest.mark.parametrize("effect", ["lookup", "blind"])
+async def test_in_doubt_what_cannot_be_repeated_is_unknown(effect: str) -> None:
+    made = with_tools(effect)
+    await crash_between_intent_and_outcome(made, effect)
+    outcome = await (await made.step("second")).call(permitted(made, "1.0", effect), PROVENANCE)
+    assert isinstance(outcome, ToolUnknown)
+    assert made.acted == []
+
+
+async def test_no_effect_without_a_durable_intent() -> None:
+    made = with_tools("blind")
+    old = await made.step("old")
+    new = await made.step("new")
+    new.note(RunOwned())
+    await new.commit()
+    with pytest.raises(Fenced):
+        await old.call(permitted(made, "1.0", "blind"), PROVENANCE)
+    assert made.acted == []
+
+
+@pytest.mark.parametrize(
+    ("effect", "kind", "status"),
+    [("read", ToolResult, "error"), ("keyed", ToolUnknown, ""), ("blind", ToolUnknown, "")],
+)
+async def test_a_call_nobody_answered_is_an_error_only_if_it_reads(effect: str, kind: type, status: str) -> None:
+    made = room()
+    made.tool(effect, effect, no_answer)
+    outcome = await (await made.step()).call(permitted(made, "1.0", effect), PROVENANCE)
+    assert isinstance(outcome, kind)
+    assert getattr(outcome, "status", "") == status
+    assert "nobody is there" in outcome.text
+
+
+async def test_what_a_tool_says_to_the_model_reaches_it_and_the_run_goes_on() -> None:
+    made = room()
+
+    async def refuse(call: Call, said: Said) -> Result:
+        raise ToolError("Not that one; use the other.")
+
+    made.tool("blind", "blind", refuse)
+    outcome = await (await made.step()).call(permitted(made, "1.0", "blind"), PROVENANCE)
+    assert outcome == ToolResult("1.0", "error", "Not that one; use the other.")
+
+
+async def test_a_tools_own_bug_does_not_take_the_run_with_it() -> None:
+    made = room()
+
+    async def stumble(call: Call, said: Said) -> Result:
+        raise KeyError("a secret in here")
+
+    made.tool("read", "read", stumble)
+    outcome = await (await made.step()).call(permitted(made, "1.0", "read"), PROVENANCE)
+    assert "KeyError" in outcome.text
+    assert "secret" not in outcome.text
+
+
+async def test_what_a_model_is_shown_has_a_hard_limit() -> None:
+    made = room()
+
+    async def flood(call: Call, said: Said) -> Result:
+        return Result("x" * (TEXT_LIMIT + 7), "flood")
+
+    made.tool("read", "read", flood)
+    outcome = await (await made.step()).call(permitted(made, "1.0", "read"), PROVENANCE)
+    assert outcome.text.endswith("[7 further characters were cut; ask for less.]")
+    assert len(outcome.text) < TEXT_LIMIT + 100
+
+
+async def test_inbox_items_are_journaled_once_before_the_next_intent() -> None:
+    made = with_tools("blind")
+    item = InboxItem("a1", message_bytes(MessageReceived("stop please")))
+    await made.store.put_item("run1", item)
+    step = await made.step()
+    await step.call(permitted(made, "1.0", "blind"), PROVENANCE)
+    assert await made.kinds() == [["RunOwned", "RunStarted", "MessageReceived"], ["ToolCall"]]
+    assert list(await made.store.items("run1")) == []
+    # The item comes back, as after a crash between journaling and dropping it.
+    await made.store.put_item("run1", item)
+    again = await made.step("second")
+    await again.call(permitted(made, "1.1", "blind"), PROVENANCE)
+    received = [item.entry for item in await made.journal() if isinstance(item.entry, MessageReceived)]
+    assert received == [MessageReceived("stop please", "a1")]
+    assert list(await made.store.items("run1")) == []
+
+
+async def ask(made: Room, step: Step) -> None:
+    await step.ask_model(Window(made.bundle()), {"model": "m"}, tail(step.progress, made.limits), 10)
+
+
+async def test_an_answer_is_recorded_with_its_usage_and_cost() -> None:
+    made = room(says("hello", tokens=1_000_000))
+    step = await made.step()
+    step.note(MessageReceived("hi"))
+    await ask(made, step)
+    assert step.progress.llm_calls == 1
+    assert step.progress.cost_usd == pytest.approx(1.0 + 10 / 1_000_000)
+    assert (step.conversation.answered, step.conversation.answer) == (True, "hello")
+
+
+async def test_a_model_without_an_answer_stops_the_run_with_its_reason() -> None:
+    made = room(TemporaryError("The model could not be reached; try again in a minute."))
+    step = await made.step()
+    with pytest.raises(RunStopped, match="could not be reached"):
+        await ask(made, step)
+    assert (await made.kinds())[-1] == ["RunOwned", "RunStarted", "LlmRequest"]

@@ -1,0 +1,76 @@
+import json
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.canonical import encode
+from gofer.errors import Damaged
+from gofer.journal import entries as e
+from gofer.journal.codec import from_json, message_bytes, message_from_bytes, to_json
+from gofer.messages import ToolAsk, Usage
+from stand_ins import mention
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+PLAIN = st.dictionaries(TEXT, st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT | st.lists(TEXT))
+COUNT = st.integers(0, 10**9)
+ENTRIES = st.one_of(
+    st.builds(e.RunAccepted, st.just(mention()), TEXT),
+    st.just(e.RunOwned()),
+    st.builds(e.RunStarted, TEXT, st.booleans()),
+    st.builds(e.MessageReceived, TEXT, TEXT),
+    st.builds(e.LlmRequest, TEXT, TEXT, PLAIN, TEXT),
+    st.builds(
+        e.LlmResponse,
+        TEXT,
+        st.lists(st.builds(ToolAsk, TEXT, TEXT, TEXT)).map(tuple),
+        TEXT,
+        TEXT,
+        st.builds(Usage, COUNT, COUNT, COUNT),
+        st.none() | st.floats(0, 1e6),
+        COUNT,
+    ),
+    st.builds(e.ToolCall, TEXT, TEXT, st.sampled_from(get_args(e.Effect)), st.none() | PLAIN),
+    st.builds(e.ToolResult, TEXT, st.sampled_from(["ok", "error", "refused"]), TEXT, TEXT, st.none() | PLAIN, COUNT),
+    st.builds(e.ToolUnknown, TEXT, TEXT),
+    st.builds(e.RunFinished, st.sampled_from(get_args(e.Status)), TEXT, TEXT),
+)
+
+
+@given(ENTRIES)
+def test_every_entry_comes_back_as_it_was(entry: e.Entry) -> None:
+    assert from_json(json.loads(encode(to_json(entry)))) == entry
+
+
+def test_every_kind_of_the_union_has_a_name() -> None:
+    assert set(e.KINDS.values()) == set(get_args(e.Entry))
+
+
+def test_defaults_are_left_out() -> None:
+    assert to_json(e.RunFinished("done")) == {"kind": "run.finished", "status": "done"}
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        ({"kind": "run.teleported"}, "read it with the Gofer that wrote it"),
+        ({"kind": "run.finished", "status": "done", "mood": "good"}, "unknown here"),
+        ({"kind": "run.finished", "status": "splendid"}, "only"),
+        ({"kind": "run.finished"}, "incomplete"),
+        ({"kind": "run.finished", "status": "done", "answer": 5}, "int where str"),
+        ({"kind": "llm.response", "asks": {}}, "no list"),
+        ({"kind": "run.accepted", "event": [], "workflow": "w"}, "no object"),
+        (["run.finished"], "not an object"),
+    ],
+)
+def test_what_is_not_an_entry_is_reported(value: object, what: str) -> None:
+    with pytest.raises(Damaged, match=what):
+        from_json(value)
+
+
+def test_only_messages_come_out_of_an_inbox() -> None:
+    message = e.MessageReceived("hello", "item1")
+    assert message_from_bytes(message_bytes(message)) == message
+    with pytest.raises(Damaged, match="only messages"):
+        message_from_bytes(encode(to_json(e.RunFinished("done"))))

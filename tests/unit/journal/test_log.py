@@ -1,0 +1,100 @@
+import pytest
+
+from gofer.canonical import encode
+from gofer.errors import Damaged, Fenced
+from gofer.journal.codec import to_json
+from gofer.journal.entries import FORMAT, MessageReceived, RunAccepted, RunFinished, RunOwned
+from gofer.journal.frames import GENESIS
+from gofer.journal.log import Pen, claim, open_journal, read_journal
+from gofer.journal.memory import MemoryStore
+from stand_ins import SetClock, claimed, make_outside, memory_stores, mention
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_draft_is_one_frame_with_addresses_given_beforehand() -> None:
+    store, blobs = memory_stores()
+    clock = SetClock()
+    pen = await claimed(store, outside=make_outside(clock))
+    journal, _ = await open_journal("run1", store, blobs, pen)
+    first = journal.add(RunOwned())
+    clock.advance(5)
+    second = journal.add(MessageReceived("hello"))
+    await journal.commit()
+    await journal.commit()
+    third = journal.add(RunFinished("done"))
+    await journal.commit()
+    assert [item.address for item in (first, second, third)] == ["2.0", "2.1", "3.0"]
+    assert list(await read_journal("run1", store, blobs))[1:] == [first, second, third]
+    assert first.at == second.at == third.at - 5000
+
+
+async def test_the_second_of_two_owners_is_fenced_and_writes_nothing() -> None:
+    store, blobs = memory_stores()
+    pen = await claimed(store)
+    old, _ = await open_journal("run1", store, blobs, Pen("old", pen.outside))
+    new, _ = await open_journal("run1", store, blobs, Pen("new", pen.outside))
+    new.add(RunOwned())
+    await new.commit()
+    old.add(RunFinished("failed"))
+    with pytest.raises(Fenced):
+        await old.commit()
+    assert [item.owner for item in await read_journal("run1", store, blobs)] == ["ingress", "new"]
+
+
+class ForgetfulStore(MemoryStore):
+    """Writes the frame, loses the answer, and is asked again, as an SDK that retries does."""
+
+    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+        await super().create(run, n, frame)
+        return await super().create(run, n, frame)
+
+
+async def test_our_own_lost_response_is_not_somebody_elses_frame() -> None:
+    store, (_, blobs) = ForgetfulStore(), memory_stores()
+    pen = await claimed(store)
+    journal, _ = await open_journal("run1", store, blobs, pen)
+    journal.add(RunOwned())
+    await journal.commit()
+    journal.add(RunFinished("done"))
+    await journal.commit()
+    assert [item.n for item in await read_journal("run1", store, blobs)] == [1, 2, 3]
+
+
+async def test_a_run_is_claimed_once() -> None:
+    store, _ = memory_stores()
+    outside = make_outside()
+    accepted = RunAccepted(mention(), "answer-here")
+    assert await claim("r", accepted, Pen("a", outside), store)
+    assert not await claim("r", accepted, Pen("b", outside), store)
+    assert len(await store.frames("r")) == 1
+
+
+async def test_large_values_come_back_whole() -> None:
+    store, blobs = memory_stores()
+    journal, _ = await open_journal("run1", store, blobs, await claimed(store))
+    text = "a long thread " * 20_000
+    journal.add(MessageReceived(text))
+    await journal.commit()
+    assert (await read_journal("run1", store, blobs))[-1].entry == MessageReceived(text)
+    assert len((await store.frames("run1"))[-1]) < 1_000
+
+
+async def test_a_journal_of_a_newer_gofer_is_reported() -> None:
+    store, blobs = memory_stores()
+    await claim("r", RunAccepted(mention(), "w", format=FORMAT + 1), Pen("a", make_outside()), store)
+    with pytest.raises(Damaged, match="Update it"):
+        await read_journal("r", store, blobs)
+
+
+async def test_a_journal_that_does_not_begin_with_the_claim_is_reported() -> None:
+    store, blobs = memory_stores()
+    frame = {"n": 1, "at": 1, "owner": "o", "nonce": "n", "prev_hash": GENESIS, "entries": [to_json(RunOwned())]}
+    await store.create("r", 1, encode(frame))
+    with pytest.raises(Damaged, match="does not begin with the claim"):
+        await read_journal("r", store, blobs)
+
+
+async def test_nobody_has_no_journal() -> None:
+    store, blobs = memory_stores()
+    assert list(await read_journal("nobody", store, blobs)) == []

@@ -1,0 +1,108 @@
+"""An app is served on the running loop and taken down in bounded time."""
+
+import asyncio
+import errno
+import logging
+import signal
+import time
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from gofer.local.server import serve
+
+
+async def hello(_: Request) -> Response:
+    return PlainTextResponse("hello")
+
+
+APP = Starlette(routes=[Route("/", hello)])
+
+
+def test_it_serves_on_loopback_and_stops_at_the_end_of_the_block() -> None:
+    async def story() -> None:
+        before = signal.getsignal(signal.SIGINT)
+        async with httpx2.AsyncClient() as http:
+            async with serve(APP) as url:
+                assert url.startswith("http://127.0.0.1:")
+                assert (await http.get(url)).text == "hello"
+                assert signal.getsignal(signal.SIGINT) is before
+            with pytest.raises(httpx2.ConnectError):
+                await http.get(url)
+
+    asyncio.run(story())
+
+
+def test_a_taken_port_is_an_error_with_a_sentence_and_is_free_again_afterwards() -> None:
+    async def story() -> None:
+        async with httpx2.AsyncClient() as http, serve(APP) as url:
+            # The server will end this connection, which keeps the port in TIME_WAIT.
+            await http.get(url)
+            port = int(url.rpartition(":")[2])
+            with pytest.raises(OSError, match=f"Port {port} on 127.0.0.1 is already in use") as refused:
+                async with serve(APP, port):
+                    pass
+            assert refused.value.errno == errno.EADDRINUSE
+        async with serve(APP, port) as again:
+            assert again == url
+
+    asyncio.run(story())
+
+
+def test_a_request_that_never_ends_does_not_hold_the_shutdown(caplog: pytest.LogCaptureFixture) -> None:
+    entered = asyncio.Event()
+
+    async def forever(_: Request) -> Response:
+        entered.set()
+        await asyncio.sleep(3600)
+        return PlainTextResponse("too late")
+
+    async def story() -> float:
+        async with httpx2.AsyncClient() as http:
+            async with serve(Starlette(routes=[Route("/", forever)]), grace_seconds=1) as url:
+                hanging = asyncio.create_task(http.get(url))
+                await entered.wait()
+                begun = time.monotonic()
+            taken = time.monotonic() - begun
+            with pytest.raises(httpx2.HTTPError):
+                (await asyncio.wait_for(hanging, 2)).raise_for_status()
+        return taken
+
+    with caplog.at_level(logging.CRITICAL):
+        assert asyncio.run(story()) < 2.5
+
+
+def test_a_cancelled_host_takes_the_server_with_it() -> None:
+    async def story() -> None:
+        listening: asyncio.Queue[str] = asyncio.Queue()
+
+        async def host() -> None:
+            async with serve(APP) as url:
+                listening.put_nowait(url)
+                await asyncio.sleep(3600)
+
+        hosting = asyncio.create_task(host())
+        url = await listening.get()
+        hosting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await hosting
+        async with httpx2.AsyncClient() as http:
+            with pytest.raises(httpx2.ConnectError):
+                await http.get(url)
+
+    asyncio.run(story())
+
+
+def test_two_apps_run_on_one_loop_and_an_error_in_the_block_comes_through() -> None:
+    async def story() -> None:
+        async with serve(APP) as one, serve(APP) as other, httpx2.AsyncClient() as http:
+            assert one != other
+            assert (await http.get(one)).text == (await http.get(other)).text == "hello"
+            raise LookupError("from the block")
+
+    with pytest.raises(LookupError, match="from the block"):
+        asyncio.run(story())

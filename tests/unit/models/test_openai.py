@@ -1,0 +1,96 @@
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx2
+import pytest
+from openai import AsyncOpenAI
+
+from gofer.errors import RunStopped, TemporaryError
+from gofer.messages import ToolAsk, Usage
+from gofer.models.openai import OpenAIModel, parse_answer
+
+pytestmark = pytest.mark.anyio
+
+ANSWER = b"""{"id": "x", "model": "m-2026-01-01", "choices": [{"index": 0, "finish_reason": "tool_calls", "message":
+{"role": "assistant", "content": null, "tool_calls": [{"id": "call_9", "type": "function",
+"function": {"name": "look", "arguments": "{\\"text\\": 1}"}}]}}],
+"usage": {"prompt_tokens": 10, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 4}}}"""
+
+
+@asynccontextmanager
+async def model(reply: httpx2.Response | Exception) -> AsyncIterator[tuple[OpenAIModel, list[httpx2.Request]]]:
+    seen: list[httpx2.Request] = []
+
+    async def answer(request: httpx2.Request) -> httpx2.Response:
+        await request.aread()
+        seen.append(request)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as http:
+        yield OpenAIModel(AsyncOpenAI(api_key="k", base_url="http://127.0.0.1/v1", http_client=http)), seen
+
+
+async def test_the_bytes_sent_are_the_bytes_given() -> None:
+    body = b'{"model":"m","messages":[{"content":"\xc3\xa9","role":"user"}]}'
+    async with model(httpx2.Response(200, content=ANSWER)) as (asked, seen):
+        answer = await asked.ask(body, 5)
+    assert seen[0].content == body
+    assert seen[0].headers["content-type"] == "application/json"
+    assert seen[0].headers["authorization"] == "Bearer k"
+    assert seen[0].url.path == "/v1/chat/completions"
+    assert answer.asks == (ToolAsk("call_9", "look", '{"text": 1}'),)
+    assert (answer.text, answer.finish, answer.model) == ("", "tool_calls", "m-2026-01-01")
+    assert answer.usage == Usage(10, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "hint"),
+    [
+        (401, RunStopped, "OPENAI_API_KEY"),
+        (400, RunStopped, "HTTP 400"),
+        (404, RunStopped, "model's name"),
+        (429, TemporaryError, "HTTP 429"),
+        (503, TemporaryError, "HTTP 503"),
+    ],
+)
+async def test_a_refusal_says_who_must_act_and_is_not_retried(status: int, error: type, hint: str) -> None:
+    async with model(httpx2.Response(status, json={"error": {"message": "secret"}})) as (asked, seen):
+        with pytest.raises(error, match=hint) as raised:
+            await asked.ask(b"{}", 5)
+    assert "secret" not in str(raised.value)
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("failure", [httpx2.ConnectError("no"), httpx2.ReadTimeout("slow"), httpx2.ReadError("cut")])
+async def test_a_model_that_cannot_be_reached_may_be_later(failure: Exception) -> None:
+    async with model(failure) as (asked, seen):
+        with pytest.raises(TemporaryError, match="could not be reached"):
+            await asked.ask(b"{}", 5)
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("raw", [b"", b"<html>", b"[]", b"{}", b'{"choices": []}', b'{"choices": 4}'])
+def test_an_answer_that_is_none_may_come_later(raw: bytes) -> None:
+    with pytest.raises(TemporaryError):
+        parse_answer(raw)
+
+
+def test_missing_and_wrong_typed_parts_of_an_answer_are_nothing() -> None:
+    answer = parse_answer(
+        b'{"choices": [{"message": {"content": 5, "tool_calls": [{}, 7]}}], "usage": {"prompt_tokens": "9"}}'
+    )
+    assert answer.asks == (ToolAsk("call_0", "", "{}"), ToolAsk("call_1", "", "{}"))
+    assert (answer.text, answer.finish, answer.usage) == ("", "stop", Usage())
+
+
+def test_a_refusal_of_the_model_is_its_text() -> None:
+    assert parse_answer(b'{"choices": [{"message": {"refusal": "I will not."}}]}').text == "I will not."
+
+
+async def test_two_runs_ask_at_once() -> None:
+    async with model(httpx2.Response(200, content=ANSWER)) as (asked, seen):
+        await asyncio.gather(asked.ask(b"1", 5), asked.ask(b"2", 5))
+    assert sorted(request.content for request in seen) == [b"1", b"2"]

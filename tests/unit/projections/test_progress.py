@@ -1,0 +1,62 @@
+from gofer.journal.entries import (
+    Entry,
+    LlmResponse,
+    Recorded,
+    RunAccepted,
+    RunFinished,
+    RunOwned,
+    RunStarted,
+    ToolCall,
+    ToolResult,
+    ToolUnknown,
+)
+from gofer.messages import Usage
+from gofer.projections import progress
+from stand_ins import mention
+
+
+def project(*entries: Entry, every_ms: int = 1000) -> progress.Progress:
+    return progress.project(Recorded(n, 0, n * every_ms, "me", entry) for n, entry in enumerate(entries, start=1))
+
+
+def answer(cost: float | None) -> LlmResponse:
+    return LlmResponse("", (), "stop", "m", Usage(100, 10, 50), cost, 1)
+
+
+def test_phases() -> None:
+    accepted = RunAccepted(mention(), "w")
+    assert project(accepted).phase == "accepted"
+    assert project(accepted, RunOwned(), RunStarted("b", False)).phase == "started"
+    assert project(accepted, RunOwned(), RunFinished("failed")).phase == "finished"
+
+
+def test_a_run_is_private_until_it_is_known_not_to_be() -> None:
+    assert project().private
+    assert project(RunStarted("b", private=True)).private
+    assert not project(RunStarted("b", private=False)).private
+
+
+def test_usage_adds_up_and_one_unknown_price_makes_the_sum_unknown() -> None:
+    state = project(answer(0.1), answer(0.2))
+    assert (state.llm_calls, state.usage) == (2, Usage(200, 20, 100))
+    assert state.cost_usd is not None
+    assert round(state.cost_usd, 6) == 0.3
+    assert project(answer(0.1), answer(None), answer(0.2)).cost_usd is None
+
+
+def test_only_the_models_calls_count_and_outcomes_end_doubt() -> None:
+    call = ToolCall("1.0", "look", "read")
+    state = project(ToolCall("material/1", "look", "read"), call)
+    assert state.tool_calls == 1
+    assert list(state.in_doubt) == ["material/1", "1.0"]
+    done = ToolResult("material/1", "ok", "x")
+    state = project(ToolCall("material/1", "look", "read"), call, done, ToolUnknown("1.0", "?"))
+    assert state.in_doubt == {}
+    assert state.outcomes == {"material/1": done, "1.0": ToolUnknown("1.0", "?")}
+
+
+def test_time_counts_only_while_a_worker_has_the_run() -> None:
+    # Owned at 2 s, last heard of at 3 s; taken over at 4 s: the second in between belonged to nobody.
+    state = project(RunAccepted(mention(), "w"), RunOwned(), answer(0.0), RunOwned())
+    assert state.owned_ms(9_000) == 1_000 + 5_000
+    assert project(RunAccepted(mention(), "w")).owned_ms(9_000) == 0

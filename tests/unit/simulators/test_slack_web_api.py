@@ -1,0 +1,351 @@
+"""The simulated Web API answers, pages and refuses the way Slack does."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+
+import httpx2
+import pytest
+
+from gofer.simulators.json_values import is_object, object_of, objects, text_of
+from gofer.simulators.slack import SlackSimulator
+
+NOW = 1_763_709_120.0
+TOKEN = {"Authorization": "Bearer xoxb-simulated"}
+WORLD: dict[str, object] = {
+    "slack": {
+        "team": {"id": "T1", "domain": "acme", "name": "Acme"},
+        "app": {"id": "A1"},
+        "bot": {"user": "UBOT", "bot_id": "BBOT", "name": "Gofer"},
+        "users": [
+            {"id": "U1", "name": "Release Captain"},
+            {"id": "U2", "name": "On-call", "restricted": True},
+            {"id": "U3", "name": "Build Bot", "bot": True},
+        ],
+        "channels": [
+            {"id": "C1", "name": "deploys", "members": ["UBOT", "U1", "U2"]},
+            {"id": "C2", "name": "random", "members": ["U1"]},
+            {"id": "C3", "name": "leads", "private": True, "members": ["UBOT", "U1"]},
+            {"id": "C4", "name": "board", "private": True, "members": ["U1"]},
+            {"id": "C5", "name": "old", "members": ["UBOT"], "archived": True},
+        ],
+        "messages": [
+            {
+                "channel": "deploys",
+                "user": "U1",
+                "text": "First & foremost",
+                "ts": "1763700000.000100",
+                "reactions": {"eyes": ["U1", "U2"]},
+                "replies": [
+                    {"user": "U2", "text": f"reply {number}", "ts": f"17637000{number}0.000100"}
+                    for number in range(1, 6)
+                ],
+            },
+            {"channel": "#deploys", "user": "U2", "text": "second", "minutes_ago": 42},
+            {"channel": "deploys", "user": "U3", "text": "third", "minutes_ago": 42},
+        ],
+    }
+}
+ROOT = "1763700000.000100"
+
+
+class Slack:
+    """A caller of the Web API and the simulator behind it."""
+
+    def __init__(self, http: httpx2.AsyncClient, simulator: SlackSimulator) -> None:
+        self.http = http
+        self.simulator = simulator
+
+    async def call(self, method: str, **arguments: object) -> dict[str, object]:
+        answer = await self.http.post(f"/api/{method}", json=arguments, headers=TOKEN)
+        assert answer.status_code == 200
+        body: object = answer.json()
+        assert is_object(body)
+        return body
+
+    async def error(self, method: str, **arguments: object) -> str:
+        body = await self.call(method, **arguments)
+        assert body["ok"] is False
+        return text_of(body, "error")
+
+
+def play(story: Callable[[Slack], Awaitable[None]], world: Mapping[str, object] = WORLD) -> None:
+    async def run() -> None:
+        async with httpx2.AsyncClient() as outside:
+            simulator = SlackSimulator(world, clock=lambda: NOW, http=outside)
+            transport = httpx2.ASGITransport(app=simulator.app)
+            async with httpx2.AsyncClient(transport=transport, base_url="http://slack") as http:
+                await story(Slack(http, simulator))
+
+    asyncio.run(run())
+
+
+def texts(body: Mapping[str, object]) -> list[str]:
+    return [text_of(message, "text") for message in objects(body["messages"])]
+
+
+def cursor(body: Mapping[str, object]) -> str:
+    return text_of(object_of(body, "response_metadata"), "next_cursor")
+
+
+def test_auth_test_and_the_refusals_of_the_door() -> None:
+    async def story(slack: Slack) -> None:
+        who = await slack.call("auth.test")
+        assert (who["ok"], who["user_id"], who["bot_id"], who["team_id"]) == (True, "UBOT", "BBOT", "T1")
+        assert (await slack.http.post("/api/auth.test")).json() == {"ok": False, "error": "not_authed"}
+        wrong = await slack.http.post("/api/auth.test", headers={"Authorization": "Bearer xoxb-other"})
+        assert wrong.json()["error"] == "invalid_auth"
+        assert await slack.error("chat.shout") == "unknown_method"
+        bad = {**TOKEN, "Content-Type": "application/json"}
+        assert (await slack.http.post("/api/auth.test", content=b"{", headers=bad)).json()["error"] == "invalid_json"
+
+    play(story)
+
+
+def test_json_form_and_query_carry_the_same_arguments() -> None:
+    async def story(slack: Slack) -> None:
+        blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": "*hi*"}}]
+        form = {"channel": "C1", "blocks": json.dumps(blocks), "token": "xoxb-simulated"}
+        posted = (await slack.http.post("/api/chat.postMessage", data=form)).json()
+        assert posted["message"]["blocks"][0]["text"]["text"] == "*hi*"
+        got = await slack.http.get("/api/users.info", params={"user": "U2"}, headers=TOKEN)
+        assert got.json()["user"]["is_restricted"] is True
+        bot = object_of(await slack.call("users.info", user="UBOT"), "user")
+        assert bot["is_bot"] is True
+
+    play(story)
+
+
+def test_a_posted_message_is_the_bots_and_ts_grows() -> None:
+    async def story(slack: Slack) -> None:
+        metadata = {"event_type": "run", "event_payload": {"run": "r1"}}
+        one = await slack.call("chat.postMessage", channel="C1", text="one", metadata=metadata)
+        other = await slack.call("chat.postMessage", channel="#deploys", text="other")
+        message = object_of(one, "message")
+        assert (message["user"], message["bot_id"], message["app_id"]) == ("UBOT", "BBOT", "A1")
+        assert text_of(one, "ts") == "1763709120.000000" < text_of(other, "ts")
+        plain = await slack.call("conversations.history", channel="C1", limit=2)
+        assert "metadata" not in objects(plain["messages"])[1]
+        full = await slack.call("conversations.history", channel="C1", limit=2, include_all_metadata=True)
+        assert objects(full["messages"])[1]["metadata"] == metadata
+
+    play(story)
+
+
+def test_a_reply_joins_the_thread_and_the_parent_counts_it() -> None:
+    async def story(slack: Slack) -> None:
+        reply = await slack.call("chat.postMessage", channel="C1", text="from the bot", thread_ts="1763700010.000100")
+        message = object_of(reply, "message")
+        assert (message["thread_ts"], message["parent_user_id"]) == (ROOT, "U1")
+        history = await slack.call("conversations.history", channel="C1")
+        assert texts(history) == ["third", "second", "First & foremost"]
+        parent = objects(history["messages"])[-1]
+        assert (parent["reply_count"], parent["latest_reply"], parent["thread_ts"]) == (6, reply["ts"], ROOT)
+        assert parent["reactions"] == [{"name": "eyes", "users": ["U1", "U2"], "count": 2}]
+        shown = await slack.call("chat.postMessage", channel="C1", text="for all", thread_ts=ROOT, reply_broadcast=True)
+        assert object_of(shown, "message")["subtype"] == "thread_broadcast"
+        assert texts(await slack.call("conversations.history", channel="C1"))[0] == "for all"
+
+    play(story)
+
+
+def test_replies_are_paged_with_the_parent_first_on_every_page() -> None:
+    async def story(slack: Slack) -> None:
+        page = await slack.call("conversations.replies", channel="C1", ts=ROOT, limit=3)
+        assert (texts(page), page["has_more"]) == (["First & foremost", "reply 1", "reply 2"], True)
+        second = await slack.call("conversations.replies", channel="C1", ts=ROOT, limit=4, cursor=cursor(page))
+        assert (texts(second), cursor(second)) == (["First & foremost", "reply 3", "reply 4", "reply 5"], "")
+        whole = await slack.call("conversations.replies", channel="C1", ts="1763700030.000100")
+        assert len(texts(whole)) == 6
+        late = await slack.call("conversations.replies", channel="C1", ts=ROOT, oldest="1763700040.000100")
+        assert texts(late) == ["First & foremost", "reply 5"]
+        assert await slack.error("conversations.replies", channel="C1", ts="1.000001") == "thread_not_found"
+
+    play(story)
+
+
+def test_history_goes_backwards_by_cursor_and_finds_one_message() -> None:
+    async def story(slack: Slack) -> None:
+        page = await slack.call("conversations.history", channel="C1", limit=2)
+        assert (texts(page), page["has_more"]) == (["third", "second"], True)
+        await slack.call("chat.postMessage", channel="C1", text="came between")
+        last = await slack.call("conversations.history", channel="C1", limit=2, cursor=cursor(page))
+        assert (texts(last), last["has_more"], cursor(last)) == (["First & foremost"], False, "")
+        one = await slack.call("conversations.history", channel="C1", latest=ROOT, inclusive=True, limit=1)
+        assert texts(one) == ["First & foremost"]
+        assert await slack.error("conversations.history", channel="C1", cursor="nonsense") == "invalid_cursor"
+        assert await slack.error("conversations.history", channel="C1", limit="0") == "invalid_limit"
+
+    play(story)
+
+
+def test_odd_bytes_are_answered_too() -> None:
+    async def story(slack: Slack) -> None:
+        posted = await slack.http.post(
+            "/api/chat.postMessage",
+            content=rb'{"channel": "C1", "text": "half \ud83d pair"}',
+            headers={**TOKEN, "Content-Type": "application/json"},
+        )
+        assert posted.json()["message"]["text"] == "half \ufffd pair"
+        assert (await slack.http.get("/?channel=C1")).status_code == 200
+        assert await slack.error("conversations.history", channel="C1", limit="9" * 5000) == "invalid_limit"
+
+    play(story)
+
+
+def test_an_own_message_can_be_updated_and_no_other() -> None:
+    async def story(slack: Slack) -> None:
+        ts = (await slack.call("chat.postMessage", channel="C1", text="draft"))["ts"]
+        updated = await slack.call("chat.update", channel="C1", ts=ts, text="final")
+        assert (updated["ts"], updated["text"]) == (ts, "final")
+        assert is_object(object_of(updated, "message")["edited"])
+        assert texts(await slack.call("conversations.history", channel="C1", limit=1)) == ["final"]
+        assert await slack.error("chat.update", channel="C1", ts=ROOT, text="x") == "cant_update_message"
+        assert await slack.error("chat.update", channel="C1", ts="1.000001", text="x") == "message_not_found"
+
+    play(story)
+
+
+def test_reactions_come_and_go_once() -> None:
+    async def story(slack: Slack) -> None:
+        item: dict[str, object] = {"channel": "C1", "timestamp": ROOT}
+        assert await slack.call("reactions.add", name="jira", **item) == {"ok": True}
+        assert await slack.error("reactions.add", name="jira", **item) == "already_reacted"
+        assert await slack.call("reactions.remove", name="jira", **item) == {"ok": True}
+        assert await slack.error("reactions.remove", name="jira", **item) == "no_reaction"
+        assert await slack.error("reactions.add", name=":jira:", **item) == "invalid_name"
+        assert await slack.error("reactions.add", name="x", channel="C1", timestamp="1.000001") == "message_not_found"
+        assert await slack.error("reactions.add", name="x", channel="C1") == "no_item_specified"
+
+    play(story)
+
+
+def test_permalinks_name_the_thread_of_a_reply() -> None:
+    async def story(slack: Slack) -> None:
+        parent = await slack.call("chat.getPermalink", channel="C1", message_ts=ROOT)
+        assert parent["permalink"] == "https://acme.slack.com/archives/C1/p1763700000000100"
+        reply = await slack.call("chat.getPermalink", channel="C1", message_ts="1763700010.000100")
+        assert text_of(reply, "permalink").endswith(f"/p1763700010000100?thread_ts={ROOT}&cid=C1")
+
+    play(story)
+
+
+def test_what_the_bot_may_see_depends_on_its_memberships() -> None:
+    async def story(slack: Slack) -> None:
+        leads = object_of(await slack.call("conversations.info", channel="C3", include_num_members=True), "channel")
+        assert (leads["is_private"], leads["is_member"], leads["num_members"]) == (True, True, 2)
+        assert await slack.error("conversations.info", channel="C4") == "channel_not_found"
+        assert object_of(await slack.call("conversations.info", channel="C2"), "channel")["is_member"] is False
+        assert await slack.error("conversations.history", channel="C2") == "not_in_channel"
+        assert await slack.error("chat.postMessage", channel="C2", text="x") == "not_in_channel"
+        assert await slack.error("chat.postMessage", channel="C5", text="x") == "is_archived"
+        assert await slack.error("chat.postMessage", text="x") == "invalid_arguments"
+        both = await slack.call("conversations.list", types="public_channel,private_channel", exclude_archived=True)
+        assert [channel["id"] for channel in objects(both["channels"])] == ["C1", "C2", "C3"]
+        assert await slack.error("conversations.list", types="secret") == "invalid_types"
+
+    play(story)
+
+
+def test_lists_are_paged() -> None:
+    async def story(slack: Slack) -> None:
+        seen: list[object] = []
+        following = ""
+        for _ in range(2):
+            page = await slack.call("users.list", limit=3, cursor=following)
+            seen += [user["id"] for user in objects(page["members"])]
+            following = cursor(page)
+        assert (seen, following) == (["UBOT", "U1", "U2", "U3"], "")
+        assert await slack.error("users.info", user="U9") == "user_not_found"
+
+    play(story)
+
+
+def button(text: str, value: str) -> dict[str, object]:
+    return {"type": "button", "action_id": "a", "text": {"type": "plain_text", "text": text}, "value": value}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ({}, "no_text"),
+        ({"text": "x" * 40_001}, "msg_too_long"),
+        ({"markdown_text": "x" * 12_001}, "msg_too_long"),
+        ({"blocks": [{"type": "markdown", "text": "x" * 6_001}] * 2}, "msg_too_long"),
+        ({"markdown_text": "x", "text": "y"}, "markdown_text_conflict"),
+        ({"blocks": [{"type": "poem"}]}, "invalid_blocks"),
+        ({"blocks": [{"type": "divider"}] * 51}, "invalid_blocks"),
+        (
+            {"blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": "x" * 3_001}}]},
+            "invalid_blocks",
+        ),
+        ({"blocks": [{"type": "actions", "elements": [button("a" * 76, "v")]}]}, "invalid_blocks"),
+        ({"blocks": [{"type": "actions", "elements": [button("a", "v" * 2_001)]}]}, "invalid_blocks"),
+        ({"blocks": "[{"}, "invalid_blocks_format"),
+        ({"text": "x", "metadata": {"event_type": "x"}}, "invalid_metadata_format"),
+        ({"text": "x", "thread_ts": "yesterday"}, "invalid_thread_ts"),
+        ({"text": "x", "thread_ts": "1.000001"}, "thread_not_found"),
+    ],
+)
+def test_a_message_that_slack_would_not_take_is_refused(content: dict[str, object], expected: str) -> None:
+    async def story(slack: Slack) -> None:
+        before = slack.simulator.snapshot()
+        assert await slack.error("chat.postMessage", channel="C1", **content) == expected
+        assert slack.simulator.snapshot() == before
+
+    play(story)
+
+
+def test_planned_failures_are_used_up_one_a_call() -> None:
+    async def story(slack: Slack) -> None:
+        slack.simulator.fail_next("chat.postMessage", 429, 500, "internal_error", "missing_scope")
+        said: dict[str, object] = {"channel": "C1", "text": "x"}
+        limited = await slack.http.post("/api/chat.postMessage", json=said, headers=TOKEN)
+        assert (limited.status_code, limited.headers["Retry-After"]) == (429, "1")
+        assert limited.json() == {"ok": False, "error": "ratelimited"}
+        broken = await slack.http.post("/api/chat.postMessage", json=said, headers=TOKEN)
+        assert (broken.status_code, broken.text[:6]) == (500, "<html>")
+        assert await slack.error("chat.postMessage", **said) == "internal_error"
+        assert (await slack.call("chat.postMessage", **said))["needed"] == "chat:write"
+        assert texts(await slack.call("conversations.history", channel="C1", limit=1)) == ["third"]
+        assert (await slack.call("chat.postMessage", **said))["ok"] is True
+        with pytest.raises(ValueError, match=r"no method 'chat\.shout'"):
+            slack.simulator.fail_next("chat.shout", 500)
+
+    play(story)
+
+
+def test_a_lost_answer_leaves_its_effect() -> None:
+    async def story(slack: Slack) -> None:
+        slack.simulator.fail_next("chat.postMessage", "fatal_error", after_effect=True)
+        assert await slack.error("chat.postMessage", channel="C1", text="did it") == "fatal_error"
+        assert texts(await slack.call("conversations.history", channel="C1", limit=1)) == ["did it"]
+
+    play(story)
+
+
+def test_a_bot_with_few_scopes_is_told_which_one_it_needs() -> None:
+    slack_world = object_of(WORLD, "slack")
+    few = slack_world | {"bot": object_of(slack_world, "bot") | {"scopes": ["users:read"]}}
+
+    async def story(slack: Slack) -> None:
+        refused = await slack.call("chat.postMessage", channel="C1", text="x")
+        assert (refused["error"], refused["needed"]) == ("missing_scope", "chat:write")
+        assert (await slack.call("users.info", user="U1"))["ok"] is True
+
+    play(story, {"slack": few})
+
+
+def test_the_snapshot_is_plain_json_with_every_message_and_reaction() -> None:
+    async def story(slack: Slack) -> None:
+        await slack.call("chat.postMessage", channel="C3", markdown_text="**quiet**")
+        await slack.call("reactions.add", channel="C1", timestamp=ROOT, name="eyes")
+        snapshot = slack.simulator.snapshot()
+        assert json.loads(json.dumps(snapshot)) == snapshot
+        channels = object_of(snapshot, "channels")
+        first = objects(object_of(channels, "deploys")["messages"])[0]
+        assert first["reactions"] == {"eyes": ["U1", "U2", "UBOT"]}
+        leads = object_of(channels, "leads")
+        assert (leads["private"], objects(leads["messages"])[0]["text"]) == (True, "**quiet**")
+
+    play(story)

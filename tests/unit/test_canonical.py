@@ -1,0 +1,71 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.canonical import MAX_DEPTH, as_list, as_object, as_text, decode, encode
+from gofer.errors import BadRequest
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(JSON)
+def test_what_is_encoded_is_utf8_and_decodes_to_the_same(value: object) -> None:
+    clean = json.loads(json.dumps(value).encode("utf-8", "surrogatepass"))
+    raw = encode(value)
+    assert encode(decode(raw)) == raw
+    if "\\ud" not in json.dumps(value).lower():
+        assert decode(raw) == clean
+
+
+def test_equal_values_have_equal_bytes() -> None:
+    assert encode({"b": 1, "a": [True, None, "é"]}) == encode({"a": [True, None, "é"], "b": 1})
+    assert encode({"b": 1, "a": [True, None, "é"]}) == '{"a":[true,null,"é"],"b":1}'.encode()
+
+
+def test_lone_surrogates_become_replacement_characters() -> None:
+    assert encode("a\ud800b") == '"a\ufffdb"'.encode()
+    assert as_text("\udfff") == "\ufffd"
+
+
+def test_nan_has_no_bytes() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        encode(float("nan"))
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b'{"a": NaN}',
+        b'{"a": Infinity}',
+        b'"\xed\xa0\x80"',
+        '{"a": 1}'.encode("utf-16"),
+        b"[" * 100_000 + b"]" * 100_000,
+        b'{"a":' * 5_000 + b"1" + b"}" * 5_000,
+        b"1" * 5_000,
+        b"payload=%7B%7D",
+    ],
+)
+def test_what_is_not_plain_json_is_refused(raw: bytes) -> None:
+    with pytest.raises(BadRequest) as refused:
+        decode(raw)
+    assert refused.value.status == 400
+
+
+def test_depth_is_bounded_exactly() -> None:
+    assert decode(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH)
+    with pytest.raises(BadRequest, match="nested"):
+        decode(b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1))
+
+
+def test_reading_fields_of_the_wrong_type_gives_nothing() -> None:
+    assert as_object([1]) == {}
+    assert as_list({"a": 1}) == []
+    assert as_text(7) == ""

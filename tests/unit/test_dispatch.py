@@ -1,0 +1,155 @@
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.blobs.memory import MemoryBlobs
+from gofer.dispatch import BODY_LIMIT, Ingress, run_id
+from gofer.errors import TemporaryError
+from gofer.journal.entries import RunAccepted
+from gofer.journal.log import read_journal
+from gofer.journal.memory import MemoryStore
+from gofer.queue.memory import MemoryQueue
+from gofer.secret import Secret
+from gofer.triggers.door import RawRequest
+from gofer.triggers.slack import SlackDoor, sign
+from gofer.workflows.routes import Routes
+from stand_ins import NOON, SetClock, make_outside, mention
+
+pytestmark = pytest.mark.anyio
+
+KEY = Secret("installation key")
+SIGNING = Secret("signing secret")
+MENTION = (Path(__file__).parents[1] / "events" / "slack_app_mention.json").read_bytes()
+
+
+class WatchedStore(MemoryStore):
+    """Counts every write; `full` makes every write fail."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes = 0
+        self.full = False
+
+    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+        self.writes += 1
+        if self.full:
+            raise TemporaryError("disk full")
+        return await super().create(run, n, frame)
+
+
+def ingress(store: MemoryStore | None = None, *workflows: str) -> tuple[Ingress, WatchedStore, MemoryQueue]:
+    clock = SetClock()
+    store = store or WatchedStore()
+    queue = MemoryQueue(clock)
+    routes = Routes({"slack.mention": workflows or ("answer-here",)})
+    made = Ingress({"/slack/events": SlackDoor((SIGNING,))}, routes, store, queue, KEY, make_outside(clock))
+    return made, store, queue
+
+
+def post(body: bytes, path: str = "/slack/events", method: str = "POST", signature: str | None = None) -> RawRequest:
+    timestamp = str(int(NOON))
+    headers = [
+        ("x-slack-request-timestamp", timestamp),
+        ("x-slack-signature", signature or sign(SIGNING, timestamp, body)),
+    ]
+    return RawRequest(method, path, headers, body)
+
+
+async def rung(queue: MemoryQueue) -> list[str]:
+    return [bell.run for bell in await queue.receive(100, 120, 0)]
+
+
+async def test_a_mention_is_claimed_listed_and_rung_for() -> None:
+    door, store, queue = ingress()
+    reply = await door.receive(post(MENTION))
+    assert reply.status == 200
+    (run,) = await rung(queue)
+    (claimed,) = await read_journal(run, store, MemoryBlobs())
+    assert isinstance(claimed.entry, RunAccepted)
+    assert claimed.entry.workflow == "answer-here"
+    head = await store.head(run)
+    assert head is not None
+    assert (head.status, head.private) == ("queued", True)
+
+
+async def test_a_duplicate_claims_nothing_and_rings_again() -> None:
+    door, store, queue = ingress()
+    for _ in range(3):
+        assert (await door.receive(post(MENTION))).status == 200
+    runs = await rung(queue)
+    assert len(runs) == 3
+    assert len(set(runs)) == 1
+    assert len(await store.frames(runs[0])) == 1
+
+
+async def test_every_workflow_an_event_starts_has_a_run_of_its_own() -> None:
+    door, _, queue = ingress(None, "answer-here", "log-it")
+    await door.receive(post(MENTION))
+    assert len(set(await rung(queue))) == 2
+
+
+async def test_an_event_that_cannot_be_stored_is_not_accepted() -> None:
+    store = WatchedStore()
+    store.full = True
+    door, _, queue = ingress(store)
+    assert (await door.receive(post(MENTION))).status == 503
+    assert await rung(queue) == []
+
+
+async def test_the_challenge_is_echoed_only_under_a_good_signature() -> None:
+    door, store, _ = ingress()
+    body = json.dumps({"type": "url_verification", "challenge": "c4"}).encode()
+    good = await door.receive(post(body))
+    assert (good.status, good.body) == (200, b"c4")
+    assert (await door.receive(post(body, signature="v0=" + "0" * 64))).status == 401
+    assert store.writes == 0
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (post(MENTION, signature="v0=" + "0" * 64), 401),
+        (post(b"not json"), 400),
+        (post(b"[]"), 400),
+        (post(b'"text"'), 400),
+        (post(b"\xff"), 400),
+        (post(b"[" * 50_000), 400),
+        (post(b'{"a":' + b"[" * 200 + b"]" * 200 + b"}"), 400),
+        (post(b" " * (BODY_LIMIT + 1)), 413),
+        (post(MENTION, method="GET"), 405),
+        (post(MENTION, path="/slack"), 404),
+        (post(b"{}"), 200),
+    ],
+)
+async def test_bad_input_gets_its_status_and_writes_nothing(request_: RawRequest, status: int) -> None:
+    door, store, queue = ingress()
+    reply = await door.receive(request_)
+    assert reply.status == status
+    assert b"Traceback" not in reply.body
+    assert b"Error" not in reply.body
+    assert store.writes == 0
+    assert await rung(queue) == []
+
+
+@given(st.binary(max_size=300), st.booleans())
+async def test_no_body_is_an_exception_or_a_server_error(body: bytes, good: bool) -> None:
+    door, store, _ = ingress()
+    reply = await door.receive(post(body, signature=None if good else "v0=" + "a" * 64))
+    assert reply.status in ({200, 400} if good else {401})
+    assert store.writes == 0
+
+
+def test_a_run_id_depends_on_what_happened_the_workflow_and_the_installation() -> None:
+    one = run_id(KEY, mention(), "w")
+    assert one == run_id(KEY, mention(text="another text"), "w")
+    others = {
+        run_id(KEY, mention(ts="2.0"), "w"),
+        run_id(KEY, mention(channel="C2"), "w"),
+        run_id(KEY, mention(), "v"),
+        run_id(Secret("other"), mention(), "w"),
+    }
+    assert len(others | {one}) == 5
+    assert len(one) == 24

@@ -1,0 +1,79 @@
+import json
+
+import pytest
+from pydantic import Field
+
+from gofer.errors import ToolError
+from gofer.secret import Secret
+from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.tools import slack_tools
+from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+
+
+class Look(Arguments):
+    """Not for the model."""
+
+    title: str = Field(description="What to look for.")
+    times: int = Field(default=1, ge=1)
+
+
+async def act(call: Call, arguments: Look) -> ToolResult:
+    return ToolResult("", "")
+
+
+LOOK = Tool("look", "Looks.", "read", Look, act)
+
+
+def test_the_schema_holds_what_the_model_needs_and_no_more() -> None:
+    assert LOOK.schema() == {
+        "type": "function",
+        "function": {
+            "name": "look",
+            "description": "Looks.",
+            "parameters": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["title"],
+                "properties": {
+                    "title": {"type": "string", "description": "What to look for."},
+                    "times": {"type": "integer", "default": 1, "minimum": 1},
+                },
+            },
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        ("{", "one JSON object"),
+        ('"text"', "arguments"),
+        ("{}", "title: Field required"),
+        ('{"title": "x", "times": 0}', "times: Input should be greater"),
+        ('{"title": "x", "tmies": 2}', "tmies: Extra inputs"),
+    ],
+)
+def test_wrong_arguments_tell_the_model_what_to_correct(arguments: str, hint: str) -> None:
+    with pytest.raises(ToolError, match="look was not called") as told:
+        LOOK.parse(arguments)
+    assert hint in told.value.message_to_model
+
+
+def test_good_arguments_are_typed() -> None:
+    assert LOOK.parse('{"title": "x"}') == Look(title="x", times=1)
+    assert LOOK.parse({"title": "x", "times": 2}).times == 2
+    assert LOOK.parse({"title": "x", "times": None}).times == 1
+
+
+def test_every_shipped_tool_declares_what_a_resume_and_a_model_need() -> None:
+    tools = slack_tools(SlackApi("http://127.0.0.1/", Secret("x")))
+    assert {tool.name: tool.effect for tool in tools} == {
+        "slack_read_thread": "read",
+        "slack_post_message": "lookup",
+        "slack_add_reaction": "keyed",
+    }
+    for tool in tools:
+        assert tool.timeout > 0
+        for described in tool.schema()["function"]["parameters"]["properties"].values():
+            assert described["description"]
+        json.dumps(tool.schema())
