@@ -8,22 +8,22 @@ from gofer.engine.loop import Ending
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.events import Event
 from gofer.journal.entries import RunFinished, ToolResult
-from gofer.workflows.load import Loaded
+from gofer.tools.tool import Provenance
+from gofer.workflows.schema import Reply
 
 ANSWER = "answer/1"
 """Call id of delivering the answer."""
 
 
-async def deliver(step: Step, event: Event, loaded: Loaded, ending: Ending) -> RunFinished:
+async def deliver(step: Step, event: Event, reply: Reply, provenance: Provenance, ending: Ending) -> RunFinished:
     """Posts what is to be said and gives the end of the run as it is to be recorded."""
     text = spoken(ending)
-    if loaded.workflow.reply == "none" and ending.status == "done":
+    if reply == "none" and ending.status == "done":
         return RunFinished(ending.status, ending.reason, text)
     tool = step.services.tools["slack_post_message"]
     arguments: dict[str, object] = {"text": text}
-    if loaded.workflow.reply != "channel":
+    if reply != "channel":
         arguments["thread_ts"] = event.place["thread_ts"]
-    provenance = step.services.links.provenance(loaded, step.run, step.progress.private)
     permitted = Permitted(ANSWER, tool, tool.parse(arguments), arguments)
     return _finish(ending, text, await step.call(permitted, provenance))
 

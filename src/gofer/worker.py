@@ -68,7 +68,7 @@ class Worker:
         owner = self.services.outside.new_id()
         async with self._leased(conversation, owner, bell) as leased:
             if leased and (head := await self.services.store.oldest_runnable(conversation)):
-                await self._continue_run(head, owner)
+                await self.continue_run(head, owner)
         # Only after the release: whoever rings now finds the conversation free.
         if leased and (head := await self.services.store.oldest_runnable(conversation)):
             await self.queue.ring(head.run)
@@ -94,19 +94,19 @@ class Worker:
             await self.services.store.lease(conversation, owner, now, LEASE_SECONDS)
             await self.queue.extend(bell, VISIBILITY_SECONDS)
 
-    async def _continue_run(self, head: Head, owner: str) -> None:
+    async def continue_run(self, head: Head, owner: str) -> None:
+        """Continues one run to its end and keeps its head; the caller holds the lease of its conversation."""
         try:
-            await self._show(head, "running", "", None)
-            finished, private = await self.continue_run(head.run, owner)
+            await self._show(head, "running")
+            finished, private = await self._to_its_end(head.run, owner)
             await self._show(head, finished.status, finished.reason, private)
         except Fenced:
             return
         except Damaged as error:
             _log.error("%s", error)
-            await self._show(head, "needs_attention", str(error), None)
+            await self._show(head, "needs_attention", str(error))
 
-    async def continue_run(self, run: str, owner: str) -> tuple[RunFinished, bool]:
-        """Continues one run to its end; gives the end and whether it is private. Raises Fenced, Damaged."""
+    async def _to_its_end(self, run: str, owner: str) -> tuple[RunFinished, bool]:
         pen = Pen(owner, self.services.outside)
         journal, entries = await open_journal(run, self.services.store, self.services.blobs, pen)
         step = Step(journal, self.services, entries)
@@ -119,20 +119,22 @@ class Worker:
 
     async def _work(self, step: Step) -> RunFinished:
         event, loaded = step.progress.event, self.catalog.workflows.get(step.progress.workflow)
-        if event is None or loaded is None:
-            return RunFinished("failed", f"there is no workflow {step.progress.workflow!r} any more")
+        if event is None:
+            return RunFinished("failed", "its journal does not begin with an event")
+        if loaded is None:
+            ending = Ending("failed", reason=f"there is no workflow {step.progress.workflow!r} any more.")
+            return await deliver(step, event, "thread", step.provenance(""), ending)
         ending = await self._end(step, event, loaded)
-        return await deliver(step, event, loaded, ending)
+        return await deliver(step, event, loaded.workflow.reply, step.provenance(loaded.prompt_file), ending)
 
     async def _end(self, step: Step, event: Event, loaded: Loaded) -> Ending:
         try:
             started = step.progress.started or await admit(step, event, loaded)
             bundle = await pinned(self.services, started)
-            provenance = self.services.links.provenance(bundle.loaded, step.run, step.progress.private)
-            return await coordinate(step, bundle, provenance)
+            return await coordinate(step, bundle, step.provenance(bundle.loaded.prompt_file))
         except RunStopped as error:
             return Ending("failed", reason=str(error))
 
-    async def _show(self, head: Head, status: HeadStatus, reason: str, private: bool | None) -> None:
+    async def _show(self, head: Head, status: HeadStatus, reason: str = "", private: bool | None = None) -> None:
         at = int(self.services.outside.clock.now() * 1000)
         await self.services.store.put_head(head.now(status, at, private=private, reason=reason))

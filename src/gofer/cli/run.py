@@ -60,9 +60,10 @@ async def _run(
             laptop.slack.adopt(payload)
             print(f"On a simulated Slack, with {laptop.model}.", file=sys.stderr)
         run = await laptop.ingress.start(_by_hand(event, laptop), workflow)
-        finished, _ = await laptop.worker.continue_run(run, "gofer-run")
-        entries = await read_journal(run, laptop.state.store, laptop.state.blobs)
-    return _result(run, finished, progress.project(entries), time.monotonic() - began)
+        if head := await laptop.state.store.head(run):
+            await laptop.worker.continue_run(head, "by-hand")
+        done = progress.project(await read_journal(run, laptop.state.store, laptop.state.blobs))
+    return _result(run, done, time.monotonic() - began)
 
 
 def _by_hand(event: Event, laptop: Laptop) -> Event:
@@ -70,7 +71,8 @@ def _by_hand(event: Event, laptop: Laptop) -> Event:
     return replace(event, identity=(*event.identity, "by hand", laptop.worker.services.outside.new_id()))
 
 
-def _result(run: str, finished: RunFinished, done: Progress, seconds: float) -> dict[str, object]:
+def _result(run: str, done: Progress, seconds: float) -> dict[str, object]:
+    finished = done.finished or RunFinished("needs_attention", "the run did not end")
     return {
         "run": run,
         "workflow": done.workflow,

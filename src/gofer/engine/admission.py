@@ -27,7 +27,7 @@ class Material:
 
 async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     """Reads the event's surroundings, pins the bundle and writes the first message. Raises RunStopped."""
-    material = await _read_thread(step, event, step.services.links.provenance(loaded, step.run, private=True))
+    material = await _read_thread(step, event, step.provenance(loaded.prompt_file))
     tools = [step.services.tools[name].schema() for name in loaded.workflow.tools if name in step.services.tools]
     raw = encode_bundle(Bundle(loaded, tools))
     key = blob_key(FOLDER, raw)

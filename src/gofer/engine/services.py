@@ -10,7 +10,6 @@ from gofer.models.model import Model
 from gofer.models.prices import Prices
 from gofer.outside import Outside
 from gofer.tools.tool import Provenance, Tool
-from gofer.workflows.load import Loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +21,11 @@ class Links:
     prompts: str | None = None
     """Where prompts are edited, with {file}; None means Gofer's own page of the prompt."""
 
-    def provenance(self, loaded: Loaded, run: str, private: bool) -> Provenance:
+    def provenance(self, workflow: str, prompt_file: str, run: str, private: bool) -> Provenance:
         """The links that everything a run writes ends with; a private run has no link to itself."""
-        own_page = f"{self.base_url}/prompts/{loaded.name}"
-        prompt_url = self.prompts.format(file=loaded.prompt_file) if self.prompts else own_page
-        return Provenance(loaded.name, prompt_url, run, None if private else f"{self.base_url}/runs/{run}")
+        own_page = f"{self.base_url}/prompts/{workflow}"
+        prompt_url = self.prompts.format(file=prompt_file) if self.prompts else own_page
+        return Provenance(workflow, prompt_url, run, None if private else f"{self.base_url}/runs/{run}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,11 @@ class Step:
         """Makes everything noted so far durable. Raises Fenced, TemporaryError."""
         await self._journal.commit()
 
+    def provenance(self, prompt_file: str) -> Provenance:
+        """The links that what this run writes now ends with."""
+        progress = self.progress
+        return self.services.links.provenance(progress.workflow, prompt_file, self.run, progress.private)
+
     def now_ms(self) -> int:
         """Wall clock, unix milliseconds."""
         return int(self.services.outside.clock.now() * 1000)

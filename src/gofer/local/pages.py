@@ -16,6 +16,7 @@ from gofer.errors import Damaged
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections import progress, trace
+from gofer.projections.outline import about
 from gofer.projections.trace import Span, timestamp
 from gofer.workflows.load import Catalog
 
@@ -93,26 +94,11 @@ class Pages:
 
 def _row(span: Span, beginning: int) -> str:
     took = "" if span.end is None else f"{span.end - span.start} ms"
-    about = " · ".join(
-        f"{name.rpartition('.')[2]} {value}" for name, value in span.attributes.items() if name in _SHOWN and value
-    )
     child = ' class="child"' if span.parent else ""
     return (
         f'<tr><td{child}>{escape(span.name)}<td class="{span.status}">{span.status}'
-        f'<td class="number">{span.start - beginning} ms<td class="number">{took}<td>{escape(about)}'
+        f'<td class="number">{span.start - beginning} ms<td class="number">{took}<td>{escape(about(span))}'
     )
-
-
-_SHOWN = frozenset(
-    {
-        "gen_ai.response.model",
-        "gen_ai.usage.input_tokens",
-        "gen_ai.usage.output_tokens",
-        "gofer.cost_usd",
-        "gofer.summary",
-        "gofer.reason",
-    }
-)
 
 
 def _page(title: str, body: str) -> Response:

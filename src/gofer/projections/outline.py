@@ -16,11 +16,12 @@ def outline(run: str, spans: Sequence[Span]) -> list[str]:
         took = "" if span.end is None else f"{span.end - span.start} ms"
         start = f"{(span.start - beginning) / 1000:7.3f} s"
         name = f"{indent}{_MARKS.get(span.status, '✗')} {span.name}"
-        lines.append(f"  {start}  {name:<40} {span.status:<9} {took:>9}  {_about(span)}".rstrip())
+        lines.append(f"  {start}  {name:<40} {span.status:<9} {took:>9}  {about(span)}".rstrip())
     return lines
 
 
-def _about(span: Span) -> str:
+def about(span: Span) -> str:
+    """What is worth saying of one span: tokens and cost, what a tool did, why a run ended."""
     facts = span.attributes
     match span.kind:
         case "llm" if "gen_ai.usage.input_tokens" in facts:

@@ -10,6 +10,10 @@ EventKind = Literal["slack.mention"]
 """What can start a workflow."""
 
 
+Reply = Literal["thread", "channel", "none"]
+"""Where an answer can go."""
+
+
 class Strict(BaseModel):
     """A part of a file: frozen, and unknown keys are refused."""
 
@@ -58,7 +62,7 @@ class Workflow(Strict):
     """Which model, by role or by name."""
     tools: tuple[str, ...] = ()
     """The only tools its runs may call, by the name the model sees."""
-    reply: Literal["thread", "channel", "none"] = "thread"
+    reply: Reply = "thread"
     """Where the answer goes."""
     limits: Limits = Limits()
     """What one run may use at most."""

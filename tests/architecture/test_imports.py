@@ -1,0 +1,119 @@
+"""The floors hold on the real import graph, and each contract fails when it is broken."""
+
+import ast
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "gofer"
+MODULES = sorted(SOURCE.rglob("*.py"))
+LINT = """
+import sys
+sys.path[:0] = ["src", "."]
+from importlinter.cli import lint_imports_command
+lint_imports_command(["--no-cache"])
+"""
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("floors")
+    shutil.copytree(SOURCE, folder / "src" / "gofer", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "handlers", folder / "handlers")
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+def lint(folder: Path) -> str:
+    done = subprocess.run([sys.executable, "-c", LINT], cwd=folder, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+BROKEN = [
+    ("src/gofer/journal/log.py", "import gofer.engine.step", "Each room imports only from lower floors"),
+    ("src/gofer/somewhere.py", "", "Each room imports only from lower floors"),
+    ("src/gofer/engine/gates.py", "import gofer.engine.loop", "No circles between rooms"),
+    ("handlers/slack.py", "import gofer.dispatch", "Handlers import only bootstrap"),
+    ("src/gofer/engine/step.py", "import httpx2", "Only bootstrap builds network clients"),
+    ("src/gofer/triggers/slack.py", "import pydantic", "Ingress stays light"),
+    ("src/gofer/simulators/demo.py", "import gofer.canonical", "Simulators import nothing of ours"),
+    ("src/gofer/models/scripted.py", "import gofer.simulators.demo", "Only local, bootstrap and the command line"),
+]
+
+
+@pytest.mark.parametrize(("path", "line", "contract"), BROKEN)
+def test_each_contract_fails_when_it_is_broken(copy: Path, path: str, line: str, contract: str) -> None:
+    target = copy / path
+    before = target.read_text() if target.exists() else None
+    target.write_text(f"{before or ''}\n{line}\n")
+    try:
+        kept = [row for row in lint(copy).splitlines() if row.startswith(contract)]
+        assert any(row.endswith("BROKEN") or row == contract for row in kept), lint(copy)
+    finally:
+        target.unlink() if before is None else target.write_text(before)
+
+
+def test_the_floors_hold_in_the_copy(copy: Path) -> None:
+    assert "7 kept, 0 broken" in lint(copy)
+
+
+HEAVY = {"pydantic", "openai", "httpx2", "yaml", "starlette", "uvicorn", "gofer.engine", "gofer.tools", "gofer.models"}
+
+
+def test_ingress_loads_nothing_heavy() -> None:
+    program = "import sys, gofer.bootstrap.ingress; print('\\n'.join(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert "gofer.dispatch" in loaded
+    assert HEAVY.isdisjoint(loaded)
+
+
+def calls(path: Path) -> set[str]:
+    return {ast.unparse(node.func) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)}
+
+
+def attributes(path: Path) -> set[str]:
+    return {ast.unparse(node) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)}
+
+
+def found(names: set[str], outside: str, of=attributes) -> list[str]:
+    """Modules outside a folder that use one of the names."""
+    return [
+        str(path.relative_to(SOURCE))
+        for path in MODULES
+        if not str(path.relative_to(SOURCE)).startswith(outside) and names & of(path)
+    ]
+
+
+def test_only_bootstrap_reads_the_environment() -> None:
+    environment = {"os.environ", "os.getenv", "os.environb"}
+    assert found(environment, "bootstrap") == []
+    assert found(environment, "nowhere") == ["bootstrap/settings.py"]
+
+
+def test_only_outside_reads_clocks_and_draws_random_numbers() -> None:
+    names = {"time.time", "time.monotonic", "datetime.now", "datetime.utcnow", "uuid.uuid4", "random.random"}
+    names |= {"secrets.token_hex"}
+    # The command line times itself for people, and a key is drawn once per installation.
+    assert found(names, "outside.py") == ["bootstrap/state.py", "cli/run.py"]
+
+
+def test_only_step_and_the_claim_append_to_a_journal() -> None:
+    appending = {"self._journal.commit", "self._journal.add", "self._store.create", "store.create"}
+    assert found(appending, "nowhere", calls) == ["engine/step.py", "journal/log.py"]
+    assert found({"claim"}, "nowhere", calls) == ["dispatch.py"]
+
+
+def test_imports_stand_at_the_top_and_none_is_hidden() -> None:
+    hidden = [
+        f"{path.relative_to(SOURCE)}:{inner.lineno}"
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.If)
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Import | ast.ImportFrom)
+    ]
+    assert hidden == []

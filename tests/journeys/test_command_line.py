@@ -1,0 +1,152 @@
+"""What a person at a terminal sees: the commands as they are typed, their output and their exit codes."""
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from company import ROOT
+from gofer.bootstrap.state import serving
+from gofer.cli.main import main
+
+EVENT = str(ROOT / "tests" / "events" / "slack_app_mention.json")
+
+
+@pytest.fixture(autouse=True)
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The repository as the current folder, state of its own, and none of this machine's settings."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("GOFER_DATA", str(tmp_path / "state"))
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def gofer(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = main(words)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def run_json(capsys: pytest.CaptureFixture[str]) -> dict:
+    code, out, _ = gofer(capsys, "run", "answer-here", "--event", EVENT, "--json")
+    assert code == 0
+    return json.loads(out)
+
+
+def test_the_tour_plays_and_says_what_happened(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = gofer(capsys, "demo", "--exit")
+    assert (code, err) == (0, "")
+    assert "the offline model: a script, not a language model" in out
+    assert "@Gofer does what was decided in https://acme.slack.com/archives/" in out
+    assert "[offline model] **Partly.**" in out
+    assert "✓ slack_read_thread" in out
+    assert "delivered one message 11 times" in out
+    assert "Runs: 1. Answers in the thread: 1." in out
+
+
+def test_a_run_by_hand_prints_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
+    result = run_json(capsys)
+    assert list(result) == [
+        "run",
+        "workflow",
+        "status",
+        "answer",
+        "reason",
+        "usage",
+        "llm_calls",
+        "tool_calls",
+        "seconds",
+    ]
+    assert (result["workflow"], result["status"], result["llm_calls"]) == ("answer-here", "done", 1)
+    assert result["answer"].startswith("[offline model]")
+    assert list(result["usage"]) == ["input_tokens", "output_tokens", "cached_tokens", "cost_usd"]
+    assert result["usage"]["input_tokens"] > 0
+
+
+def test_a_run_by_hand_never_collapses_with_an_earlier_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_json(capsys)["run"] != run_json(capsys)["run"]
+
+
+def test_runs_and_traces_can_be_read_afterwards(capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_json(capsys)["run"]
+    _, listed, _ = gofer(capsys, "runs", "--json")
+    assert [row["run"] for row in json.loads(listed)] == [run]
+    assert json.loads(listed)[0]["status"] == "done"
+    assert run in gofer(capsys, "runs")[1]
+    _, traced, _ = gofer(capsys, "trace", run, "--json")
+    trace = json.loads(traced)
+    assert (list(trace), trace["run"]) == (["run", "spans"], run)
+    assert list(trace["spans"][0]) == ["id", "parent", "kind", "name", "status", "start", "end", "attributes"]
+    assert [span["name"] for span in trace["spans"]][1:] == [
+        "slack_read_thread",
+        "chat gpt-5.4-mini",
+        "slack_post_message",
+    ]
+    text = gofer(capsys, "trace", run[:6])[1]
+    assert "✓ slack_post_message" in text
+
+
+def test_a_run_in_a_private_channel_has_no_row_and_no_trace(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    payload = json.loads(Path(EVENT).read_text())
+    payload["event"]["channel"] = "C0LEADS00"
+    event = tmp_path / "private.json"
+    event.write_text(json.dumps(payload))
+    _, out, _ = gofer(capsys, "run", "answer-here", "--event", str(event), "--json")
+    run = json.loads(out)["run"]
+    assert gofer(capsys, "runs", "--json")[1].strip() == "[]"
+    code, out, err = gofer(capsys, "trace", run)
+    assert (code, out) == (2, "")
+    assert "There is no run" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["trace", "abc"], "There are no runs in"),
+        (["run", "nope", "--event", EVENT], "There is no workflow 'nope'"),
+        (["run", "answer-here", "--event", "missing.json"], "missing.json cannot be read"),
+        (["run", "answer-here", "--event", "README.md"], "README.md is not JSON"),
+        (["run", "answer-here", "--event", EVENT, "--world", "nope.yaml"], "nope.yaml is not a world"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_exit_code_2(
+    capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
+) -> None:
+    code, out, err = gofer(capsys, *words)
+    assert (code, out) == (2, "")
+    assert err.startswith("gofer: ")
+    assert sentence in err
+    assert "Traceback" not in err
+
+
+def test_a_payload_that_starts_nothing_says_why(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    event = tmp_path / "bot.json"
+    event.write_text(json.dumps({"type": "event_callback", "event": {"type": "app_mention", "bot_id": "B1"}}))
+    code, _, err = gofer(capsys, "run", "answer-here", "--event", str(event))
+    assert (code, err) == (2, "gofer: This payload starts nothing: a bot wrote it.\n")
+
+
+def test_one_process_serves_a_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with serving(tmp_path / "state"):
+        code, _, err = gofer(capsys, "demo", "--exit")
+    assert code == 2
+    assert "Another Gofer serves" in err
+
+
+def test_a_taken_port_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        code, _, err = gofer(capsys, "demo", "--exit", "--port", str(taken.getsockname()[1]))
+    assert code == 1
+    assert "already in use" in err
+
+
+def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = gofer(capsys)
+    assert code == 2
+    for command in ("demo", "run", "runs", "trace"):
+        assert f"    {command} " in err
+    with pytest.raises(SystemExit) as left:
+        main(["run", "--help"])
+    assert left.value.code == 0
+    assert "--event FILE" in capsys.readouterr().out

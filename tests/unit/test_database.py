@@ -1,0 +1,93 @@
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from gofer.database import Database
+from gofer.errors import TemporaryError
+
+pytestmark = pytest.mark.anyio
+
+SCHEMA = "CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text TEXT);"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "notes.db"
+
+
+def add(text: str):
+    return lambda connection: connection.execute("INSERT INTO notes (text) VALUES (?)", (text,)).lastrowid
+
+
+def count(connection: sqlite3.Connection) -> int:
+    return connection.execute("SELECT count(*) FROM notes").fetchone()[0]
+
+
+async def test_what_was_returned_is_on_the_disk(path: Path) -> None:
+    database = Database(path, SCHEMA)
+    assert await database.run(add("one")) == 1
+    # Another connection sees it before this one is closed.
+    other = sqlite3.connect(path)
+    assert other.execute("SELECT text FROM notes").fetchall() == [("one",)]
+    other.close()
+    database.close()
+
+
+async def test_many_writers_share_commits(path: Path) -> None:
+    database = Database(path, SCHEMA)
+    commits: list[str] = []
+    await database.run(lambda connection: connection.set_trace_callback(commits.append))
+    await asyncio.gather(*(database.run(add(str(n))) for n in range(200)))
+    assert await database.run(count) == 200
+    assert commits.count("COMMIT") < 100
+    database.close()
+
+
+async def test_a_job_that_fails_is_undone_and_the_others_are_not(path: Path) -> None:
+    database = Database(path, SCHEMA)
+
+    def half(connection: sqlite3.Connection) -> None:
+        add("half")(connection)
+        raise KeyError("mistake")
+
+    results = await asyncio.gather(
+        database.run(add("before")), database.run(half), database.run(add("after")), return_exceptions=True
+    )
+    assert isinstance(results[1], KeyError)
+    texts = await database.run(lambda connection: connection.execute("SELECT text FROM notes").fetchall())
+    assert sorted(texts) == [("after",), ("before",)]
+    database.close()
+
+
+async def test_a_full_disk_writes_nothing_says_so_and_goes_on_when_there_is_room(path: Path) -> None:
+    database = Database(path, SCHEMA)
+    await database.run(add("fits"))
+    pages = await database.run(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0])
+    await database.run(lambda connection: connection.execute(f"PRAGMA max_page_count={pages}").fetchall())
+    with pytest.raises(TemporaryError, match="nothing was written"):
+        await database.run(add("x" * 100_000))
+    assert await database.run(count) == 1
+    await database.run(lambda connection: connection.execute("PRAGMA max_page_count=100000").fetchall())
+    await database.run(add("x" * 100_000))
+    assert await database.run(count) == 2
+    database.close()
+
+
+async def test_a_file_that_cannot_be_opened_says_what_to_check(tmp_path: Path) -> None:
+    with pytest.raises(TemporaryError, match="check the folder"):
+        Database(tmp_path / "no" / "such" / "folder.db", SCHEMA)
+
+
+async def test_work_accepted_before_closing_is_done_and_later_work_is_refused(path: Path) -> None:
+    database = Database(path, SCHEMA)
+    waiting = asyncio.gather(*(database.run(add(str(n))) for n in range(20)))
+    await asyncio.sleep(0)
+    database.close()
+    await waiting
+    with pytest.raises(TemporaryError, match="closed"):
+        await database.run(count)
+    with sqlite3.connect(path) as reopened:
+        assert count(reopened) == 20
+    reopened.close()

@@ -1,0 +1,24 @@
+import copy
+import pickle
+
+import pytest
+
+from gofer.secret import Secret
+
+
+def test_a_secret_has_no_printable_form() -> None:
+    secret = Secret("xoxb-1")
+    assert {repr(secret), str(secret), f"{secret}", f"{secret!r}", "%s" % secret} == {"***"}  # noqa: UP031
+    assert secret.reveal() == "xoxb-1"
+
+
+def test_a_secret_is_not_serialised() -> None:
+    with pytest.raises(TypeError):
+        pickle.dumps(Secret("xoxb-1"))
+    with pytest.raises(TypeError):
+        copy.copy(Secret("xoxb-1"))
+
+
+def test_an_empty_secret_is_none() -> None:
+    assert not Secret("")
+    assert Secret("x")

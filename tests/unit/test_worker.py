@@ -1,0 +1,207 @@
+"""Doorbells, leases and conversations, with a store in memory and a Slack that is a function."""
+
+import asyncio
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import pytest
+
+from engine_room import PRICES, ListModel, says
+from gofer.blobs.memory import MemoryBlobs
+from gofer.engine.services import Links, Services
+from gofer.errors import TemporaryError
+from gofer.journal.coordination import Head
+from gofer.journal.entries import RunFinished
+from gofer.journal.log import read_journal
+from gofer.journal.memory import MemoryStore
+from gofer.models.model import Answer
+from gofer.queue.memory import MemoryQueue
+from gofer.tools.slack.read_thread import ReadThread
+from gofer.tools.slack.write import PostMessage
+from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.worker import LEASE_SECONDS, Worker
+from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.schema import Defaults, Workflow
+from stand_ins import NOON, SetClock, claimed, make_outside, mention
+
+pytestmark = pytest.mark.anyio
+
+WORKFLOW = Workflow(description="d", owner="#o", when=("slack.mention",))
+CATALOG = Catalog(
+    {"answer-here": Loaded("answer-here", WORKFLOW, "Be brief.", "agents/answer-here.md", "m")}, Defaults()
+)
+
+
+@dataclass
+class Office:
+    """One worker and what it works with."""
+
+    model: ListModel
+    clock: SetClock = field(default_factory=SetClock)
+    store: MemoryStore = field(default_factory=MemoryStore)
+    blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
+    posted: list[str] = field(default_factory=list)
+    catalog: Catalog = CATALOG
+
+    def __post_init__(self) -> None:
+        self.queue = MemoryQueue(self.clock)
+
+        async def read(call: Call, arguments: ReadThread) -> ToolResult:
+            return ToolResult("Thread in #deploys", "read", {"private": False})
+
+        async def post(call: Call, arguments: PostMessage) -> ToolResult:
+            self.posted.append(arguments.text)
+            return ToolResult("Posted", "posted")
+
+        tools = {
+            "slack_read_thread": Tool("slack_read_thread", "", "read", ReadThread, read),
+            "slack_post_message": Tool("slack_post_message", "", "lookup", PostMessage, post),
+        }
+        services = Services(
+            self.store,
+            self.blobs,
+            self.model,
+            MappingProxyType(tools),
+            PRICES,
+            Links("http://localhost"),
+            make_outside(self.clock),
+        )
+        self.worker = Worker(services, self.queue, self.catalog)
+
+    async def accept(self, run: str, accepted_at: int = 1) -> None:
+        await claimed(self.store, run)
+        await self.store.create_head(Head(run, "answer-here", mention().conversation, accepted_at))
+        await self.queue.ring(run)
+
+    async def hear(self) -> int:
+        """Answers every bell that rings now; gives how many there were."""
+        bells = await self.queue.receive(100, 120, 0)
+        await asyncio.gather(*(self.worker.answer(bell) for bell in bells))
+        return len(bells)
+
+    async def status(self, run: str) -> str:
+        head = await self.store.head(run)
+        assert head is not None
+        return head.status
+
+
+def office(*answers: Answer | Exception) -> Office:
+    return Office(ListModel(list(answers)))
+
+
+async def test_a_doorbell_brings_a_run_to_its_end() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1")
+    assert await made.hear() == 1
+    assert made.posted == ["Hello."]
+    assert await made.status("run1") == "done"
+    made.clock.advance(1000)
+    assert await made.hear() == 0
+
+
+async def test_many_bells_of_one_run_are_one_answer() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1")
+    for _ in range(5):
+        await made.queue.ring("run1")
+    while await made.hear():
+        pass
+    assert made.posted == ["Hello."]
+
+
+async def test_runs_of_a_conversation_happen_oldest_first_whoever_rings() -> None:
+    made = office(says("first"), says("second"), says("third"))
+    for run, at in (("c", 3), ("b", 2), ("a", 1)):
+        await made.accept(run, at)
+    while await made.hear():
+        pass
+    assert made.posted == ["first", "second", "third"]
+    assert [head.run for head in await made.store.heads(9) if head.status == "done"] == ["c", "b", "a"]
+    first = [item.entry for item in await read_journal("a", made.store, made.blobs)][-1]
+    assert isinstance(first, RunFinished)
+    assert first.answer == "first"
+
+
+async def test_a_bell_of_a_busy_conversation_is_acknowledged() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1")
+    await made.store.lease(mention().conversation, "somebody", NOON, LEASE_SECONDS)
+    await made.hear()
+    assert made.posted == []
+    made.clock.advance(1000)
+    assert await made.hear() == 0
+
+
+async def test_a_bell_for_nobody_is_acknowledged() -> None:
+    made = office()
+    await made.queue.ring("no-such-run")
+    await made.hear()
+    made.clock.advance(1000)
+    assert await made.hear() == 0
+
+
+class FullStore(MemoryStore):
+    """A store without room for a second frame until there is."""
+
+    full = True
+
+    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+        if self.full and n > 1:
+            raise TemporaryError("disk full")
+        return await super().create(run, n, frame)
+
+
+async def test_a_run_that_cannot_be_written_comes_back_when_there_is_room() -> None:
+    store = FullStore()
+    made = Office(ListModel([says("Hello.")]), store=store)
+    await made.accept("run1")
+    await made.hear()
+    assert made.posted == []
+    store.full = False
+    made.clock.advance(121)
+    assert await made.hear() == 1
+    assert made.posted == ["Hello."]
+
+
+async def test_a_damaged_journal_is_shown_as_such_and_the_others_go_on() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1", 1)
+    await made.store.create("run1", 2, b'{"not": "a frame"}')
+    await made.accept("run2", 2)
+    while await made.hear():
+        pass
+    head = await made.store.head("run1")
+    assert head is not None
+    assert (head.status, "damaged at frame 2" in head.reason) == ("needs_attention", True)
+    assert await made.status("run2") == "done"
+
+
+async def test_a_workflow_that_was_removed_is_an_honest_answer() -> None:
+    made = Office(ListModel([]), catalog=Catalog({}, Defaults()))
+    await made.accept("run1")
+    await made.hear()
+    assert made.posted == ["I could not finish this: there is no workflow 'answer-here' any more."]
+    assert await made.status("run1") == "failed"
+
+
+async def test_a_worker_survives_what_nobody_foresaw() -> None:
+    made = office(KeyError("unforeseen"), says("Hello."))
+    await made.accept("run1", 1)
+    await made.hear()
+    assert made.posted == []
+    made.clock.advance(121)
+    assert await made.hear() == 1
+    assert made.posted == ["Hello."]
+
+
+async def test_a_serving_worker_hears_rings_and_stops_when_asked() -> None:
+    made = office(says("Hello."))
+    serving = asyncio.create_task(made.worker.serve())
+    await asyncio.sleep(0.01)
+    await made.accept("run1")
+    async with asyncio.timeout(5):
+        while not made.posted:
+            await asyncio.sleep(0.005)
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+    assert serving.cancelled()

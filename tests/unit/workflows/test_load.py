@@ -1,0 +1,88 @@
+from pathlib import Path
+
+import pytest
+
+from gofer.errors import ConfigError
+from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
+from gofer.workflows.load import Catalog, load_catalog
+from gofer.workflows.routes import read_routes
+from stand_ins import mention
+
+ROOT = Path(__file__).parents[3]
+MINIMAL = 'description: d\nowner: "#o"\nwhen: [slack.mention]\n'
+
+
+def folder(tmp_path: Path, **files: str) -> Path:
+    for name, text in files.items():
+        (tmp_path / name.replace("__", ".")).write_text(text)
+    return tmp_path
+
+
+def load(tmp_path: Path, yaml: str, **files: str) -> Catalog:
+    return load_catalog(folder(tmp_path, w__yaml=yaml, w__md="Do it.", **files))
+
+
+def test_the_shipped_workflows_load_and_route() -> None:
+    catalog = load_catalog(ROOT / "agents")
+    assert "answer-here" in catalog.workflows
+    assert list(read_routes(catalog.routes()).match(mention())) == ["answer-here"]
+
+
+def test_a_minimal_file_has_defaults(tmp_path: Path) -> None:
+    loaded = load(tmp_path, MINIMAL).workflows["w"]
+    assert (loaded.system, loaded.model, loaded.workflow.reply) == ("Do it.", "default", "thread")
+    assert loaded.workflow.limits.llm_calls == 12
+
+
+def test_defaults_of_the_house_hold_key_by_key(tmp_path: Path) -> None:
+    defaults = "models: {default: big, small: little}\npreamble: house.md\nlimits: {usd: 2, llm_calls: 3}\n"
+    yaml = MINIMAL + "model: {name: small, temperature: 0}\nlimits: {usd: 0.1}\n"
+    loaded = load(tmp_path, yaml, defaults__yaml=defaults, house__md="House rules.").workflows["w"]
+    assert loaded.system == "House rules.\n\nDo it."
+    assert loaded.model == "little"
+    assert (loaded.workflow.limits.usd, loaded.workflow.limits.llm_calls) == (0.1, 3)
+
+
+def test_a_trigger_without_conditions_can_be_written_either_way(tmp_path: Path) -> None:
+    plain = load(tmp_path, MINIMAL)
+    braces = load(tmp_path, MINIMAL.replace("[slack.mention]", "[{slack.mention: {}}]"))
+    colon = load(tmp_path, MINIMAL.replace("[slack.mention]", "\n  - slack.mention:"))
+    assert plain == braces == colon
+
+
+@pytest.mark.parametrize(
+    ("yaml", "hint"),
+    [
+        ("description: [", "is not YAML"),
+        ("just text", "valid dictionary"),
+        (MINIMAL + "tols: []\n", "tols: Extra inputs"),
+        (MINIMAL + "limits: {usd: -1}\n", "limits.usd"),
+        (MINIMAL.replace("slack.mention", "slack.telepathy"), "when.0"),
+        ("description: d\nowner: o\n", "when: Field required"),
+        (MINIMAL + "prompt: missing.md\n", r"missing\.md cannot be read"),
+        (MINIMAL + "coordinator: magic\n", "coordinator"),
+    ],
+)
+def test_a_wrong_file_is_named_with_what_is_wrong(tmp_path: Path, yaml: str, hint: str) -> None:
+    with pytest.raises(ConfigError, match=hint) as raised:
+        load(tmp_path, yaml)
+    assert str(tmp_path) in str(raised.value)
+
+
+def test_a_missing_folder_says_where_to_run(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="in the repository"):
+        load_catalog(tmp_path / "agents")
+
+
+def test_a_prompt_that_is_not_text_is_named(tmp_path: Path) -> None:
+    folder(tmp_path, w__yaml=MINIMAL)
+    (tmp_path / "w.md").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match=r"w\.md cannot be read as text"):
+        load_catalog(tmp_path)
+
+
+def test_a_bundle_comes_back_as_it_was_pinned(tmp_path: Path) -> None:
+    loaded = load(tmp_path, MINIMAL + "model: {name: m, seed: 7}\ntools: [look]\n").workflows["w"]
+    bundle = Bundle(loaded, [{"type": "function", "function": {"name": "look"}}])
+    assert decode_bundle(encode_bundle(bundle)) == bundle
+    assert bundle.params() == {"model": "m", "seed": 7}
