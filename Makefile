@@ -29,9 +29,10 @@ test: check ## everything that must hold: check, then all tests with coverage
 bench: .venv/.dev ## benchmarks: ratios against a bare loop, printed
 	$(RUN) pytest tests/benchmarks -s -p no:cacheprovider --benchmarks $(ARGS)
 
-lock: .venv/.dev ## resolve dependencies anew into the two lock files
+lock: .venv/.dev ## resolve dependencies anew into the lock files
 	$(UV) pip compile -q pyproject.toml $(LOCK) -o requirements.lock
 	$(UV) pip compile -q pyproject.toml --group dev $(LOCK) -o requirements-dev.lock
+	echo uv | $(UV) pip compile -q - $(LOCK) -o requirements-uv.lock
 
 LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --upgrade \
 	--custom-compile-command "make lock"
@@ -39,11 +40,11 @@ LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url 
 clean: ## remove the environment, caches and the demo's state
 	rm -rf .venv .gofer .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage build dist
 
-.venv/.python:
+.venv/.python: requirements-uv.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Gofer needs Python 3.11 or newer; name one with make PYTHON=python3.13 $(MAKECMDGOALS)"; exit 1; }
 	@$(PYTHON) -m venv .venv
-	@command -v uv >/dev/null || $(BIN)/python -m pip install -q --disable-pip-version-check uv
+	@command -v uv >/dev/null || $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-uv.lock
 	@touch $@
 
 .venv/.runtime: .venv/.python requirements.lock pyproject.toml

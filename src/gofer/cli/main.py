@@ -11,7 +11,7 @@ from typing import Protocol, cast
 
 from gofer.errors import ConfigError, GoferError
 
-_COMMANDS = {
+COMMANDS = {
     "demo": "play Gofer with a simulated Slack; no account needed",
     "run": "run one workflow on one event, here and now",
     "runs": "list the newest runs",
@@ -42,7 +42,7 @@ class Command(Protocol):
 def main(arguments: Sequence[str] | None = None) -> int:
     """The `gofer` command."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    name = words[0] if words and words[0] in _COMMANDS else None
+    name = words[0] if words and words[0] in COMMANDS else None
     parser = _parser(name)
     parsed = parser.parse_args(words)
     if name is None:
@@ -68,7 +68,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for name, purpose in _COMMANDS.items():
+    for name, purpose in COMMANDS.items():
         command = commands.add_parser(name, help=purpose, description=purpose.capitalize() + ".")
         if name == chosen:
             _command(name).options(command)

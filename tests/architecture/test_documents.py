@@ -1,0 +1,98 @@
+"""What the documents list is what there is: rooms, entries, keys, tools, commands."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from gofer.cli.main import COMMANDS
+from gofer.journal.entries import KINDS
+from gofer.secret import Secret
+from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.tools import slack_tools
+from gofer.workflows.schema import Defaults, Limits, ModelChoice, Workflow
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "gofer"
+
+
+def first_column(document: str, heading: str) -> set[str]:
+    """What the first table after a heading lists, in backticks, in its first column."""
+    text = (ROOT / document).read_text().split(heading, 1)[1]
+    table = text[text.index("\n|") :].lstrip("\n").split("\n\n", 1)[0]
+    return {name.rstrip("/") for row in table.splitlines()[2:] for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
+
+
+def test_every_room_is_listed_and_nothing_else() -> None:
+    rooms = {path.stem for path in SOURCE.iterdir() if not path.name.startswith(("_", "."))}
+    assert first_column("AGENTS.md", "## Rooms") == rooms
+
+
+def test_every_entry_is_explained_and_nothing_else() -> None:
+    assert first_column("docs/architecture.md", "## Frames") == set(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("heading", "form"),
+    [
+        ("# The workflow file", Workflow),
+        ("`model` as an object:", ModelChoice),
+        ("`limits`; a run", Limits),
+        ("## `agents/defaults.yaml`", Defaults),
+    ],
+)
+def test_every_key_is_explained_and_nothing_else(heading: str, form: type) -> None:
+    assert first_column("docs/workflow-file.md", heading) == set(form.model_fields)
+
+
+def test_limits_are_documented_with_their_defaults() -> None:
+    text = (ROOT / "docs/workflow-file.md").read_text()
+    for name, field in Limits.model_fields.items():
+        default = f"{field.default:.2f}" if name == "usd" else str(field.default)
+        assert f"| `{name}` | {default} |" in text
+
+
+def test_every_tool_is_listed_with_its_effect() -> None:
+    text = (ROOT / "docs/workflow-file.md").read_text()
+    tools = slack_tools(SlackApi("http://127.0.0.1/", Secret("x")))
+    assert first_column("docs/workflow-file.md", "## Tools") == {tool.name for tool in tools}
+    assert all(f"| `{tool.name}` | {tool.effect} |" in text for tool in tools)
+
+
+def test_every_command_is_listed_and_nothing_else() -> None:
+    listed = first_column("README.md", "## Commands")
+    assert {line.split()[1] for line in listed} == set(COMMANDS)
+
+
+def test_every_link_between_documents_leads_somewhere() -> None:
+    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    for document in documents:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text()):
+            assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+def test_every_library_has_its_line() -> None:
+    declared = re.findall(r'^  "([a-z0-9-]+)>=', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    text = (ROOT / "docs/dependencies.md").read_text()
+    assert [name for name in declared if name not in text] == []
+
+
+def test_the_house_rules_stay_short() -> None:
+    assert len((ROOT / "AGENTS.md").read_text().splitlines()) <= 120
+
+
+def test_every_module_says_in_its_first_line_what_it_is_for() -> None:
+    for path in SOURCE.rglob("*.py"):
+        first = path.read_text().splitlines()[0]
+        assert first.startswith('"""'), path
+        assert len(first) > 20, path
+
+
+def test_modules_and_functions_stay_small() -> None:
+    for path in SOURCE.rglob("*.py"):
+        text = path.read_text()
+        assert len(text.splitlines()) <= 400, path
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                assert (node.end_lineno or 0) - node.lineno < 60, f"{path}: {node.name}"
