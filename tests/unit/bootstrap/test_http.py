@@ -1,0 +1,71 @@
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from gofer.bootstrap.http import SharedHttp, http_client
+from gofer.errors import TemporaryError
+from gofer.local.server import serve
+
+pytestmark = pytest.mark.anyio
+
+
+async def echo(request: Request) -> Response:
+    return Response(await request.body(), 418, {"X-Said": request.headers["x-say"]})
+
+
+async def sleep(request: Request) -> Response:
+    await asyncio.sleep(5)
+    return Response()
+
+
+async def flood(request: Request) -> Response:
+    return Response(b"x" * 200_000)
+
+
+async def away(request: Request) -> Response:
+    return RedirectResponse("http://127.0.0.1:1/elsewhere")
+
+
+ROUTES = [Route(f"/{act.__name__}", act, methods=["POST", "GET"]) for act in (echo, sleep, flood, away)]
+
+
+@asynccontextmanager
+async def somewhere() -> AsyncIterator[tuple[SharedHttp, str]]:
+    async with serve(Starlette(routes=ROUTES), grace_seconds=0) as url, http_client() as client:
+        yield SharedHttp(client), url
+
+
+async def test_one_exchange() -> None:
+    async with somewhere() as (http, url):
+        response = await http.request("POST", f"{url}/echo", headers={"X-Say": "hi"}, content=b"body", timeout=5)
+    assert (response.status, response.body, response.headers["x-said"]) == (418, b"body", "hi")
+
+
+async def test_a_redirect_is_not_followed_so_no_token_goes_elsewhere() -> None:
+    async with somewhere() as (http, url):
+        response = await http.request("GET", f"{url}/away", headers={"Authorization": "Bearer x"}, timeout=5)
+    assert response.status == 307
+
+
+async def test_no_answer_in_time_means_try_later() -> None:
+    async with somewhere() as (http, url):
+        with pytest.raises(TemporaryError, match=r"no answer within 0\.1 seconds"):
+            await http.request("GET", f"{url}/sleep", headers={}, timeout=0.1)
+
+
+async def test_an_answer_larger_than_the_limit_is_not_read_on() -> None:
+    async with somewhere() as (http, url):
+        with pytest.raises(TemporaryError, match="larger than 1000 bytes"):
+            await http.request("GET", f"{url}/flood", headers={}, timeout=5, limit=1000)
+
+
+async def test_nobody_there_means_try_later() -> None:
+    async with somewhere() as (http, _):
+        with pytest.raises(TemporaryError, match="ConnectError"):
+            await http.request("GET", "http://127.0.0.1:1/", headers={}, timeout=5)

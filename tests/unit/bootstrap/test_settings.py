@@ -1,0 +1,27 @@
+from pathlib import Path
+
+from gofer.bootstrap.settings import read_settings
+
+
+def test_an_empty_environment_has_defaults() -> None:
+    settings = read_settings({})
+    assert settings.data == Path(".gofer")
+    assert settings.slack_api_url == "https://slack.com/api/"
+    assert not settings.has_model
+    assert settings.slack_signing_secrets == ()
+
+
+def test_two_signing_secrets_while_one_is_rotated() -> None:
+    secrets = read_settings({"SLACK_SIGNING_SECRET": "new, old,"}).slack_signing_secrets
+    assert [secret.reveal() for secret in secrets] == ["new", "old"]
+
+
+def test_a_key_or_an_endpoint_is_a_model() -> None:
+    assert read_settings({"OPENAI_API_KEY": "k"}).has_model
+    assert read_settings({"OPENAI_BASE_URL": "http://127.0.0.1/v1"}).has_model
+
+
+def test_no_secret_is_printed() -> None:
+    secret = "hunter2"
+    names = ("OPENAI_API_KEY", "SLACK_SIGNING_SECRET", "SLACK_BOT_TOKEN")
+    assert secret not in repr(read_settings(dict.fromkeys(names, secret)))
