@@ -58,10 +58,12 @@ class Company:
         await self.slack.settled()
         async with asyncio.timeout(20):
             while True:
-                heads = await self.laptop.state.store.heads(1000)
+                heads = await self.laptop.state.store.heads(1000, private=True)
                 if len(heads) >= runs and all(head.status not in RUNNABLE for head in heads):
                     await asyncio.sleep(0.05)
-                    return sorted(await self.laptop.state.store.heads(1000), key=lambda head: head.accepted_at)
+                    return sorted(
+                        await self.laptop.state.store.heads(1000, private=True), key=lambda head: head.accepted_at
+                    )
                 await asyncio.sleep(0.01)
 
     async def entries(self, run: str) -> Sequence[Entry]:

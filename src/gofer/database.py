@@ -124,8 +124,8 @@ def _attempt(connection: sqlite3.Connection, job: _Job) -> None:
     connection.execute("SAVEPOINT job")
     try:
         job.result = job.work(connection)
-    except sqlite3.Error:
-        raise
+    except sqlite3.OperationalError:
+        raise  # the file's trouble, not the job's: disk full, locked, read-only
     except Exception as error:  # noqa: BLE001
         job.error = error
         connection.execute("ROLLBACK TO job")

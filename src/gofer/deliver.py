@@ -1,13 +1,14 @@
 """How does the answer reach the people who asked, and what are they told when there is none?
 
-Delivery is a journaled step like any other (`answer/1`), so a run cannot end without its answer having arrived or
-with a visible reason why not.
+What will be said is journaled first (`run.concluded`), so that a resumed run delivers that and works no further.
+Delivery is a step like any other (`answer/1`): a run cannot end without its answer having arrived or with a visible
+reason why not.
 """
 
 from gofer.engine.loop import Ending
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.events import Event
-from gofer.journal.entries import RunFinished, ToolResult
+from gofer.journal.entries import RunConcluded, RunFinished, ToolResult
 from gofer.tools.tool import Provenance
 from gofer.workflows.schema import Reply
 
@@ -15,17 +16,22 @@ ANSWER = "answer/1"
 """Call id of delivering the answer."""
 
 
-async def deliver(step: Step, event: Event, reply: Reply, provenance: Provenance, ending: Ending) -> RunFinished:
-    """Posts what is to be said and gives the end of the run as it is to be recorded."""
-    text = spoken(ending)
-    if reply == "none" and ending.status == "done":
-        return RunFinished(ending.status, ending.reason, text)
+def conclude(ending: Ending) -> RunConcluded:
+    """The end of the work as it is recorded and told."""
+    return RunConcluded(ending.status, ending.reason, spoken(ending))
+
+
+async def deliver(
+    step: Step, event: Event, reply: Reply, provenance: Provenance, concluded: RunConcluded
+) -> RunFinished:
+    """Posts what was concluded and gives the end of the run."""
+    if reply == "none" and concluded.status == "done":
+        return RunFinished(concluded.status, concluded.reason)
     tool = step.services.tools["slack_post_message"]
-    arguments: dict[str, object] = {"text": text}
+    arguments = {"text": concluded.text}
     if reply != "channel":
         arguments["thread_ts"] = event.place["thread_ts"]
-    permitted = Permitted(ANSWER, tool, tool.parse(arguments), arguments)
-    return _finish(ending, text, await step.call(permitted, provenance))
+    return _finish(concluded, await step.call(Permitted(ANSWER, tool, tool.parse(arguments)), provenance))
 
 
 def spoken(ending: Ending) -> str:
@@ -40,11 +46,11 @@ def spoken(ending: Ending) -> str:
             return f"I could not finish this: {ending.reason}"
 
 
-def _finish(ending: Ending, text: str, delivered: Outcome) -> RunFinished:
+def _finish(concluded: RunConcluded, delivered: Outcome) -> RunFinished:
     match delivered:
         case ToolResult(status="ok"):
-            return RunFinished(ending.status, ending.reason, text)
+            return RunFinished(concluded.status, concluded.reason)
         case ToolResult(text=why):
-            return RunFinished("failed", f"the answer was not delivered: {why}", text)
+            return RunFinished("failed", f"the answer was not delivered: {why}")
         case _:
-            return RunFinished("needs_attention", "nobody can tell whether the answer was delivered", text)
+            return RunFinished("needs_attention", "nobody can tell whether the answer was delivered")

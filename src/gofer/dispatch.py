@@ -67,7 +67,8 @@ class Ingress:
             case Ignored(reason=reason):
                 return Reply(200, f"Ignored: {reason}.".encode())
             case Event() as event:
-                return Reply(200, f"Accepted by {len(await self.accept(event))} workflows.".encode())
+                runs = await self.accept(event)
+                return Reply(200, b"Accepted." if runs else b"Ignored: no workflow is started by it.")
 
     async def accept(self, event: Event) -> Sequence[str]:
         """Claims a run for every workflow the event starts, and rings for it; gives the run ids."""
@@ -79,7 +80,9 @@ class Ingress:
         run = run_id(self.installation_key, event, workflow)
         pen = Pen("ingress", self.outside)
         await claim(run, RunAccepted(event, workflow), pen, self.store)
-        await self.store.create_head(Head(run, workflow, event.conversation, pen.at()))
+        # Unknown counts as private: it has no list row until admission knows better.
+        private = event.private is not False
+        await self.store.create_head(Head(run, workflow, event.conversation, pen.at(), private=private))
         await self.queue.ring(run)
         return run
 

@@ -3,23 +3,22 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 
-from gofer.deliver import deliver
+from gofer.deliver import conclude, deliver
 from gofer.engine.admission import admit, pinned
 from gofer.engine.loop import Ending, coordinate
 from gofer.engine.services import Services
 from gofer.engine.step import Step
 from gofer.errors import Damaged, Fenced, RunStopped, TemporaryError
 from gofer.events import Event
-from gofer.journal.coordination import RUNNABLE, Head, HeadStatus
+from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import RunFinished, RunOwned
 from gofer.journal.log import Pen, open_journal
 from gofer.queue.doorbell import Doorbell, Queue
 from gofer.workflows.load import Catalog, Loaded
 
-LEASE_SECONDS = 60.0
 VISIBILITY_SECONDS = 120.0
 
 _log = logging.getLogger(__name__)
@@ -34,13 +33,17 @@ class Worker:
     catalog: Catalog
     concurrency: int = 64
     """Conversations in flight at once."""
+    lease: float = 60.0
+    """Seconds a conversation is this worker's unless it is renewed; renewed three times as often."""
+    pause: float = 1.0
+    """Seconds before it listens again to a queue that failed."""
 
     async def serve(self) -> None:
         """Hears doorbells until it is cancelled."""
         busy: set[asyncio.Task[None]] = set()
         try:
             while True:
-                for bell in await self.queue.receive(self.concurrency - len(busy), VISIBILITY_SECONDS, 20.0):
+                for bell in await self._listen(self.concurrency - len(busy)):
                     busy.add(asyncio.create_task(self.answer(bell)))
                 if len(busy) >= self.concurrency:
                     await asyncio.wait(busy, return_when=asyncio.FIRST_COMPLETED)
@@ -51,10 +54,11 @@ class Worker:
             await asyncio.gather(*busy, return_exceptions=True)
 
     async def answer(self, bell: Doorbell) -> None:
-        """Deals with one doorbell: continues a run, or finds that there is nothing to do."""
+        """Deals with one doorbell: continues the oldest run of its conversation, if there is one to continue."""
         try:
             head = await self.services.store.head(bell.run)
-            if head is not None and head.status in RUNNABLE:
+            if head is not None:
+                # Also when that run is over: it may be the only bell left for the one after it.
                 await self._continue_conversation(head.conversation, bell)
             await self.queue.acknowledge(bell)
         except TemporaryError as error:
@@ -64,35 +68,51 @@ class Worker:
             # One run's trouble must not end the worker; the text may hold contents, the type does not.
             _log.error("run %s was not continued: %s", bell.run, type(error).__name__)
 
+    async def _listen(self, limit: int) -> Sequence[Doorbell]:
+        try:
+            return await self.queue.receive(limit, VISIBILITY_SECONDS, 20.0)
+        except TemporaryError as error:
+            _log.warning("the queue cannot be heard: %s", error)
+            await asyncio.sleep(self.pause)
+            return ()
+
     async def _continue_conversation(self, conversation: str, bell: Doorbell) -> None:
-        owner = self.services.outside.new_id()
-        async with self._leased(conversation, owner, bell) as leased:
-            if leased and (head := await self.services.store.oldest_runnable(conversation)):
-                await self.continue_run(head, owner)
+        store, owner = self.services.store, self.services.outside.new_id()
+        if not await store.lease(conversation, owner, self.services.outside.clock.now(), self.lease):
+            return
+        try:
+            if head := await store.oldest_runnable(conversation):
+                await self._while_leased(self.continue_run(head, owner), conversation, owner, bell)
+        finally:
+            await store.release(conversation, owner)
         # Only after the release: whoever rings now finds the conversation free.
-        if leased and (head := await self.services.store.oldest_runnable(conversation)):
+        if head := await store.oldest_runnable(conversation):
             await self.queue.ring(head.run)
 
-    @contextlib.asynccontextmanager
-    async def _leased(self, conversation: str, owner: str, bell: Doorbell) -> AsyncGenerator[bool]:
-        """Holds the lease of a conversation, renewed while the block runs; False when it is somebody else's."""
-        now = self.services.outside.clock.now()
-        if not await self.services.store.lease(conversation, owner, now, LEASE_SECONDS):
-            yield False
-            return
-        renewal = asyncio.create_task(self._renew(conversation, owner, bell))
+    async def _while_leased(
+        self, work: Coroutine[None, None, None], conversation: str, owner: str, bell: Doorbell
+    ) -> None:
+        """Does the work while the lease is renewed; ends it when the lease was lost to somebody else."""
+        working = asyncio.create_task(work)
+        renewing = asyncio.create_task(self._renew(conversation, owner, bell))
         try:
-            yield True
+            await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                await working
         finally:
-            renewal.cancel()
-            await self.services.store.release(conversation, owner)
+            for task in (working, renewing):
+                task.cancel()
+            await asyncio.gather(working, renewing, return_exceptions=True)
 
     async def _renew(self, conversation: str, owner: str, bell: Doorbell) -> None:
-        while True:
-            await asyncio.sleep(LEASE_SECONDS / 3)
-            now = self.services.outside.clock.now()
-            await self.services.store.lease(conversation, owner, now, LEASE_SECONDS)
-            await self.queue.extend(bell, VISIBILITY_SECONDS)
+        """Returns when the lease is somebody else's."""
+        held = True
+        while held:
+            await asyncio.sleep(self.lease / 3)
+            with contextlib.suppress(TemporaryError):
+                now = self.services.outside.clock.now()
+                held = await self.services.store.lease(conversation, owner, now, self.lease)
+                await self.queue.extend(bell, VISIBILITY_SECONDS)
 
     async def continue_run(self, head: Head, owner: str) -> None:
         """Continues one run to its end and keeps its head; the caller holds the lease of its conversation."""
@@ -121,13 +141,15 @@ class Worker:
         event, loaded = step.progress.event, self.catalog.workflows.get(step.progress.workflow)
         if event is None:
             return RunFinished("failed", "its journal does not begin with an event")
-        if loaded is None:
-            ending = Ending("failed", reason=f"there is no workflow {step.progress.workflow!r} any more.")
-            return await deliver(step, event, "thread", step.provenance(""), ending)
-        ending = await self._end(step, event, loaded)
-        return await deliver(step, event, loaded.workflow.reply, step.provenance(loaded.prompt_file), ending)
+        if (concluded := step.progress.concluded) is None:
+            concluded = conclude(await self._end(step, event, loaded))
+            step.note(concluded)
+        reply, prompt_file = (loaded.workflow.reply, loaded.prompt_file) if loaded else ("thread", "")
+        return await deliver(step, event, reply, step.provenance(prompt_file), concluded)
 
-    async def _end(self, step: Step, event: Event, loaded: Loaded) -> Ending:
+    async def _end(self, step: Step, event: Event, loaded: Loaded | None) -> Ending:
+        if loaded is None:
+            return Ending("failed", reason=f"there is no workflow {step.progress.workflow!r} any more.")
         try:
             started = step.progress.started or await admit(step, event, loaded)
             bundle = await pinned(self.services, started)

@@ -95,7 +95,7 @@ async def gofer(made: Room) -> None:
     step = await made.step()
     step.note(MessageReceived("please"))
     ending = await coordinate(step, made.bundle(), PROVENANCE)
-    step.note(RunFinished(ending.status, ending.reason, ending.answer))
+    step.note(RunFinished(ending.status, ending.reason))
     await step.commit()
     assert (ending.status, ending.answer, step.progress.llm_calls) == ("done", "Done.", TURNS + 1)
 

@@ -52,6 +52,16 @@ async def test_a_changed_file_is_reported_not_read(tmp_path: Path) -> None:
     assert list((tmp_path / "run1").iterdir()) == [tmp_path / key]
 
 
+async def test_a_body_that_could_not_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    blobs = DirectoryBlobs(tmp_path)
+    key = blob_key("run1", BODY)
+    (tmp_path / key).mkdir(parents=True)  # a folder where the file should be: the rename fails
+    (tmp_path / key / "in the way").touch()
+    with pytest.raises(TemporaryError):
+        await blobs.get(key)
+    assert [path.name for path in (tmp_path / "run1").iterdir()] == [key.rpartition("/")[2]]
+
+
 async def test_a_folder_that_cannot_be_written_means_try_later(tmp_path: Path) -> None:
     (tmp_path / "run1").write_bytes(b"a file where a folder should be")
     with pytest.raises(TemporaryError, match="check the disk"):

@@ -69,7 +69,15 @@ async def test_a_head_is_created_once_and_replaced_by_its_owner(store: Store) ->
 async def test_heads_are_listed_newest_first(store: Store) -> None:
     for run, at in (("a", 10), ("c", 30), ("b", 20)):
         await store.create_head(head(run, at))
-    assert [item.run for item in await store.heads(2)] == ["c", "b"]
+    assert [item.run for item in await store.heads(2, private=True)] == ["c", "b"]
+
+
+async def test_private_runs_are_listed_only_when_asked_for_and_take_no_place(store: Store) -> None:
+    await store.create_head(head("public", 1, private=False))
+    for n in range(5):
+        await store.create_head(head(f"private{n}", 10 + n))
+    assert [item.run for item in await store.heads(2)] == ["public"]
+    assert len(await store.heads(10, private=True)) == 6
 
 
 async def test_the_oldest_runnable_run_of_a_conversation_comes_next(store: Store) -> None:

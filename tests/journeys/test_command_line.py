@@ -141,6 +141,16 @@ def test_a_taken_port_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     assert "already in use" in err
 
 
+@pytest.mark.parametrize(
+    "words", [("runs", "--limit", "99999999999999999999"), ("runs", "--limit", "0"), ("demo", "--port", "99999")]
+)
+def test_a_number_out_of_bounds_is_named(capsys: pytest.CaptureFixture[str], words: tuple[str, ...]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(words)
+    assert left.value.code == 2
+    assert "is not a whole number from" in capsys.readouterr().err
+
+
 def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = gofer(capsys)
     assert code == 2

@@ -1,6 +1,8 @@
 """A signed mention comes in; the simulated Slack and the journal are compared afterwards."""
 
+import asyncio
 import json
+import sqlite3
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from company import ROOT, Company, company, links
-from gofer.journal.entries import LlmResponse, MessageReceived, RunFinished, ToolCall
+from gofer.journal.entries import LlmResponse, MessageReceived, RunConcluded, RunFinished, ToolCall
 from gofer.local.server import serve
 
 pytestmark = pytest.mark.anyio
@@ -40,8 +42,8 @@ async def test_a_mention_is_answered_in_its_thread_with_a_tool_call_on_the_way(t
         ("1.0", "slack_read_thread"),
         ("answer/1", "slack_post_message"),
     ]
-    assert isinstance(entries[-1], RunFinished)
-    assert entries[-1].answer == answer.text
+    assert entries[-1] == RunFinished("done")
+    assert RunConcluded("done", "", answer.text) in entries
 
 
 async def test_the_thread_is_read_before_the_first_model_call_and_ids_are_names_by_then(tmp_path: Path) -> None:
@@ -141,6 +143,61 @@ async def test_a_private_channel_leaves_no_list_row_no_link_and_no_trace(tmp_pat
     assert (head.status, head.private) == ("done", True)
     assert [page.status_code for page in pages] == [200, 404, 404]
     assert not any(word in page.text for page in pages for word in (canary, head.run[:8]))
+
+
+async def test_the_more_careful_of_two_sources_decides_what_is_private(tmp_path: Path) -> None:
+    """A delivery that calls a private channel public is not believed."""
+    async with company(tmp_path, work=False) as made:
+        asked = await made.ask("@Gofer hello", "leads")
+        await made.slack.settled()
+        (envelope,) = [e for e in made.slack.envelopes(asked) if e["event"]["type"] == "message"]
+    async with company(tmp_path / "again") as made:
+        made.slack.adopt(envelope)
+        await made.slack.deliver({**envelope, "event": {**envelope["event"], "channel_type": "channel"}})
+        (head,) = await made.ended()
+        assert head.private
+        assert head.run[:8] not in (await made.get("/runs")).text
+
+
+async def test_a_long_thread_never_loses_the_question(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        thread = await made.ask("The beginning.", "general")
+        for n in range(120):
+            await made.ask(f"Reply {n}. " + "word " * 80, "general", thread)
+        await made.ask("@Gofer hello, what is the question?", "general", thread)
+        for n in range(60):
+            await made.ask(f"Later {n}. " + "word " * 80, "general", thread)
+        (head,) = await made.ended()
+        entries = await made.entries(head.run)
+    (first,) = [entry.text for entry in entries if isinstance(entry, MessageReceived)]
+    for kept in ("The beginning.", "what is the question?", "Later 0."):
+        assert kept in first
+    assert "messages are left out here" in first
+
+
+async def test_a_set_up_mistake_is_told_to_whoever_runs_gofer(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with company(tmp_path) as made:
+        made.slack.fail_next("conversations.info", "invalid_auth")
+        made.slack.fail_next("chat.postMessage", "invalid_auth")
+        await made.ask("@Gofer hello", "leads")
+        (head,) = await made.ended()
+    assert "whoever runs Gofer has to renew it" in caplog.text
+    assert head.run not in caplog.text
+    assert "C0LEADS00" not in caplog.text
+
+
+async def test_a_locked_database_delays_an_answer_and_loses_none(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        other = sqlite3.connect(tmp_path / "state" / "gofer.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        asking = asyncio.create_task(made.ask("@Gofer hello", "general"))
+        await asyncio.sleep(6)
+        other.execute("ROLLBACK")
+        other.close()
+        asked = await asking
+        (head,) = await made.ended()
+        assert head.status == "done"
+        assert len(made.answers(asked)) == 1
 
 
 async def test_a_model_that_is_down_is_an_honest_answer(tmp_path: Path) -> None:

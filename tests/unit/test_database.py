@@ -75,6 +75,17 @@ async def test_a_full_disk_writes_nothing_says_so_and_goes_on_when_there_is_room
     database.close()
 
 
+async def test_a_statement_that_breaks_a_rule_fails_alone(path: Path) -> None:
+    database = Database(path, SCHEMA)
+    await database.run(add("one"))
+    twice = database.run(lambda connection: connection.execute("INSERT INTO notes (id) VALUES (1)"))
+    results = await asyncio.gather(database.run(add("two")), twice, return_exceptions=True)
+    assert results[0] == 2
+    assert isinstance(results[1], sqlite3.IntegrityError)
+    assert await database.run(count) == 2
+    database.close()
+
+
 async def test_a_file_that_cannot_be_opened_says_what_to_check(tmp_path: Path) -> None:
     with pytest.raises(TemporaryError, match="check the folder"):
         Database(tmp_path / "no" / "such" / "folder.db", SCHEMA)

@@ -1,7 +1,8 @@
 """Doorbells, leases and conversations, with a store in memory and a Slack that is a function."""
 
 import asyncio
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import pytest
@@ -11,15 +12,16 @@ from gofer.blobs.memory import MemoryBlobs
 from gofer.engine.services import Links, Services
 from gofer.errors import TemporaryError
 from gofer.journal.coordination import Head
-from gofer.journal.entries import RunFinished
-from gofer.journal.log import read_journal
+from gofer.journal.entries import RunConcluded, RunStarted, ToolCall
+from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.journal.memory import MemoryStore
 from gofer.models.model import Answer
+from gofer.queue.doorbell import Doorbell
 from gofer.queue.memory import MemoryQueue
 from gofer.tools.slack.read_thread import ReadThread
 from gofer.tools.slack.write import PostMessage
 from gofer.tools.tool import Call, Tool, ToolResult
-from gofer.worker import LEASE_SECONDS, Worker
+from gofer.worker import Worker
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow
 from stand_ins import NOON, SetClock, claimed, make_outside, mention
@@ -116,16 +118,15 @@ async def test_runs_of_a_conversation_happen_oldest_first_whoever_rings() -> Non
     while await made.hear():
         pass
     assert made.posted == ["first", "second", "third"]
-    assert [head.run for head in await made.store.heads(9) if head.status == "done"] == ["c", "b", "a"]
-    first = [item.entry for item in await read_journal("a", made.store, made.blobs)][-1]
-    assert isinstance(first, RunFinished)
-    assert first.answer == "first"
+    assert [head.run for head in await made.store.heads(9, private=True) if head.status == "done"] == ["c", "b", "a"]
+    first = [item.entry for item in await read_journal("a", made.store, made.blobs)]
+    assert RunConcluded("done", "", "first") in first
 
 
 async def test_a_bell_of_a_busy_conversation_is_acknowledged() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
-    await made.store.lease(mention().conversation, "somebody", NOON, LEASE_SECONDS)
+    await made.store.lease(mention().conversation, "somebody", NOON, 60.0)
     await made.hear()
     assert made.posted == []
     made.clock.advance(1000)
@@ -192,6 +193,107 @@ async def test_a_worker_survives_what_nobody_foresaw() -> None:
     made.clock.advance(121)
     assert await made.hear() == 1
     assert made.posted == ["Hello."]
+
+
+async def test_a_bell_whose_run_is_over_still_brings_the_next_one() -> None:
+    """As after a crash between the end of one run and the ring for the next, whose own bell was acknowledged."""
+    made = office(says("second"))
+    await made.accept("run2", 2)
+    (bell,) = await made.queue.receive(1, 120, 0)
+    await made.queue.acknowledge(bell)
+    await made.store.create_head(Head("run1", "answer-here", mention().conversation, 1, status="done"))
+    await made.queue.ring("run1")
+    await made.hear()
+    assert made.posted == ["second"]
+
+
+class DeafQueue(MemoryQueue):
+    """A queue that fails once."""
+
+    failures = 1
+
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+        if self.failures:
+            self.failures -= 1
+            raise TemporaryError("locked")
+        return await super().receive(limit, visibility, wait)
+
+
+async def test_a_worker_listens_again_when_the_queue_failed() -> None:
+    made = office(says("Hello."))
+    queue = DeafQueue(made.clock)
+    worker = replace(made.worker, queue=queue, pause=0.01)
+    await made.accept("run1")
+    await queue.ring("run1")
+    serving = asyncio.create_task(worker.serve())
+    async with asyncio.timeout(5):
+        while not made.posted:
+            await asyncio.sleep(0.005)
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+    assert queue.failures == 0
+
+
+class FlakyLeases(MemoryStore):
+    """Leases that are refused from some moment on; the first renewal fails."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = 0
+        self.lost = False
+
+    async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
+        self.asked += 1
+        if self.asked == 2:
+            raise TemporaryError("hiccup")
+        return not self.lost and await super().lease(conversation, owner, now, seconds)
+
+
+async def test_a_renewal_that_failed_is_tried_again_and_a_lost_lease_ends_the_work() -> None:
+    store = FlakyLeases()
+    made = Office(ListModel([]), store=store)
+    asked = asyncio.Event()
+
+    class PatientModel:
+        async def ask(self, body: bytes, timeout: float) -> Answer:
+            asked.set()
+            await asyncio.sleep(60)
+            raise AssertionError("nobody stopped it")
+
+    made.worker = replace(made.worker, services=replace(made.worker.services, model=PatientModel()), lease=0.06)
+    await made.accept("run1")
+    hearing = asyncio.create_task(made.hear())
+    await asked.wait()
+    async with asyncio.timeout(5):
+        while store.asked < 4:
+            await asyncio.sleep(0.005)
+    assert not hearing.done()
+    store.lost = True
+    async with asyncio.timeout(5):
+        await hearing
+    assert made.posted == []
+    assert await made.status("run1") == "running"
+
+
+async def test_what_was_concluded_is_what_is_delivered_even_after_a_crash_before_the_end() -> None:
+    """The answer was posted, or may have been; the next owner works no further."""
+    made = office(says("must not be asked"))
+    await made.accept("run1")
+    pen = Pen("crashed", made.worker.services.outside)
+    journal, _ = await open_journal("run1", made.store, made.blobs, pen)
+    for entry in (
+        RunStarted("b", private=False),
+        RunConcluded("failed", "no model", "I could not finish this: no model"),
+    ):
+        journal.add(entry)
+    journal.add(ToolCall("answer/1", "slack_post_message", "lookup"))
+    await journal.commit()
+    await made.hear()
+    assert made.model.requests == []
+    assert made.posted == []
+    head = await made.store.head("run1")
+    assert head is not None
+    assert head.reason == "nobody can tell whether the answer was delivered"
 
 
 async def test_a_serving_worker_hears_rings_and_stops_when_asked() -> None:

@@ -24,24 +24,43 @@ class DirectoryBlobs:
 
     async def get(self, key: str) -> bytes:
         """The body. Raises Damaged when it is missing or is not what its name says."""
-        return verified(key, await asyncio.to_thread(_read, self._root / key))
+        try:
+            return verified(key, await asyncio.to_thread(_read, self._root / key))
+        except OSError as error:
+            raise TemporaryError(f"A body could not be read ({error.strerror}); check the disk.") from error
 
 
 def _write(path: Path, body: bytes) -> None:
-    if path.exists():
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".")
-    with os.fdopen(handle, "wb") as file:
-        file.write(body)
-        file.flush()
-        os.fsync(file.fileno())
-    Path(aside).rename(path)
+    _make_folder(path.parent)
+    if not path.exists():
+        _put_aside(path, body)
+    # Also when somebody else wrote it: a rename is durable only once its folder is.
     _sync_folder(path.parent)
 
 
+def _put_aside(path: Path, body: bytes) -> None:
+    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(body)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(aside).rename(path)
+    except OSError:
+        Path(aside).unlink(missing_ok=True)
+        raise
+
+
+def _make_folder(folder: Path) -> None:
+    """A folder whose own entry is durable, and so are those of the folders above it that were missing."""
+    if folder.is_dir():
+        return
+    _make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    _sync_folder(folder.parent)
+
+
 def _sync_folder(folder: Path) -> None:
-    # A rename is durable only once its folder is.
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

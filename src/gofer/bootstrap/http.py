@@ -1,17 +1,49 @@
 """How do tools reach the network? One shared client, without redirects, with hard limits on time and size."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 
 import httpx2
 
 from gofer.errors import TemporaryError
 from gofer.outside import HttpResponse
 
+RESPONSE_LIMIT = 20_000_000
+"""Bytes of any response that are read at most, whoever asked."""
+
+
+class _LimitedBody(httpx2.AsyncByteStream):
+    """A body that breaks off when it grows beyond the limit."""
+
+    def __init__(self, body: httpx2.AsyncByteStream) -> None:
+        self._body = body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        read = 0
+        async for chunk in self._body:
+            read += len(chunk)
+            if read > RESPONSE_LIMIT:
+                raise httpx2.ReadError(f"the answer is larger than {RESPONSE_LIMIT} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._body.aclose()
+
+
+class _LimitedTransport(httpx2.AsyncHTTPTransport):
+    """Sends as usual; what comes back is limited."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = await super().handle_async_request(request)
+        if isinstance(response.stream, httpx2.AsyncByteStream):
+            response.stream = _LimitedBody(response.stream)
+        return response
+
 
 def http_client() -> httpx2.AsyncClient:
     """The one client of a process; whoever builds it closes it."""
-    return httpx2.AsyncClient(follow_redirects=False, limits=httpx2.Limits(max_connections=200), trust_env=False)
+    transport = _LimitedTransport(limits=httpx2.Limits(max_connections=200), trust_env=False)
+    return httpx2.AsyncClient(transport=transport, follow_redirects=False, trust_env=False)
 
 
 class SharedHttp:

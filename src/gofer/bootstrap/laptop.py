@@ -75,13 +75,13 @@ async def open_laptop(
 
 @contextlib.asynccontextmanager
 async def working(worker: Worker) -> AsyncGenerator[None]:
-    """The worker hears doorbells while the block runs."""
-    task = asyncio.create_task(worker.serve())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+    """The worker hears doorbells while the block runs; if it ends by itself, so does the block."""
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(worker.serve())
+        try:
+            yield
+        finally:
+            task.cancel()
 
 
 async def _simulate_slack(

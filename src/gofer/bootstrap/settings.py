@@ -4,7 +4,9 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from gofer.errors import ConfigError
 from gofer.secret import Secret
 
 
@@ -35,13 +37,24 @@ def process_settings() -> Settings:
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """The settings in an environment."""
+    """The settings in an environment. Raises ConfigError naming the one that is wrong."""
     signing = environment.get("SLACK_SIGNING_SECRET", "").split(",")
     return Settings(
-        data=Path(environment.get("GOFER_DATA", ".gofer")),
+        data=Path(environment.get("GOFER_DATA") or ".gofer"),
         openai_api_key=Secret(environment.get("OPENAI_API_KEY", "")),
-        openai_base_url=environment.get("OPENAI_BASE_URL", ""),
+        openai_base_url=_url("OPENAI_BASE_URL", environment.get("OPENAI_BASE_URL", "")),
         slack_signing_secrets=tuple(Secret(secret.strip()) for secret in signing if secret.strip()),
         slack_bot_token=Secret(environment.get("SLACK_BOT_TOKEN", "")),
-        slack_api_url=environment.get("SLACK_API_URL", "https://slack.com/api/"),
+        slack_api_url=_url("SLACK_API_URL", environment.get("SLACK_API_URL") or "https://slack.com/api") + "/",
     )
+
+
+def _url(name: str, value: str) -> str:
+    """A base URL without a slash at its end, or the empty string."""
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        parts = urlsplit("")
+    if value and (parts.scheme not in ("http", "https") or not parts.hostname):
+        raise ConfigError(f"{name} is not a URL; write one such as https://api.example.com/v1.")
+    return value.rstrip("/")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gofer.bootstrap.laptop import Laptop, open_laptop, working
 from gofer.bootstrap.settings import process_settings
+from gofer.cli.numbers import number
 from gofer.errors import ConfigError
 from gofer.local.tour import Tour, TourFailed
 from gofer.simulators.demo import demo_world
@@ -17,7 +18,7 @@ PORT = 8765
 def options(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `gofer demo`."""
     parser.add_argument("--exit", action="store_true", help="stop after the tour instead of serving on")
-    parser.add_argument("--port", type=int, default=None, metavar="N", help=f"port of Gofer's pages (default {PORT})")
+    parser.add_argument("--port", type=number(0, 65535), metavar="N", help=f"port of Gofer's pages (default {PORT})")
 
 
 def execute(arguments: argparse.Namespace) -> int:

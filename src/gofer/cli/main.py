@@ -5,6 +5,7 @@ Exit codes: 0 fine, 1 the thing failed, 2 the input was wrong, 130 interrupted.
 
 import argparse
 import importlib
+import io
 import sys
 from collections.abc import Sequence
 from typing import Protocol, cast
@@ -41,6 +42,10 @@ class Command(Protocol):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The `gofer` command."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character gets a question mark, not a stack trace.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     words = list(sys.argv[1:] if arguments is None else arguments)
     name = words[0] if words and words[0] in COMMANDS else None
     parser = _parser(name)

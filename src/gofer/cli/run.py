@@ -77,7 +77,7 @@ def _result(run: str, done: Progress, seconds: float) -> dict[str, object]:
         "run": run,
         "workflow": done.workflow,
         "status": finished.status,
-        "answer": finished.answer,
+        "answer": done.concluded.text if done.concluded else "",
         "reason": finished.reason,
         "usage": {
             "input_tokens": done.usage.input_tokens,
@@ -117,4 +117,5 @@ def _world(settings: Settings, path: str | None) -> Mapping[str, object] | None:
     try:
         return as_object(yaml.load(Path(path).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path} is not a world; it has to be a YAML file as docs describe.") from error
+        example = "src/gofer/simulators/worlds/demo.yaml"
+        raise ConfigError(f"{path} is not a world; it has to be a YAML file such as {example}.") from error

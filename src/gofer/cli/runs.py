@@ -7,6 +7,7 @@ import sys
 
 from gofer.bootstrap.settings import process_settings
 from gofer.bootstrap.state import read_state
+from gofer.cli.numbers import number
 from gofer.journal.coordination import Head
 from gofer.outside import SystemClock
 from gofer.projections.trace import timestamp
@@ -15,13 +16,13 @@ from gofer.projections.trace import timestamp
 def options(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `gofer runs`."""
     parser.add_argument("--json", action="store_true", help="one JSON list on stdout")
-    parser.add_argument("--limit", type=int, default=20, metavar="N", help="at most N runs (default 20)")
+    parser.add_argument("--limit", type=number(1, 10_000), default=20, metavar="N", help="at most N runs (default 20)")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Prints the newest runs that are not private."""
     with read_state(process_settings().data, SystemClock()) as state:
-        heads = [head for head in asyncio.run(state.store.heads(arguments.limit)) if not head.private]
+        heads = asyncio.run(state.store.heads(arguments.limit))
     if arguments.json:
         print(json.dumps([_line(head) for head in heads], indent=2))
         return 0

@@ -33,7 +33,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _spans(state: State, prefix: str) -> tuple[str, Sequence[Span]]:
-    found = [head.run for head in await state.store.heads(10_000) if head.run.startswith(prefix) and not head.private]
+    found = [head.run for head in await state.store.heads(10_000) if head.run.startswith(prefix)]
     if len(found) != 1:
         problem = "There is no run" if not found else f"{len(found)} runs begin with"
         raise ConfigError(f"{problem} {prefix!r}; `gofer runs` lists the newest.")

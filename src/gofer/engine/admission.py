@@ -45,7 +45,7 @@ async def pinned(services: Services, started: RunStarted) -> Bundle:
 
 async def _read_thread(step: Step, event: Event, provenance: Provenance) -> Material:
     tool = step.services.tools["slack_read_thread"]
-    arguments: Mapping[str, object] = {"ts": event.place["thread_ts"]}
+    arguments: Mapping[str, object] = {"ts": event.place["ts"]}
     permitted = Permitted(MATERIAL, tool, tool.parse(arguments), arguments)
     return _material(event, await step.call(permitted, provenance))
 
@@ -53,7 +53,8 @@ async def _read_thread(step: Step, event: Event, provenance: Provenance) -> Mate
 def _material(event: Event, outcome: Outcome) -> Material:
     match outcome:
         case ToolResult(status="ok", text=thread, details=details):
-            private = event.private is not False and (details or {}).get("private") is not False
+            # The more careful of two sources wins.
+            private = event.private is True or (details or {}).get("private") is not False
             return Material(_first_message(event, thread), private)
         case ToolResult(text=text):
             raise RunStopped(f"the thread could not be read: {text}")

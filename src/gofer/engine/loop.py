@@ -48,6 +48,7 @@ async def _turn(
     step: Step, bundle: Bundle, granted: Mapping[str, Tool[Any]], provenance: Provenance
 ) -> gates.Stop | None:
     """Gives every open call of the model's last answer an outcome: reads at once, then each write in order."""
+    await step.settle(granted, provenance)
     permitted: list[Permitted] = []
     for call, ask in step.conversation.open.items():
         match gates.permission(call, ask, granted):
@@ -55,9 +56,8 @@ async def _turn(
                 permitted.append(allowed)
             case gates.Refused(call=refused, text=text):
                 step.note(ToolResult(refused, "refused", cut(text)))
-    wanted = sum(item.call not in step.progress.in_doubt for item in permitted)
     limits = bundle.loaded.workflow.limits
-    if permitted and (stop := gates.tool_calls(step.progress, limits, wanted, step.now_ms())):
+    if permitted and (stop := gates.tool_calls(step.progress, limits, len(permitted), step.now_ms())):
         return stop
     reads = [item for item in permitted if item.tool.effect == "read"]
     if reads:

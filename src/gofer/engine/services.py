@@ -24,7 +24,7 @@ class Links:
     def provenance(self, workflow: str, prompt_file: str, run: str, private: bool) -> Provenance:
         """The links that everything a run writes ends with; a private run has no link to itself."""
         own_page = f"{self.base_url}/prompts/{workflow}"
-        prompt_url = self.prompts.format(file=prompt_file) if self.prompts else own_page
+        prompt_url = self.prompts.replace("{file}", prompt_file) if self.prompts else own_page
         return Provenance(workflow, prompt_url, run, None if private else f"{self.base_url}/runs/{run}")
 
 

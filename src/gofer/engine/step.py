@@ -23,6 +23,8 @@ from gofer.tools.tool import Arguments, Call, Provenance, Tool
 TEXT_LIMIT = 40_000
 """Characters of one tool result that a model is shown at most."""
 
+_IN_DOUBT = "Nobody can tell whether {} took effect before a restart"
+
 _log = logging.getLogger(__name__)
 
 Outcome = e.ToolResult | e.ToolUnknown
@@ -102,6 +104,19 @@ class Step:
             self.note(outcome)
         return [self.progress.outcomes[item.call] for item in calls]
 
+    async def settle(self, granted: Mapping[str, Tool[Any]], provenance: Provenance) -> None:
+        """Gives the model's calls that are in doubt their outcome, by the effect they were recorded with."""
+        for call, recorded in list(self.progress.in_doubt.items()):
+            if (ask := self.conversation.open.get(call)) is None:
+                continue
+            tool = granted.get(recorded.tool)
+            try:
+                if tool is None or recorded.effect != tool.effect:
+                    raise ToolError("it is not a tool of this workflow any more")
+                await self.call(Permitted(call, tool, tool.parse(ask.arguments)), provenance)
+            except ToolError as error:
+                self.note(e.ToolUnknown(call, f"{_IN_DOUBT.format(recorded.tool)}; {error.message_to_model}."))
+
     async def _take_inbox(self) -> None:
         """Journals what outsiders put into the inbox; one that was journaled before a restart is only dropped."""
         items = await self.services.store.items(self.run)
@@ -117,7 +132,7 @@ class Step:
 
     async def _happen(self, item: Permitted, fresh: bool, provenance: Provenance) -> Outcome:
         if not fresh and item.tool.effect not in ("read", "keyed"):
-            return e.ToolUnknown(item.call, f"Nobody can tell whether {item.tool.name} took effect before a restart.")
+            return e.ToolUnknown(item.call, f"{_IN_DOUBT.format(item.tool.name)}.")
         began = self._elapsed(0)
         try:
             async with asyncio.timeout(item.tool.timeout):

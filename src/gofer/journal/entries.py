@@ -89,7 +89,7 @@ class ToolCall:
     tool: str
     effect: Effect
     arguments: Mapping[str, object] | None = None
-    """None: as the llm.response of that turn asked."""
+    """None: as the llm.response of that turn asked, or as run.concluded says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +117,21 @@ class ToolUnknown:
 
 
 @dataclass(frozen=True, slots=True)
+class RunConcluded:
+    """`run.concluded`: the work is over and this is what will be said; from here only its delivery is left."""
+
+    status: Status
+    reason: str
+    text: str
+    """The answer, or the honest reason why there is none, as people will read it."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunFinished:
     """`run.finished`: the end, after the answer was delivered or with the reason why not."""
 
     status: Status
     reason: str = ""
-    answer: str = ""
 
 
 Entry = (
@@ -135,6 +144,7 @@ Entry = (
     | ToolCall
     | ToolResult
     | ToolUnknown
+    | RunConcluded
     | RunFinished
 )
 
@@ -148,6 +158,7 @@ KINDS: Mapping[str, type[Entry]] = {
     "tool.call": ToolCall,
     "tool.result": ToolResult,
     "tool.unknown": ToolUnknown,
+    "run.concluded": RunConcluded,
     "run.finished": RunFinished,
 }
 """Every kind of entry by the name it has in a journal."""

@@ -41,9 +41,10 @@ class MemoryStore:
         """See Store.head."""
         return self._heads.get(run)
 
-    async def heads(self, limit: int) -> Sequence[Head]:
+    async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
         """See Store.heads."""
-        return sorted(self._heads.values(), key=lambda head: (-head.accepted_at, head.run))[:limit]
+        shown = (head for head in self._heads.values() if private or not head.private)
+        return sorted(shown, key=lambda head: (-head.accepted_at, head.run))[:limit]
 
     async def oldest_runnable(self, conversation: str) -> Head | None:
         """See Store.oldest_runnable."""

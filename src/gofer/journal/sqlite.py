@@ -79,9 +79,11 @@ class SqliteStore:
         rows = await self._rows(f"SELECT {_HEAD} FROM heads WHERE run = ?", (run,))
         return _head(rows[0]) if rows else None
 
-    async def heads(self, limit: int) -> Sequence[Head]:
+    async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
         """See Store.heads."""
-        rows = await self._rows(f"SELECT {_HEAD} FROM heads ORDER BY accepted_at DESC, run LIMIT ?", (limit,))
+        rows = await self._rows(
+            f"SELECT {_HEAD} FROM heads WHERE private <= ? ORDER BY accepted_at DESC, run LIMIT ?", (private, limit)
+        )
         return [_head(row) for row in rows]
 
     async def oldest_runnable(self, conversation: str) -> Head | None:

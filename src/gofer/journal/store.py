@@ -34,8 +34,8 @@ class Store(Protocol):
         """The head of a run, or None."""
         ...
 
-    async def heads(self, limit: int) -> Sequence[Head]:
-        """The newest runs first."""
+    async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
+        """The newest runs first; private ones only when they are asked for, and never for a list people see."""
         ...
 
     async def oldest_runnable(self, conversation: str) -> Head | None:

@@ -1,7 +1,7 @@
 """How do HTTP requests of one local server reach Gofer's doors and pages?"""
 
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -14,8 +14,11 @@ def front(ingress: Ingress, pages: Pages) -> Starlette:
     """The HTTP application: doors for vendors, pages for people."""
 
     async def door(request: Request) -> Response:
-        raw = RawRequest(request.method, request.url.path, _headers(request), await _body(request))
-        reply = await ingress.receive(raw)
+        try:
+            body = await _body(request)
+        except ClientDisconnect:
+            return Response(b"The request broke off.", 400)
+        reply = await ingress.receive(RawRequest(request.method, request.url.path, _headers(request), body))
         return Response(reply.body, reply.status, media_type=reply.media_type)
 
     return Starlette(

@@ -52,7 +52,7 @@ class Pages:
 
     async def runs(self, request: Request) -> Response:
         """The newest runs that are not private."""
-        heads = [head for head in await self.store.heads(200) if not head.private]
+        heads = await self.store.heads(200)
         rows = [
             f'<tr><td><a href="/runs/{head.run}">{head.run[:8]}</a><td>{escape(head.workflow)}'
             f'<td class="{head.status}">{head.status}<td>{timestamp(head.accepted_at)}<td>{escape(head.reason)}'

@@ -79,7 +79,7 @@ class Tour:
         statuses = await asyncio.gather(*(deliver() for deliver in self._eleven(asked)))
         await self._ended(before)
         await asyncio.sleep(0.3)  # time for a second answer, if there were one
-        runs = [head for head in await self.store.heads(50) if head.run not in before]
+        runs = [head for head in await self.store.heads(50, private=True) if head.run not in before]
         answers = self._answers(asked)
         self.say(f"Slack delivered one message {len(statuses)} times: as app_mention and as message, under new event")
         self.say(f"ids, and as retries. Gofer answered each with HTTP {', '.join(map(str, sorted(set(statuses))))}.")
@@ -100,13 +100,13 @@ class Tour:
         return [*deliveries, *retries]
 
     async def _known(self) -> set[str]:
-        return {head.run for head in await self.store.heads(1_000)}
+        return {head.run for head in await self.store.heads(1_000, private=True)}
 
     async def _ended(self, before: set[str]) -> Head:
         """The one new run, when it has ended. Raises TourFailed."""
         async with asyncio.timeout(PATIENCE):
             while True:
-                fresh = [head for head in await self.store.heads(50) if head.run not in before]
+                fresh = [head for head in await self.store.heads(50, private=True) if head.run not in before]
                 if fresh and all(head.status not in RUNNABLE for head in fresh):
                     return fresh[0]
                 await asyncio.sleep(0.02)

@@ -4,17 +4,19 @@ The SDK's client brings authentication, timeouts and errors; its transform of th
 whole history on every call, is passed by: the body is ours, byte for byte. Its retries are off.
 """
 
+import asyncio
 from collections.abc import Mapping
 
 import httpx2
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI, AuthenticationError
 
-from gofer.canonical import as_list, as_object, as_text, decode
+from gofer.canonical import as_list, as_object, as_text, decode, encode_text
 from gofer.errors import BadRequest, RunStopped, TemporaryError
 from gofer.messages import ToolAsk, Usage
 from gofer.models.model import Answer
 
 _JSON = {"Content-Type": "application/json"}
+_MOST_TOKENS = 10**9
 
 
 class OpenAIModel:
@@ -26,12 +28,16 @@ class OpenAIModel:
     async def ask(self, body: bytes, timeout: float) -> Answer:
         """See Model.ask."""
         try:
-            response = await self._client.post(
-                "/chat/completions",
-                content=body,
-                cast_to=httpx2.Response,
-                options={"headers": _JSON, "timeout": timeout, "max_retries": 0},
-            )
+            # The SDK's timeout is for each read; this one is for the whole exchange.
+            async with asyncio.timeout(timeout):
+                response = await self._client.post(
+                    "/chat/completions",
+                    content=body,
+                    cast_to=httpx2.Response,
+                    options={"headers": _JSON, "timeout": timeout, "max_retries": 0},
+                )
+        except TimeoutError as error:
+            raise TemporaryError(f"The model did not answer within {timeout:.0f} seconds; try again.") from error
         except AuthenticationError as error:
             raise RunStopped("The model's provider does not accept the API key; check OPENAI_API_KEY.") from error
         except APIStatusError as error:
@@ -53,7 +59,7 @@ def parse_answer(raw: bytes) -> Answer:
     choice = as_object(choices[0])
     message = as_object(choice.get("message"))
     return Answer(
-        text=as_text(message.get("content")) or as_text(message.get("refusal")),
+        text=_text(message.get("content")) or as_text(message.get("refusal")),
         asks=tuple(_ask(as_object(call), index) for index, call in enumerate(as_list(message.get("tool_calls")))),
         finish=as_text(choice.get("finish_reason")) or "stop",
         model=as_text(body.get("model")),
@@ -66,23 +72,37 @@ def _ask(call: Mapping[str, object], index: int) -> ToolAsk:
     return ToolAsk(
         id=as_text(call.get("id")) or f"call_{index}",
         tool=as_text(function.get("name")),
-        arguments=as_text(function.get("arguments")) or "{}",
+        arguments=_arguments(function.get("arguments")),
     )
+
+
+def _arguments(value: object) -> str:
+    """The JSON text of a call's arguments; some servers send the object itself."""
+    if value is None or value == "":
+        return "{}"
+    return as_text(value) if isinstance(value, str) else encode_text(value)
+
+
+def _text(content: object) -> str:
+    """The text of an answer; some servers send it as a list of parts."""
+    parts = [as_text(as_object(part).get("text")) for part in as_list(content)]
+    return as_text(content) or "".join(parts)
 
 
 def _usage(usage: Mapping[str, object]) -> Usage:
-    return Usage(
-        input_tokens=_count(usage.get("prompt_tokens")),
-        output_tokens=_count(usage.get("completion_tokens")),
-        cached_tokens=_count(as_object(usage.get("prompt_tokens_details")).get("cached_tokens")),
-    )
+    read = _count(usage.get("prompt_tokens"))
+    cached = _count(as_object(usage.get("prompt_tokens_details")).get("cached_tokens"))
+    return Usage(read, _count(usage.get("completion_tokens")), min(cached, read))
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and value >= 0 else 0
+    """A plausible token count; anything else a provider may send counts as nothing."""
+    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else 0
 
 
 def _status_error(status: int) -> TemporaryError | RunStopped:
     if status == 429 or status >= 500:
         return TemporaryError(f"The model's provider is busy or failing (HTTP {status}); try again in a minute.")
+    if status < 400:
+        return RunStopped(f"The model's provider sent a redirect (HTTP {status}); check OPENAI_BASE_URL.")
     return RunStopped(f"The model's provider refused the request (HTTP {status}); check the model's name and limits.")

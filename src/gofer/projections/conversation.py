@@ -15,6 +15,7 @@ from gofer.journal.entries import (
     MessageReceived,
     Recorded,
     RunAccepted,
+    RunConcluded,
     RunFinished,
     RunOwned,
     RunStarted,
@@ -76,7 +77,7 @@ def fold(state: Conversation, recorded: Recorded) -> Conversation:
                 _close_turn(state, recorded)
         case ToolResult() | ToolUnknown() | ToolCall() | LlmRequest():
             pass
-        case RunAccepted() | RunOwned() | RunStarted() | RunFinished():
+        case RunAccepted() | RunOwned() | RunStarted() | RunConcluded() | RunFinished():
             pass
         case _:
             assert_never(recorded.entry)

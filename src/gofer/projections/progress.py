@@ -11,6 +11,7 @@ from gofer.journal.entries import (
     MessageReceived,
     Recorded,
     RunAccepted,
+    RunConcluded,
     RunFinished,
     RunOwned,
     RunStarted,
@@ -28,6 +29,7 @@ class Progress:
     workflow: str = ""
     event: Event | None = None
     started: RunStarted | None = None
+    concluded: RunConcluded | None = None
     finished: RunFinished | None = None
     llm_calls: int = 0
     tool_calls: int = 0
@@ -58,7 +60,9 @@ class Progress:
     @property
     def private(self) -> bool:
         """Whether the run began where only some people can see; unknown counts as private."""
-        return self.started is None or self.started.private
+        if self.started is not None:
+            return self.started.private
+        return self.event is None or self.event.private is not False
 
     def owned_ms(self, now: int) -> int:
         """How long workers have had the run in hand, waiting for models and tools included."""
@@ -91,6 +95,8 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
         case ToolResult() | ToolUnknown() as outcome:
             state.in_doubt.pop(outcome.call, None)
             state.outcomes[outcome.call] = outcome
+        case RunConcluded() as concluded:
+            state.concluded = concluded
         case RunFinished() as finished:
             state.finished = finished
         case MessageReceived(item=item):

@@ -14,6 +14,7 @@ from gofer.journal.entries import (
     MessageReceived,
     Recorded,
     RunAccepted,
+    RunConcluded,
     RunFinished,
     RunOwned,
     RunStarted,
@@ -92,7 +93,7 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
             _update(state, call, status="unknown", end=at)
         case RunFinished() as finished:
             _finish(state, at, finished)
-        case MessageReceived():
+        case MessageReceived() | RunConcluded():
             pass
         case _:
             assert_never(recorded.entry)

@@ -14,6 +14,8 @@ from gofer.triggers.door import Handshake, Ignored, RawRequest
 
 WINDOW = 300
 """Seconds a signature is good for."""
+TEXT_LIMIT = 4_000
+"""Characters of a message that its event keeps; a run reads the message itself from its thread."""
 _TIMESTAMP = re.compile(r"[0-9]{1,12}", re.ASCII)
 _SIGNATURE = re.compile(r"v0=[0-9a-f]{64}", re.ASCII)
 _PRIVATE = {"channel": False, "group": True, "mpim": True, "im": True, "app_home": True}
@@ -94,9 +96,9 @@ def _mention(envelope: Fields, event: Fields) -> Event | Ignored:
         identity=(team, channel, ts),
         conversation=f"slack:{team}:{channel}:{thread_ts}",
         actor=Actor(user),
-        text=as_text(event.get("text")),
+        text=as_text(event.get("text"))[:TEXT_LIMIT],
         place={"team": team, "channel": channel, "ts": ts, "thread_ts": thread_ts},
-        private=_PRIVATE.get(as_text(event.get("channel_type"))),
+        private=None if envelope.get("is_ext_shared_channel") else _PRIVATE.get(as_text(event.get("channel_type"))),
     )
 
 

@@ -1,6 +1,9 @@
 from pathlib import Path
 
+import pytest
+
 from gofer.bootstrap.settings import read_settings
+from gofer.errors import ConfigError
 
 
 def test_an_empty_environment_has_defaults() -> None:
@@ -19,6 +22,20 @@ def test_two_signing_secrets_while_one_is_rotated() -> None:
 def test_a_key_or_an_endpoint_is_a_model() -> None:
     assert read_settings({"OPENAI_API_KEY": "k"}).has_model
     assert read_settings({"OPENAI_BASE_URL": "http://127.0.0.1/v1"}).has_model
+
+
+def test_base_urls_end_as_their_users_need_them() -> None:
+    for given in ("https://slack.example", "https://slack.example/"):
+        assert read_settings({"SLACK_API_URL": given}).slack_api_url == "https://slack.example/"
+    assert read_settings({"SLACK_API_URL": "", "GOFER_DATA": ""}).slack_api_url == "https://slack.com/api/"
+    assert read_settings({"GOFER_DATA": ""}).data == Path(".gofer")
+
+
+@pytest.mark.parametrize("value", ["localhost:1", "http://[", "ftp://x", "https://"])
+@pytest.mark.parametrize("name", ["OPENAI_BASE_URL", "SLACK_API_URL"])
+def test_what_is_no_url_is_named(name: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name} is not a URL"):
+        read_settings({name: value})
 
 
 def test_no_secret_is_printed() -> None:

@@ -5,7 +5,17 @@ import pytest
 
 from engine_room import PROVENANCE, Room, room, says
 from gofer.engine.loop import Ending, coordinate
-from gofer.journal.entries import LlmRequest, MessageReceived, Recorded, ToolResult
+from gofer.engine.step import Step
+from gofer.journal.entries import (
+    LlmRequest,
+    LlmResponse,
+    MessageReceived,
+    Recorded,
+    ToolCall,
+    ToolResult,
+    ToolUnknown,
+)
+from gofer.messages import ToolAsk, Usage
 from gofer.projections import conversation
 from gofer.workflows.schema import Limits
 
@@ -109,6 +119,37 @@ async def test_time_in_the_hands_of_workers_is_limited() -> None:
     made.clock.advance(121)
     ending = await coordinate(step, made.bundle(), PROVENANCE)
     assert ending.reason == "stopped after 2 minutes"
+
+
+async def doubtful(made: Room, tool: str, effect: str) -> Step:
+    """A run whose model asked for one call, and whose owner died between its intent and its outcome."""
+    first = await made.step("first")
+    first.note(MessageReceived("please"))
+    first.note(LlmResponse("", (ToolAsk("c", tool, '{"text": "1"}'),), "tool_calls", "m", Usage(), 0.0, 1))
+    first.note(ToolCall("1.0", tool, effect))
+    await first.commit()
+    return await made.step("second")
+
+
+@pytest.mark.parametrize("effect", ["lookup", "read"])
+async def test_a_call_in_doubt_whose_tool_is_gone_is_unknown_not_refused(effect: str) -> None:
+    made = with_tools(says("Noted."))
+    step = await doubtful(made, "gone", effect)
+    await coordinate(step, made.bundle(), PROVENANCE)
+    assert isinstance(step.progress.outcomes["1.0"], ToolUnknown)
+    assert step.progress.in_doubt == {}
+
+
+async def test_a_call_in_doubt_has_an_outcome_even_when_the_budget_is_spent() -> None:
+    made = with_tools()
+    made.limits = Limits(tool_calls=1)
+    step = await doubtful(made, "post", "blind")
+    made.limits = Limits(llm_calls=1)
+    ending = await coordinate(step, made.bundle(), PROVENANCE)
+    assert ending.status == "limited"
+    assert step.progress.in_doubt == {}
+    assert isinstance(step.progress.outcomes["1.0"], ToolUnknown)
+    assert made.acted == []
 
 
 def requests_of(entries: list[Recorded]) -> list[LlmRequest]:

@@ -34,7 +34,8 @@ ENTRIES = st.one_of(
     st.builds(e.ToolCall, TEXT, TEXT, st.sampled_from(get_args(e.Effect)), st.none() | PLAIN),
     st.builds(e.ToolResult, TEXT, st.sampled_from(["ok", "error", "refused"]), TEXT, TEXT, st.none() | PLAIN, COUNT),
     st.builds(e.ToolUnknown, TEXT, TEXT),
-    st.builds(e.RunFinished, st.sampled_from(get_args(e.Status)), TEXT, TEXT),
+    st.builds(e.RunConcluded, st.sampled_from(get_args(e.Status)), TEXT, TEXT),
+    st.builds(e.RunFinished, st.sampled_from(get_args(e.Status)), TEXT),
 )
 
 
@@ -58,7 +59,7 @@ def test_defaults_are_left_out() -> None:
         ({"kind": "run.finished", "status": "done", "mood": "good"}, "unknown here"),
         ({"kind": "run.finished", "status": "splendid"}, "only"),
         ({"kind": "run.finished"}, "incomplete"),
-        ({"kind": "run.finished", "status": "done", "answer": 5}, "int where str"),
+        ({"kind": "run.finished", "status": "done", "reason": 5}, "int where str"),
         ({"kind": "llm.response", "asks": {}}, "no list"),
         ({"kind": "run.accepted", "event": [], "workflow": "w"}, "no object"),
         (["run.finished"], "not an object"),

@@ -1,4 +1,6 @@
 import asyncio
+import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -88,6 +90,43 @@ def test_missing_and_wrong_typed_parts_of_an_answer_are_nothing() -> None:
 
 def test_a_refusal_of_the_model_is_its_text() -> None:
     assert parse_answer(b'{"choices": [{"message": {"refusal": "I will not."}}]}').text == "I will not."
+
+
+def test_implausible_counts_are_nothing_and_never_negative() -> None:
+    def usage(**counts: object) -> Usage:
+        body = {"choices": [{"message": {"content": "x"}}], "usage": counts}
+        return parse_answer(json.dumps(body).encode()).usage
+
+    assert usage(prompt_tokens=10**400, completion_tokens=True) == Usage()
+    assert usage(prompt_tokens=-5, completion_tokens=2.5) == Usage()
+    cached = usage(prompt_tokens=10, prompt_tokens_details={"cached_tokens": 1_000})
+    assert cached == Usage(10, 0, 10)
+
+
+def test_arguments_and_texts_in_other_shapes_are_kept() -> None:
+    function = {"name": "look", "arguments": {"text": "é"}}
+    message = {"content": [{"type": "text", "text": "a"}, {"text": "b"}], "tool_calls": [{"function": function}]}
+    answer = parse_answer(json.dumps({"choices": [{"message": message}]}).encode())
+    assert answer.text == "ab"
+    assert answer.asks[0].arguments == '{"text":"é"}'
+    for odd in ([1], 5, True):
+        function["arguments"] = odd
+        asked = parse_answer(json.dumps({"choices": [{"message": message}]}).encode())
+        assert json.loads(asked.asks[0].arguments) == odd
+
+
+async def test_the_timeout_is_for_the_whole_exchange() -> None:
+    class Drip(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            while True:
+                await asyncio.sleep(0.02)
+                yield b" "
+
+    async with model(httpx2.Response(200, stream=Drip())) as (asked, _):
+        began = time.monotonic()
+        with pytest.raises(TemporaryError, match="did not answer within"):
+            await asked.ask(b"{}", 0.2)
+    assert time.monotonic() - began < 3
 
 
 async def test_two_runs_ask_at_once() -> None:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from gofer.journal.entries import (
     Entry,
     LlmResponse,
@@ -32,6 +34,9 @@ def test_phases() -> None:
 
 def test_a_run_is_private_until_it_is_known_not_to_be() -> None:
     assert project().private
+    assert project(RunAccepted(mention(), "w")).private
+    assert not project(RunAccepted(replace(mention(), private=False), "w")).private
+    assert project(RunAccepted(replace(mention(), private=False), "w"), RunStarted("b", private=True)).private
     assert project(RunStarted("b", private=True)).private
     assert not project(RunStarted("b", private=False)).private
 

@@ -5,6 +5,7 @@ from gofer.journal.entries import (
     MessageReceived,
     Recorded,
     RunAccepted,
+    RunConcluded,
     RunFinished,
     RunOwned,
     RunStarted,
@@ -29,7 +30,8 @@ RUN: list[Entry] = [
     ToolResult("1.0", "ok", CANARY, "looked", None, 300),
     ToolCall("answer/1", "post", "lookup"),
     ToolUnknown("answer/1", CANARY),
-    RunFinished("needs_attention", "nobody can tell", CANARY),
+    RunConcluded("done", "", CANARY),
+    RunFinished("needs_attention", "nobody can tell"),
 ]
 
 
@@ -45,7 +47,7 @@ def test_a_run_is_a_tree_of_spans_with_genai_names() -> None:
         ("1.0", "llm/1", "tool", "ok"),
         ("answer/1", "run", "tool", "unknown"),
     ]
-    assert (run.start, run.end) == (1_000, 11_000)
+    assert (run.start, run.end) == (1_000, 12_000)
     assert (tool.start, tool.end) == (7_000, 7_300)
     assert llm.attributes["gen_ai.usage.input_tokens"] == 100
     assert llm.attributes["gofer.cost_usd"] == 0.25

@@ -11,7 +11,7 @@ from gofer.errors import BadRequest
 from gofer.events import Actor, Event
 from gofer.secret import Secret
 from gofer.triggers.door import Handshake, Ignored, RawRequest
-from gofer.triggers.slack import SlackDoor, sign
+from gofer.triggers.slack import TEXT_LIMIT, SlackDoor, sign
 from stand_ins import NOON
 
 EVENTS = Path(__file__).parents[2] / "events"
@@ -132,6 +132,18 @@ def test_a_channel_is_public_only_if_slack_says_so(channel_type: str, private: b
     event = DOOR.translate(payload(channel_type=channel_type))
     assert isinstance(event, Event)
     assert event.private is private
+
+
+def test_a_channel_shared_with_another_company_is_not_plainly_public() -> None:
+    event = DOOR.translate(payload(channel_type="channel") | {"is_ext_shared_channel": True})
+    assert isinstance(event, Event)
+    assert event.private is None
+
+
+def test_an_event_keeps_a_bounded_part_of_the_text() -> None:
+    event = DOOR.translate(payload(text="<@U0GOFER0>" + "x" * 900_000))
+    assert isinstance(event, Event)
+    assert len(event.text) == TEXT_LIMIT
 
 
 @pytest.mark.parametrize(

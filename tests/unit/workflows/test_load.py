@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from gofer.engine.services import Links
 from gofer.errors import ConfigError
 from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Catalog, load_catalog
@@ -79,6 +80,12 @@ def test_a_prompt_that_is_not_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "w.md").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match=r"w\.md cannot be read as text"):
         load_catalog(tmp_path)
+
+
+@pytest.mark.parametrize("template", ["https://g/{branch}/{file}", "https://g/{file}", "https://g/}{"])
+def test_a_link_to_prompts_fills_in_the_file_and_nothing_else(template: str) -> None:
+    url = Links("http://x", template).provenance("w", "agents/w.md", "r", private=True).prompt_url
+    assert url == template.replace("{file}", "agents/w.md")
 
 
 def test_a_bundle_comes_back_as_it_was_pinned(tmp_path: Path) -> None:

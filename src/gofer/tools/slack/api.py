@@ -1,5 +1,6 @@
 """How is a method of the Slack Web API called, and what does its refusal mean to a model?"""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -9,6 +10,8 @@ from gofer.errors import BadRequest, TemporaryError, ToolError
 from gofer.outside import HttpResponse
 from gofer.secret import Secret
 from gofer.tools.tool import Call
+
+_log = logging.getLogger(__name__)
 
 _HINTS = {
     "already_reacted": "The reaction is there already.",
@@ -22,6 +25,10 @@ _HINTS = {
     "token_expired": "Gofer's Slack token has expired; whoever runs Gofer has to renew it.",
     "missing_scope": "Gofer's Slack app lacks a permission for this; whoever runs Gofer has to add it.",
 }
+_SETUP = frozenset(
+    {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "missing_scope"}
+)
+"""Refusals that whoever runs Gofer has to act on; nobody in a channel can."""
 _UNCERTAIN = frozenset({"fatal_error", "internal_error", "service_unavailable", "request_timeout"})
 """Refusals after which the method may have half-happened."""
 
@@ -74,6 +81,9 @@ def _reply(method: str, response: HttpResponse) -> Mapping[str, object]:
     if code in _UNCERTAIN:
         raise TemporaryError(f"Slack failed during {method} ({code}).")
     needed = as_text(body.get("needed"))
+    if code in _SETUP:
+        # Neither run nor channel: a refusal also comes to runs that must leave no trace.
+        _log.error("Slack refuses %s (%s %s): %s", method, code, needed, _HINTS.get(code, "renew the token"))
     raise SlackRefusal(method, code, f"The missing permission is {needed}." if needed else "")
 
 

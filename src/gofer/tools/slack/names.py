@@ -28,7 +28,7 @@ class Names:
 
     def person(self, user: str) -> str:
         """The name of a person, never an id."""
-        return self.people.get(user, UNKNOWN)
+        return one_line(self.people.get(user, "")) or UNKNOWN
 
     def text(self, mrkdwn: str) -> str:
         """A message's text with names for ids and Slack's escapes undone."""
@@ -41,13 +41,18 @@ class Names:
         target, _, label = inside.partition("|")
         match target[:1]:
             case "@":
-                return f"@{self.people.get(target[1:], label or UNKNOWN)}"
+                return f"@{one_line(self.people.get(target[1:], label)) or UNKNOWN}"
             case "#":
                 return f"#{label or 'unknown-channel'}"
             case "!":
                 return _special(target[1:], label)
             case _:
                 return f"{label} ({target})" if label and label != target else target
+
+
+def one_line(name: str) -> str:
+    """A name as it may stand in a header: one line and short, whatever somebody called themselves."""
+    return " ".join(name.split())[:80]
 
 
 def mentioned(texts: Iterable[str]) -> set[str]:

@@ -9,15 +9,18 @@ from pydantic import Field
 from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
 from gofer.tools.slack.api import SlackApi
-from gofer.tools.slack.names import Names, find_channel, look_up, mentioned
+from gofer.tools.slack.names import Names, find_channel, look_up, mentioned, one_line
 from gofer.tools.tool import Arguments, Call, ToolResult
 
 _LINK = re.compile(r"/archives/([A-Z0-9]+)/p(\d{10})(\d{6})(?:\?\S*?thread_ts=(\d+\.\d+))?")
 _ID = re.compile(r"[CDG][A-Z0-9]{6,}")
 _TS = re.compile(r"\d{1,12}\.\d{1,9}")
-PAGE = 200
-MESSAGES = 1_000
-"""Messages of one thread read at most; what is beyond is counted, not shown."""
+PAGE, PAGES = 200, 50
+"""Messages asked for at once, and how often, for one thread."""
+TEXT_BUDGET = 30_000
+"""Characters of message texts shown at most; the first message, the one asked for and the newest are kept."""
+MESSAGE_LIMIT = 12_000
+"""Characters of one message shown at most."""
 
 Message = Mapping[str, object]
 
@@ -37,26 +40,50 @@ async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolR
     private = _is_private(info)
     if private and channel != call.place.get("channel"):
         raise ToolError("That channel is private; it can be read only by a run that started there.")
-    messages, more = await _messages(api, call, channel, ts)
+    messages = await _messages(api, call, channel, ts)
     names = await look_up(api, call, _people(messages))
-    name = as_text(info.get("name")) or "a direct message"
+    name = one_line(as_text(info.get("name"))) or "a direct message"
     count = f"{len(messages)} message{'' if len(messages) == 1 else 's'}"
     return ToolResult(
-        text=render(name, messages, names, more),
+        text=render(name, messages, names, ts),
         summary=f"read {count} of a thread",
         details={"channel": name, "private": private, "messages": len(messages)},
     )
 
 
-def render(channel: str, messages: Sequence[Message], names: Names, more: bool = False) -> str:
-    """A thread as a model reads it, oldest first, one header line per message."""
+def render(channel: str, messages: Sequence[Message], names: Names, focus: str = "") -> str:
+    """A thread as a model reads it, oldest first, one header line per message.
+
+    What does not fit is left out in the middle and counted; the message with ts `focus` is always shown.
+    """
     lines = [f"Thread in #{channel}, {len(messages)} messages, oldest first:"]
-    for message in messages:
-        ts = as_text(message.get("ts"))
-        lines += ["", f"{_author(message, names)} at {_time(ts)} (ts {ts}):", *_body(message, names)]
-    if more:
-        lines += ["", f"(The thread goes on; only its first {MESSAGES} messages are shown.)"]
+    before = -1
+    for index in _choose(messages, focus):
+        if index > before + 1:
+            lines += ["", f"({index - before - 1} messages are left out here.)"]
+        ts = as_text(messages[index].get("ts"))
+        lines += ["", f"{_author(messages[index], names)} at {_time(ts)} (ts {ts}):", *_body(messages[index], names)]
+        before = index
     return "\n".join(lines)
+
+
+def _choose(messages: Sequence[Message], focus: str) -> list[int]:
+    """Which messages fit the budget: the first and the one asked for always, then the newest."""
+    chosen = {index for index, message in enumerate(messages) if index == 0 or message.get("ts") == focus}
+    left = TEXT_BUDGET - sum(_size(messages[index]) for index in chosen)
+    for index in reversed(range(len(messages))):
+        if index in chosen:
+            continue
+        left -= _size(messages[index])
+        if left < 0:
+            break
+        chosen.add(index)
+    return sorted(chosen)
+
+
+def _size(message: Message) -> int:
+    header = 80
+    return header + min(len(as_text(message.get("text"))), MESSAGE_LIMIT)
 
 
 async def channel_id(api: SlackApi, call: Call, channel: str) -> str:
@@ -81,10 +108,10 @@ async def _locate(api: SlackApi, call: Call, arguments: ReadThread) -> tuple[str
     return await channel_id(api, call, arguments.channel), ts
 
 
-async def _messages(api: SlackApi, call: Call, channel: str, ts: str) -> tuple[Sequence[Message], bool]:
+async def _messages(api: SlackApi, call: Call, channel: str, ts: str) -> Sequence[Message]:
     found: dict[str, Message] = {}
     cursor = ""
-    while len(found) < MESSAGES:
+    for _ in range(PAGES):
         page = await api.read(call, "conversations.replies", channel=channel, ts=ts, limit=PAGE, cursor=cursor)
         # The parent comes first on every page.
         for message in map(as_object, as_list(page.get("messages"))):
@@ -92,7 +119,7 @@ async def _messages(api: SlackApi, call: Call, channel: str, ts: str) -> tuple[S
         cursor = as_text(as_object(page.get("response_metadata")).get("next_cursor"))
         if not cursor:
             break
-    return list(found.values())[:MESSAGES], bool(cursor)
+    return list(found.values())
 
 
 def _is_private(info: Mapping[str, object]) -> bool:
@@ -110,13 +137,16 @@ def _author(message: Message, names: Names) -> str:
     user = as_text(message.get("user"))
     if user:
         return f"@{names.person(user)}"
-    return as_text(message.get("username")) or as_text(as_object(message.get("bot_profile")).get("name")) or "A bot"
+    profile = as_object(message.get("bot_profile"))
+    return one_line(as_text(message.get("username")) or as_text(profile.get("name"))) or "A bot"
 
 
 def _body(message: Message, names: Names) -> list[str]:
     """Indented, so that no text of a message can pose as another message's header."""
     text = names.text(as_text(message.get("text"))) or "(no text)"
-    return [f"    {line}" for line in text.splitlines()]
+    cut = f"\n[{len(text) - MESSAGE_LIMIT} further characters of this message are left out.]"
+    shown = text if len(text) <= MESSAGE_LIMIT else text[:MESSAGE_LIMIT] + cut
+    return [f"    {line}" for line in shown.splitlines()]
 
 
 def _time(ts: str) -> str:
