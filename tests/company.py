@@ -4,19 +4,22 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx2
 
 from gofer.bootstrap.laptop import Laptop, open_laptop, working
 from gofer.bootstrap.settings import Settings, read_settings
+from gofer.engine.effects import Patience
 from gofer.journal.coordination import RUNNABLE, Head
 from gofer.journal.entries import Entry
 from gofer.journal.log import read_journal
 from gofer.simulators.demo import demo_world
 from gofer.simulators.slack import Message, SlackSimulator
 
+PATIENCE = Patience(permit=20, inflight=0.1, skew=0)
+"""Nothing is late in the simulated Slack."""
 ROOT = Path(__file__).parents[1]
 
 
@@ -86,7 +89,8 @@ async def company(
         if not work:
             yield Company(laptop, http)
             return
-        async with working(laptop.worker):
+        services = replace(laptop.worker.services, patience=PATIENCE)
+        async with working(replace(laptop.worker, services=services)):
             yield Company(laptop, http)
 
 

@@ -67,6 +67,8 @@ class Room:
     blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
     acted: list[str] = field(default_factory=list)
     """`tool:text` of every effect, in the order in which they began."""
+    marked: dict[str, ToolResult] = field(default_factory=dict)
+    """What can be found outside, by the key of the call that did it."""
     limits: Limits = field(default_factory=Limits)
 
     def tool(self, name: str, effect: Effect, act: Callable[[Call, Said], Awaitable[ToolResult]] | None = None) -> None:
@@ -76,9 +78,22 @@ class Room:
             self.acted.append(f"{name}:{said.text}")
             if act is not None:
                 return await act(call, said)
-            return ToolResult(f"{name} did {said.text}", f"{name} done", {"text": said.text})
+            self.marked[call.key] = ToolResult(f"{name} did {said.text}", f"{name} done", {"text": said.text})
+            return self.marked[call.key]
 
-        self.tools[name] = Tool(name, f"does {name}", effect, Said, record, timeout=5.0)
+        async def look(call: Call, said: Said) -> ToolResult | None:
+            return self.marked.get(call.key)
+
+        self.tools[name] = Tool(
+            name,
+            f"does {name}",
+            effect,
+            Said,
+            record,
+            timeout=5.0,
+            look=look if effect == "lookup" else None,
+            destination=lambda said: said.text,
+        )
 
     def services(self) -> Services:
         outside = make_outside(self.clock)

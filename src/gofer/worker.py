@@ -14,7 +14,7 @@ from gofer.engine.step import Step
 from gofer.errors import Damaged, Fenced, RunStopped, TemporaryError
 from gofer.events import Event
 from gofer.journal.coordination import Head, HeadStatus
-from gofer.journal.entries import RunFinished, RunOwned
+from gofer.journal.entries import RunFinished, RunOwned, RunParked
 from gofer.journal.log import Pen, open_journal
 from gofer.queue.doorbell import Doorbell, Queue
 from gofer.workflows.load import Catalog, Loaded
@@ -35,6 +35,8 @@ class Worker:
     """Conversations in flight at once."""
     lease: float = 60.0
     """Seconds a conversation is this worker's unless it is renewed; renewed three times as often."""
+    alone: bool = False
+    """Whether a lock proves that every other owner is dead, so that nobody can be sending any more."""
     pause: float = 1.0
     """Seconds before it listens again to a queue that failed."""
 
@@ -81,6 +83,7 @@ class Worker:
         if not await store.lease(conversation, owner, self.services.outside.clock.now(), self.lease):
             return
         try:
+            await self._wake(bell.run)
             if head := await store.oldest_runnable(conversation):
                 await self._while_leased(self.continue_run(head, owner), conversation, owner, bell)
         finally:
@@ -114,28 +117,52 @@ class Worker:
                 held = await self.services.store.lease(conversation, owner, now, self.lease)
                 await self.queue.extend(bell, VISIBILITY_SECONDS)
 
+    async def _wake(self, run: str) -> None:
+        """A bell for a parked run makes it runnable again; it parks anew when it is too early."""
+        head = await self.services.store.head(run)
+        if head is not None and head.status == "parked":
+            await self._show(head, "queued")
+
     async def continue_run(self, head: Head, owner: str) -> None:
         """Continues one run to its end and keeps its head; the caller holds the lease of its conversation."""
         try:
             await self._show(head, "running")
-            finished, private = await self._to_its_end(head.run, owner)
-            await self._show(head, finished.status, finished.reason, private)
+            step = await self._open(head.run, owner)
+            ended = step.progress.finished or await self._to_its_end(step)
+            await self._leave(head, ended, step.progress.private)
         except Fenced:
             return
         except Damaged as error:
             _log.error("%s", error)
             await self._show(head, "needs_attention", str(error))
 
-    async def _to_its_end(self, run: str, owner: str) -> tuple[RunFinished, bool]:
+    async def _leave(self, head: Head, ended: RunFinished | RunParked, private: bool) -> None:
+        match ended:
+            case RunFinished(status=status, reason=reason):
+                await self._show(head, status, reason, private)
+            case RunParked(until=until):
+                await self._show(head, "parked")
+                await self.queue.ring(head.run, max(0.0, until / 1000 - self.services.outside.clock.now()))
+
+    async def _open(self, run: str, owner: str) -> Step:
         pen = Pen(owner, self.services.outside)
         journal, entries = await open_journal(run, self.services.store, self.services.blobs, pen)
-        step = Step(journal, self.services, entries)
-        if (finished := step.progress.finished) is None:
-            step.note(RunOwned())
-            finished = await self._work(step)
-            step.note(finished)
+        return Step(journal, self.services, entries)
+
+    async def _to_its_end(self, step: Step) -> RunFinished | RunParked:
+        step.note(RunOwned())
+        if step.progress.in_doubt:
+            # From this frame on a predecessor can append nothing more; only now may its effects be looked for.
             await step.commit()
-        return finished, step.progress.private
+            if left := step.quiet_left(self.alone):
+                ended = RunParked("quiet", step.now_ms() + int(left * 1000) + 1)
+                step.note(ended)
+                await step.commit()
+                return ended
+        finished = await self._work(step)
+        step.note(finished)
+        await step.commit()
+        return finished
 
     async def _work(self, step: Step) -> RunFinished:
         event, loaded = step.progress.event, self.catalog.workflows.get(step.progress.workflow)

@@ -57,7 +57,7 @@ class Office:
 
         tools = {
             "slack_read_thread": Tool("slack_read_thread", "", "read", ReadThread, read),
-            "slack_post_message": Tool("slack_post_message", "", "lookup", PostMessage, post),
+            "slack_post_message": Tool("slack_post_message", "", "blind", PostMessage, post),
         }
         services = Services(
             self.store,
@@ -286,7 +286,7 @@ async def test_what_was_concluded_is_what_is_delivered_even_after_a_crash_before
         RunConcluded("failed", "no model", "I could not finish this: no model"),
     ):
         journal.add(entry)
-    journal.add(ToolCall("answer/1", "slack_post_message", "lookup"))
+    journal.add(ToolCall("answer/1", "slack_post_message", "blind"))
     await journal.commit()
     await made.hear()
     assert made.model.requests == []

@@ -67,7 +67,8 @@ async def open_laptop(
         ingress = build_ingress(settings, catalog.routes(), state.store, state.queue, key, outside)
         url = await stack.enter_async_context(serve(front(ingress, Pages(state.store, state.blobs, catalog)), port))
         model = build_model(settings, http)
-        worker = build_worker(settings, catalog, state.store, state.blobs, state.queue, model, outside, url)
+        # The lock on the state proves that no other worker is alive.
+        worker = build_worker(settings, catalog, state.store, state.blobs, state.queue, model, outside, url, alone=True)
         if slack is not None:
             slack.subscribe(f"{url}/slack/events")
         yield Laptop(url, ingress, worker, state, catalog, slack, slack_url, _model_name(settings))
@@ -75,13 +76,13 @@ async def open_laptop(
 
 @contextlib.asynccontextmanager
 async def working(worker: Worker) -> AsyncGenerator[None]:
-    """The worker hears doorbells while the block runs; if it ends by itself, so does the block."""
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(worker.serve())
-        try:
-            yield
-        finally:
-            task.cancel()
+    """The worker hears doorbells while the block runs."""
+    task = asyncio.create_task(worker.serve())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def _simulate_slack(

@@ -41,8 +41,10 @@ def build_worker(
     model: Model,
     outside: Outside,
     base_url: str,
+    *,
+    alone: bool,
 ) -> Worker:
-    """A worker over given stores and a given model."""
+    """A worker over given stores and a given model; `alone` when a lock keeps every other worker out."""
     tools = slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token))
     services = Services(
         store=store,
@@ -53,4 +55,4 @@ def build_worker(
         links=Links(base_url, catalog.defaults.prompt_links),
         outside=outside,
     )
-    return Worker(services, queue, catalog)
+    return Worker(services, queue, catalog, alone=alone)

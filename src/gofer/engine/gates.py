@@ -3,7 +3,7 @@
 Gates are plain functions of the progress so far: they await nothing and write nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,8 +59,10 @@ def tool_calls(progress: Progress, limits: Limits, wanted: int, now_ms: int) -> 
     return budget(progress, limits, now_ms)
 
 
-def permission(call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]]) -> Permitted | Refused:
-    """Whether a tool the model asked for exists for this workflow and was called as it must be."""
+def permission(
+    call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]], locked: Collection[tuple[str, str]]
+) -> Permitted | Refused:
+    """Whether a tool the model asked for exists for this workflow, was called as it must be, and is not locked."""
     if int(call.rpartition(".")[2]) >= CALLS_PER_TURN:
         return Refused(call, f"Not called: at most {CALLS_PER_TURN} tool calls fit one turn. Ask again in the next.")
     tool = granted.get(ask.tool)
@@ -68,6 +70,11 @@ def permission(call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]]) -> Per
         names = ", ".join(granted) or "none"
         return Refused(call, f"There is no tool {ask.tool!r} here. The tools of this workflow: {names}.")
     try:
-        return Permitted(call, tool, tool.parse(ask.arguments))
+        permitted = Permitted(call, tool, tool.parse(ask.arguments))
     except ToolError as error:
         return Refused(call, error.message_to_model)
+    if (tool.name, tool.destination(permitted.arguments)) in locked:
+        return Refused(
+            call, f"Not called: an earlier {tool.name} there may have happened, and nobody can tell. Say so."
+        )
+    return permitted

@@ -51,7 +51,7 @@ async def _turn(
     await step.settle(granted, provenance)
     permitted: list[Permitted] = []
     for call, ask in step.conversation.open.items():
-        match gates.permission(call, ask, granted):
+        match gates.permission(call, ask, granted, step.progress.locked):
             case Permitted() as allowed:
                 permitted.append(allowed)
             case gates.Refused(call=refused, text=text):

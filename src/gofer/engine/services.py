@@ -1,10 +1,11 @@
 """What does a run rely on that is not its own: stores, the model, tools, prices, links, the outside?"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gofer.blobs.store import Blobs
+from gofer.engine.effects import Patience
 from gofer.journal.store import Store
 from gofer.models.model import Model
 from gofer.models.prices import Prices
@@ -39,3 +40,4 @@ class Services:
     prices: Prices
     links: Links
     outside: Outside
+    patience: Patience = field(default_factory=Patience)

@@ -1,17 +1,17 @@
 """How does a side effect happen? Intent, effect, outcome: each journaled, in this order, and only here.
 
 An intent is committed before its effect begins; an outcome waits in the draft for the next intent, so that both
-share a frame. On resume a call with an outcome is answered from the journal, and one in doubt by its effect:
-`read` and `keyed` are done again, anything else is `unknown` and never repeated.
+share a frame. On resume a call with an outcome is answered from the journal, and one in doubt by its effect
+(`engine/effects.py`).
 """
 
 import asyncio
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gofer.engine.context import Window
+from gofer.engine.effects import Done, Permit, Refused, Silence, Unknown, carry_out, quiet_seconds
 from gofer.engine.services import Services
 from gofer.errors import RunStopped, TemporaryError, ToolError
 from gofer.journal import entries as e
@@ -22,10 +22,6 @@ from gofer.tools.tool import Arguments, Call, Provenance, Tool
 
 TEXT_LIMIT = 40_000
 """Characters of one tool result that a model is shown at most."""
-
-_IN_DOUBT = "Nobody can tell whether {} took effect before a restart"
-
-_log = logging.getLogger(__name__)
 
 Outcome = e.ToolResult | e.ToolUnknown
 
@@ -50,6 +46,7 @@ class Step:
         self.progress = progress.project(entries)
         self.conversation = conversation.project(entries)
         self._journal = journal
+        self._permit = Permit(services.outside.clock, services.patience, self._renew_permit)
 
     def note(self, entry: e.Entry) -> None:
         """Adds a fact to the next frame; it is durable with the next intent or `commit`."""
@@ -59,7 +56,9 @@ class Step:
 
     async def commit(self) -> None:
         """Makes everything noted so far durable. Raises Fenced, TemporaryError."""
-        await self._journal.commit()
+        if self._journal.drafted:
+            self._permit.begin()
+            await self._journal.commit()
 
     def provenance(self, prompt_file: str) -> Provenance:
         """The links that what this run writes now ends with."""
@@ -115,7 +114,16 @@ class Step:
                     raise ToolError("it is not a tool of this workflow any more")
                 await self.call(Permitted(call, tool, tool.parse(ask.arguments)), provenance)
             except ToolError as error:
-                self.note(e.ToolUnknown(call, f"{_IN_DOUBT.format(recorded.tool)}; {error.message_to_model}."))
+                self.note(self._unknown(call, recorded.tool, error.message_to_model))
+
+    def quiet_left(self, predecessor_is_dead: bool) -> float:
+        """Seconds until what a lost predecessor may have sent is sure to be seen; 0 when nothing is in doubt."""
+        doubtful = (call.tool for call in self.progress.in_doubt.values() if call.effect == "lookup")
+        tools = (self.services.tools.get(name) for name in doubtful)
+        patience = self.services.patience
+        waits = [quiet_seconds(tool, patience, predecessor_is_dead=predecessor_is_dead) for tool in tools if tool]
+        until = self.progress.quiet_until or self.progress.owned_at + int(max(waits, default=0.0) * 1000)
+        return max(0.0, (until - self.now_ms()) / 1000) if waits else 0.0
 
     async def _take_inbox(self) -> None:
         """Journals what outsiders put into the inbox; one that was journaled before a restart is only dropped."""
@@ -131,29 +139,27 @@ class Step:
         return call in self.progress.outcomes or call in self.progress.in_doubt
 
     async def _happen(self, item: Permitted, fresh: bool, provenance: Provenance) -> Outcome:
-        if not fresh and item.tool.effect not in ("read", "keyed"):
-            return e.ToolUnknown(item.call, f"{_IN_DOUBT.format(item.tool.name)}.")
         began = self._elapsed(0)
-        try:
-            async with asyncio.timeout(item.tool.timeout):
-                result = await item.tool.act(self._call(item, provenance), item.arguments)
-        except ToolError as error:
-            return e.ToolResult(item.call, "error", cut(error.message_to_model), took_ms=self._elapsed(began))
-        except (TemporaryError, TimeoutError) as error:
-            return self._unanswered(item, str(error) or f"it took longer than {item.tool.timeout:g} seconds", began)
-        except Exception as error:  # noqa: BLE001
-            # A tool's own bug must not take the run with it; its text may hold contents, its type does not.
-            _log.error("tool %s failed with %s in run %s", item.tool.name, type(error).__name__, self.run)
-            return self._unanswered(item, f"it failed with {type(error).__name__}", began)
-        details = result.details or None
-        return e.ToolResult(item.call, "ok", cut(result.text), result.summary, details, self._elapsed(began))
+        call = self._call(item, provenance)
+        match await carry_out(item.tool, call, item.arguments, self._permit, fresh=fresh):
+            case Done(result=done):
+                took = self._elapsed(began)
+                return e.ToolResult(item.call, "ok", cut(done.text), done.summary, done.details or None, took)
+            case Refused(text=text):
+                return e.ToolResult(item.call, "error", cut(text), took_ms=self._elapsed(began))
+            case Silence(why=why):
+                text = f"{item.tool.name} got no answer: {why}"
+                return e.ToolResult(item.call, "error", cut(text), took_ms=self._elapsed(began))
+            case Unknown(why=why):
+                return self._unknown(item.call, item.tool.name, why, item.tool.destination(item.arguments))
 
-    def _unanswered(self, item: Permitted, why: str, began: int) -> Outcome:
-        """Nobody confirmed it: a read can be asked for again, anything else may have happened."""
-        if item.tool.effect == "read":
-            text = f"{item.tool.name} got no answer: {why}"
-            return e.ToolResult(item.call, "error", cut(text), took_ms=self._elapsed(began))
-        return e.ToolUnknown(item.call, cut(f"Nobody can tell whether {item.tool.name} took effect: {why}"))
+    def _unknown(self, call: str, tool: str, why: str, destination: str = "") -> e.ToolUnknown:
+        text = f"Nobody can tell whether {tool} took effect: {why}. It is not tried again."
+        return e.ToolUnknown(call, cut(text), destination)
+
+    async def _renew_permit(self) -> None:
+        self.note(e.PermitRenewed())
+        await self._journal.commit()
 
     def _call(self, item: Permitted, provenance: Provenance) -> Call:
         event = self.progress.event

@@ -8,7 +8,7 @@ from typing import Literal
 
 from gofer.journal.entries import Status
 
-HeadStatus = Literal["queued", "running"] | Status
+HeadStatus = Literal["queued", "running", "parked"] | Status
 RUNNABLE: tuple[HeadStatus, ...] = ("queued", "running")
 """Statuses in which a run waits for a worker or has one."""
 

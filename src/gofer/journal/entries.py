@@ -114,6 +114,23 @@ class ToolUnknown:
     call: str
     text: str
     """For the model and the trace: why it cannot be told."""
+    destination: str = ""
+    """What of the outside it may have changed; its tool is locked for that until the end of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermitRenewed:
+    """`permit.renewed`: the owner still is the owner, right before it sends something outside."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunParked:
+    """`run.parked`: nobody works on it before `until`; it holds neither lease nor conversation meanwhile."""
+
+    why: Literal["quiet"]
+    """`quiet`: what a lost predecessor may have sent has to land before anybody looks for it."""
+    until: int
+    """Unix milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +161,8 @@ Entry = (
     | ToolCall
     | ToolResult
     | ToolUnknown
+    | PermitRenewed
+    | RunParked
     | RunConcluded
     | RunFinished
 )
@@ -158,6 +177,8 @@ KINDS: Mapping[str, type[Entry]] = {
     "tool.call": ToolCall,
     "tool.result": ToolResult,
     "tool.unknown": ToolUnknown,
+    "permit.renewed": PermitRenewed,
+    "run.parked": RunParked,
     "run.concluded": RunConcluded,
     "run.finished": RunFinished,
 }

@@ -55,6 +55,11 @@ class Journal:
         self._draft.append(recorded)
         return recorded
 
+    @property
+    def drafted(self) -> bool:
+        """Whether there is anything to commit."""
+        return bool(self._draft)
+
     async def commit(self) -> None:
         """Writes the draft as the next frame; nothing happens when it is empty.
 

@@ -13,11 +13,13 @@ from gofer.journal.entries import (
     LlmRequest,
     LlmResponse,
     MessageReceived,
+    PermitRenewed,
     Recorded,
     RunAccepted,
     RunConcluded,
     RunFinished,
     RunOwned,
+    RunParked,
     RunStarted,
     ToolCall,
     ToolResult,
@@ -75,9 +77,9 @@ def fold(state: Conversation, recorded: Recorded) -> Conversation:
             state.outcomes[call] = text
             if len(state.outcomes) == len(state.asks):
                 _close_turn(state, recorded)
-        case ToolResult() | ToolUnknown() | ToolCall() | LlmRequest():
+        case ToolResult() | ToolUnknown() | ToolCall() | LlmRequest() | PermitRenewed():
             pass
-        case RunAccepted() | RunOwned() | RunStarted() | RunConcluded() | RunFinished():
+        case RunAccepted() | RunOwned() | RunStarted() | RunParked() | RunConcluded() | RunFinished():
             pass
         case _:
             assert_never(recorded.entry)

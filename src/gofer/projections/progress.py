@@ -9,11 +9,13 @@ from gofer.journal.entries import (
     LlmRequest,
     LlmResponse,
     MessageReceived,
+    PermitRenewed,
     Recorded,
     RunAccepted,
     RunConcluded,
     RunFinished,
     RunOwned,
+    RunParked,
     RunStarted,
     ToolCall,
     ToolResult,
@@ -47,6 +49,10 @@ class Progress:
     """What came of each call that has an outcome, by call id."""
     taken: set[str] = field(default_factory=set[str])
     """Ids of inbox items that were journaled."""
+    locked: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    """Tool and destination of calls that nobody can tell about."""
+    quiet_until: int = 0
+    """When the quiet time for the calls in doubt is over; 0 when it has not begun."""
     in_doubt: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     """Calls that were about to happen and have no outcome."""
 
@@ -90,23 +96,39 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
             _spend(state, response)
         case ToolCall() as call:
             state.in_doubt[call.call] = call
+            state.quiet_until = 0
             # `<turn>.<index>` is the model's; `<purpose>/<n>` is ours.
             state.tool_calls += "/" not in call.call
-        case ToolResult() | ToolUnknown() as outcome:
-            state.in_doubt.pop(outcome.call, None)
-            state.outcomes[outcome.call] = outcome
+        case ToolResult() as result:
+            state.in_doubt.pop(result.call, None)
+            state.outcomes[result.call] = result
+        case ToolUnknown() as unknown:
+            _lock(state, unknown)
+        case RunParked(until=until):
+            state.quiet_until = until
+            state.owned_before_ms += max(0, recorded.at - state.owned_at)
+            state.owned_at = 0
         case RunConcluded() as concluded:
             state.concluded = concluded
         case RunFinished() as finished:
             state.finished = finished
         case MessageReceived(item=item):
             state.taken.add(item)
+        case PermitRenewed():
+            # Something is about to be sent again: what it may do has to land before anybody looks for it.
+            state.quiet_until = 0
         case LlmRequest():
             pass
         case _:
             assert_never(recorded.entry)
     state.last_at = recorded.at
     return state
+
+
+def _lock(state: Progress, unknown: ToolUnknown) -> None:
+    if call := state.in_doubt.pop(unknown.call, None):
+        state.locked.add((call.tool, unknown.destination))
+    state.outcomes[unknown.call] = unknown
 
 
 def _take_over(state: Progress, at: int) -> None:

@@ -12,11 +12,13 @@ from gofer.journal.entries import (
     LlmRequest,
     LlmResponse,
     MessageReceived,
+    PermitRenewed,
     Recorded,
     RunAccepted,
     RunConcluded,
     RunFinished,
     RunOwned,
+    RunParked,
     RunStarted,
     ToolCall,
     ToolResult,
@@ -93,7 +95,9 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
             _update(state, call, status="unknown", end=at)
         case RunFinished() as finished:
             _finish(state, at, finished)
-        case MessageReceived() | RunConcluded():
+        case RunParked(why=why):
+            _update(state, "run", {"gofer.parked": why}, status="parked")
+        case MessageReceived() | PermitRenewed() | RunConcluded():
             pass
         case _:
             assert_never(recorded.entry)

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar, cast
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from gofer.canonical import as_object
-from gofer.errors import ToolError
+from gofer.errors import ConfigError, ToolError
 from gofer.events import Actor
 from gofer.journal.entries import Effect
 from gofer.outside import Clock, Http
@@ -67,6 +67,10 @@ class ToolResult:
     """For the code of the run: plain JSON."""
 
 
+def _anywhere(arguments: Arguments) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[A]):
     """A declared tool. `act` raises ToolError to tell the model, TemporaryError when nobody answered."""
@@ -80,6 +84,18 @@ class Tool(Generic[A]):
     act: Callable[[Call, A], Awaitable[ToolResult]]
     timeout: float = 20.0
     """Seconds after which a call counts as unanswered."""
+    look: Callable[[Call, A], Awaitable[ToolResult | None]] | None = None
+    """For `lookup`: finds what an earlier attempt with the same key did, or None."""
+    settle: float = 0.0
+    """For `lookup`: seconds after which something that happened is sure to be found."""
+    destination: Callable[[A], str] = _anywhere
+    """What of the outside it acts on; a call whose outcome is unknown locks its tool for that."""
+
+    def __post_init__(self) -> None:
+        if (self.effect == "lookup") != (self.look is not None):
+            raise ConfigError(
+                f"The tool {self.name} has effect {self.effect}: `look` goes with `lookup` and nothing else."
+            )
 
     def schema(self) -> dict[str, object]:
         """The tool as a Chat Completions request lists it."""

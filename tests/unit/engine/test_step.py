@@ -99,13 +99,30 @@ async def test_in_doubt_what_can_be_repeated_is_done_again_under_the_same_key(ef
     assert keys == ["run1/1.0"]
 
 
-@pytest.mark.parametrize("effect", ["lookup", "blind"])
-async def test_in_doubt_what_cannot_be_repeated_is_unknown(effect: str) -> None:
-    made = with_tools(effect)
-    await crash_between_intent_and_outcome(made, effect)
-    outcome = await (await made.step("second")).call(permitted(made, "1.0", effect), PROVENANCE)
+async def test_in_doubt_what_cannot_be_repeated_is_unknown() -> None:
+    made = with_tools("blind")
+    await crash_between_intent_and_outcome(made, "blind")
+    outcome = await (await made.step("second")).call(permitted(made, "1.0", "blind"), PROVENANCE)
     assert isinstance(outcome, ToolUnknown)
     assert made.acted == []
+
+
+async def test_in_doubt_what_can_be_found_is_not_done_again() -> None:
+    made = with_tools("lookup")
+    await crash_between_intent_and_outcome(made, "lookup")
+    made.marked["run1/1.0"] = Result("it is there", "found")
+    outcome = await (await made.step("second")).call(permitted(made, "1.0", "lookup"), PROVENANCE)
+    assert outcome == ToolResult("1.0", "ok", "it is there", "found")
+    assert made.acted == []
+
+
+async def test_in_doubt_what_is_not_found_is_done_once_more_under_a_new_frame() -> None:
+    made = with_tools("lookup")
+    await crash_between_intent_and_outcome(made, "lookup")
+    outcome = await (await made.step("second")).call(permitted(made, "1.0", "lookup"), PROVENANCE)
+    assert isinstance(outcome, ToolResult)
+    assert made.acted == ["lookup:it"]
+    assert (await made.kinds())[-1] == ["RunOwned", "PermitRenewed"]
 
 
 async def test_no_effect_without_a_durable_intent() -> None:

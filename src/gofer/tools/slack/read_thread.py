@@ -40,7 +40,7 @@ async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolR
     private = _is_private(info)
     if private and channel != call.place.get("channel"):
         raise ToolError("That channel is private; it can be read only by a run that started there.")
-    messages = await _messages(api, call, channel, ts)
+    messages = await replies(api, call, channel, ts)
     names = await look_up(api, call, _people(messages))
     name = one_line(as_text(info.get("name"))) or "a direct message"
     count = f"{len(messages)} message{'' if len(messages) == 1 else 's'}"
@@ -108,11 +108,12 @@ async def _locate(api: SlackApi, call: Call, arguments: ReadThread) -> tuple[str
     return await channel_id(api, call, arguments.channel), ts
 
 
-async def _messages(api: SlackApi, call: Call, channel: str, ts: str) -> Sequence[Message]:
+async def replies(api: SlackApi, call: Call, channel: str, ts: str, **also: str) -> Sequence[Message]:
+    """The messages of a thread, oldest first, as Slack gives them; at most PAGES pages."""
     found: dict[str, Message] = {}
     cursor = ""
     for _ in range(PAGES):
-        page = await api.read(call, "conversations.replies", channel=channel, ts=ts, limit=PAGE, cursor=cursor)
+        page = await api.read(call, "conversations.replies", channel=channel, ts=ts, limit=PAGE, cursor=cursor, **also)
         # The parent comes first on every page.
         for message in map(as_object, as_list(page.get("messages"))):
             found.setdefault(as_text(message.get("ts")), message)

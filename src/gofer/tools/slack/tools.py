@@ -5,7 +5,7 @@ from typing import Any
 
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.read_thread import ReadThread, read_thread
-from gofer.tools.slack.write import AddReaction, PostMessage, add_reaction, post_message
+from gofer.tools.slack.write import AddReaction, PostMessage, add_reaction, find_message, post_message
 from gofer.tools.tool import Tool
 
 
@@ -25,6 +25,9 @@ def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="lookup",
             arguments=PostMessage,
             act=partial(post_message, api),
+            look=partial(find_message, api),
+            settle=5.0,
+            destination=lambda arguments: f"{arguments.channel}/{arguments.thread_ts}",
         ),
         Tool(
             name="slack_add_reaction",

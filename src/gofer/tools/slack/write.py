@@ -4,9 +4,10 @@ import re
 
 from pydantic import Field
 
+from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
 from gofer.tools.slack.api import SlackApi, SlackRefusal
-from gofer.tools.slack.read_thread import channel_id
+from gofer.tools.slack.read_thread import channel_id, replies
 from gofer.tools.tool import Arguments, Call, Provenance, ToolResult
 
 MARKDOWN_LIMIT = 12_000
@@ -51,6 +52,22 @@ async def post_message(api: SlackApi, call: Call, arguments: PostMessage) -> Too
     )
     ts = str(reply.get("ts", ""))
     return ToolResult(f"Posted (ts {ts}).", "posted a message", {"channel": channel, "ts": ts})
+
+
+async def find_message(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult | None:
+    """The message an earlier attempt of the same call posted, found by the key in its metadata, or None."""
+    channel = await _writable(api, call, arguments.channel)
+    if arguments.thread_ts:
+        messages = await replies(api, call, channel, arguments.thread_ts, include_all_metadata="true")
+    else:
+        page = await api.read(call, "conversations.history", channel=channel, limit=200, include_all_metadata="true")
+        messages = [as_object(message) for message in as_list(page.get("messages"))]
+    for message in messages:
+        payload = as_object(as_object(message.get("metadata")).get("event_payload"))
+        if payload.get("key") == call.key:
+            ts = as_text(message.get("ts"))
+            return ToolResult(f"Posted (ts {ts}).", "posted a message", {"channel": channel, "ts": ts})
+    return None
 
 
 async def add_reaction(api: SlackApi, call: Call, arguments: AddReaction) -> ToolResult:

@@ -1,0 +1,197 @@
+"""What becomes of a call, by its effect, when nobody confirmed it?
+
+    read     do it again whenever the model asks again
+    keyed    do it again with the same key; a refusal of a retry proves nothing about the first attempt
+    lookup   wait until a late effect would show, look for our marker, then do it once more
+    blind    never again
+
+Fencing keeps a lost worker from writing to the journal, not from sending. So an effect also needs a *permit*: its
+last frame must be young (`Patience.permit`) on the worker's own monotonic clock, checked right before each request.
+A new owner waits a *quiet time* before it reconciles, so that a paused predecessor's last request has landed.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gofer.errors import Fenced, TemporaryError, ToolError
+from gofer.outside import Clock, Http, HttpResponse
+from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long safety waits, in seconds. Shorter is only right where nothing can be late, as in tests."""
+
+    permit: float = 20.0
+    """How old the run's last frame may be when something is sent."""
+    inflight: float = 30.0
+    """How long after it was sent a request may have its effect."""
+    skew: float = 10.0
+    """How far the clocks of two machines may be apart."""
+
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """It happened, or was found to have happened."""
+
+    result: ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """It was refused, and did not happen."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """Nobody confirmed it."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Nobody can tell, and nobody will: it is not tried again."""
+
+    why: str
+
+
+class Permit:
+    """The right to send, as long as the run's last frame is young enough."""
+
+    def __init__(self, clock: Clock, patience: Patience, renew: Callable[[], Awaitable[None]]) -> None:
+        self.patience = patience
+        self._clock = clock
+        self._renew = renew
+        self._since = clock.monotonic()
+
+    def begin(self) -> None:
+        """A frame is about to be written: the permit counts from before the write."""
+        self._since = self._clock.monotonic()
+
+    async def hold(self) -> None:
+        """Returns when it is allowed to send now. Raises Fenced when the run is in other hands."""
+        while self._clock.monotonic() - self._since > self.patience.permit:
+            await self.renew()
+
+    async def renew(self) -> None:
+        """Writes a frame that says that something is about to be sent. Raises Fenced."""
+        self.begin()
+        await self._renew()
+
+
+class PermittedHttp:
+    """HTTP for a call that writes: each request holds the permit right before it is sent."""
+
+    def __init__(self, http: Http, permit: Permit) -> None:
+        self._http = http
+        self._permit = permit
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        content: bytes = b"",
+        timeout: float,
+        limit: int = 5_000_000,
+    ) -> HttpResponse:
+        """See Http.request."""
+        await self._permit.hold()
+        bounded = min(timeout, self._permit.patience.inflight)
+        return await self._http.request(method, url, headers=headers, content=content, timeout=bounded, limit=limit)
+
+
+async def carry_out(
+    tool: Tool[Any], call: Call, arguments: Arguments, permit: Permit, *, fresh: bool
+) -> Done | Refused | Silence | Unknown:
+    """Makes a call happen, or finds out what became of an earlier attempt when it is not `fresh`."""
+    match tool.effect:
+        case "read":
+            return await _attempt(tool, call, arguments)
+        case "keyed":
+            return await _with_its_key(tool, replace(call, http=PermittedHttp(call.http, permit)), arguments, fresh)
+        case "lookup":
+            return await _after_a_look(
+                tool, replace(call, http=PermittedHttp(call.http, permit)), arguments, permit, fresh
+            )
+        case "blind":
+            if not fresh:
+                return Unknown("it was under way when its worker was lost")
+            outcome = await _attempt(tool, replace(call, http=PermittedHttp(call.http, permit)), arguments)
+            return Unknown(outcome.why) if isinstance(outcome, Silence) else outcome
+
+
+def quiet_seconds(tool: Tool[Any], patience: Patience, *, predecessor_is_dead: bool) -> float:
+    """How long a new owner waits, from its first frame on, before it looks for what its predecessor may have done."""
+    late = 0.0 if predecessor_is_dead else patience.permit + patience.inflight + patience.skew
+    return max(tool.settle, late)
+
+
+async def _with_its_key(tool: Tool[Any], call: Call, arguments: Arguments, fresh: bool) -> Done | Refused | Unknown:
+    first = await _attempt(tool, call, arguments) if fresh else Silence("it was under way when its worker was lost")
+    if not isinstance(first, Silence):
+        return first
+    match await _attempt(tool, call, arguments):
+        case Done() as done:
+            return done
+        case Refused(text=why) | Silence(why=why):
+            return Unknown(f"{first.why}; then: {why}")
+
+
+async def _after_a_look(
+    tool: Tool[Any], call: Call, arguments: Arguments, permit: Permit, fresh: bool
+) -> Done | Refused | Unknown:
+    if fresh:
+        first = await _attempt(tool, call, arguments)
+        if not isinstance(first, Silence):
+            return first
+        await asyncio.sleep(max(tool.settle, permit.patience.inflight))
+    found = await _look(tool, call, arguments)
+    if not isinstance(found, Refused):
+        return found
+    # Whoever takes over from here on has to wait again before it looks.
+    await permit.renew()
+    again = await _attempt(tool, call, arguments)
+    if not isinstance(again, Silence):
+        return again
+    await asyncio.sleep(max(tool.settle, permit.patience.inflight))
+    found = await _look(tool, call, arguments)
+    return Unknown(again.why) if isinstance(found, Refused) else found
+
+
+async def _look(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | Refused | Unknown:
+    """Done when our marker is there, Refused when it is not, Unknown when nobody answered."""
+    if tool.look is None:
+        return Unknown("its tool cannot look for it")
+    try:
+        async with asyncio.timeout(tool.timeout):
+            found = await tool.look(call, arguments)
+    except (ToolError, TemporaryError, TimeoutError) as error:
+        return Unknown(f"looking for it failed: {error}")
+    return Refused("not found") if found is None else Done(found)
+
+
+async def _attempt(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | Refused | Silence:
+    try:
+        async with asyncio.timeout(tool.timeout):
+            return Done(await tool.act(call, arguments))
+    except ToolError as error:
+        return Refused(error.message_to_model)
+    except Fenced:
+        raise
+    except (TemporaryError, TimeoutError) as error:
+        return Silence(str(error) or f"it took longer than {tool.timeout:g} seconds")
+    except Exception as error:  # noqa: BLE001
+        # A tool's own bug must not take the run with it; its text may hold contents, its type does not.
+        _log.error("tool %s failed with %s", tool.name, type(error).__name__)
+        return Silence(f"it failed with {type(error).__name__}")
