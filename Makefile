@@ -26,6 +26,9 @@ test: check ## everything that must hold: check, then all tests with coverage
 	$(RUN) coverage run -m pytest $(ARGS)
 	$(RUN) coverage report
 
+test-long: .venv/.dev ## 100,000 simulated schedules, about an hour
+	$(RUN) pytest tests/simulation --schedules 100000 $(ARGS)
+
 bench: .venv/.dev ## benchmarks: ratios against a bare loop, printed
 	$(RUN) pytest tests/benchmarks -s -p no:cacheprovider --benchmarks $(ARGS)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gofer.blobs.memory import MemoryBlobs
+from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
 from gofer.engine.step import Step
 from gofer.errors import TemporaryError
@@ -16,6 +17,7 @@ from gofer.journal.store import Store
 from gofer.messages import ToolAsk, Usage
 from gofer.models.model import Answer
 from gofer.models.prices import Price, Prices
+from gofer.outside import Http
 from gofer.tools.tool import Arguments, Call, Provenance, Tool, ToolResult
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
@@ -70,6 +72,8 @@ class Room:
     marked: dict[str, ToolResult] = field(default_factory=dict)
     """What can be found outside, by the key of the call that did it."""
     limits: Limits = field(default_factory=Limits)
+    patience: Patience = field(default_factory=Patience)
+    http: Http | None = None
 
     def tool(self, name: str, effect: Effect, act: Callable[[Call, Said], Awaitable[ToolResult]] | None = None) -> None:
         """Declares a tool; without `act` it records the call and says so."""
@@ -96,8 +100,8 @@ class Room:
         )
 
     def services(self) -> Services:
-        outside = make_outside(self.clock)
-        return Services(self.store, self.blobs, self.model, self.tools, PRICES, Links("http://localhost"), outside)
+        outside, links = make_outside(self.clock, self.http), Links("http://localhost")
+        return Services(self.store, self.blobs, self.model, self.tools, PRICES, links, outside, self.patience)
 
     def bundle(self) -> Bundle:
         workflow = Workflow(

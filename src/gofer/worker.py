@@ -59,10 +59,12 @@ class Worker:
         """Deals with one doorbell: continues the oldest run of its conversation, if there is one to continue."""
         try:
             head = await self.services.store.head(bell.run)
-            if head is not None:
-                # Also when that run is over: it may be the only bell left for the one after it.
-                await self._continue_conversation(head.conversation, bell)
-            await self.queue.acknowledge(bell)
+            # Also when that run is over: it may be the only bell left for the one after it.
+            if head is None or await self._continue_conversation(head.conversation, bell) or head.status != "parked":
+                await self.queue.acknowledge(bell)
+            else:
+                # Whoever is busy there will not look for a parked run when it is done.
+                await self.queue.extend(bell, self.lease)
         except TemporaryError as error:
             # The bell stays and comes back after its visibility time.
             _log.warning("run %s was not continued: %s", bell.run, error)
@@ -78,10 +80,11 @@ class Worker:
             await asyncio.sleep(self.pause)
             return ()
 
-    async def _continue_conversation(self, conversation: str, bell: Doorbell) -> None:
+    async def _continue_conversation(self, conversation: str, bell: Doorbell) -> bool:
+        """Continues its oldest runnable run; False when somebody else is busy with it."""
         store, owner = self.services.store, self.services.outside.new_id()
         if not await store.lease(conversation, owner, self.services.outside.clock.now(), self.lease):
-            return
+            return False
         try:
             await self._wake(bell.run)
             if head := await store.oldest_runnable(conversation):
@@ -91,6 +94,7 @@ class Worker:
         # Only after the release: whoever rings now finds the conversation free.
         if head := await store.oldest_runnable(conversation):
             await self.queue.ring(head.run)
+        return True
 
     async def _while_leased(
         self, work: Coroutine[None, None, None], conversation: str, owner: str, bell: Doorbell

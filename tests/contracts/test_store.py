@@ -95,6 +95,23 @@ async def test_the_oldest_runnable_run_of_a_conversation_comes_next(store: Store
     assert await store.oldest_runnable("nothing") is None
 
 
+async def test_unfinished_runs_that_stand_still_are_found_oldest_first(store: Store) -> None:
+    await store.create_head(head("new", 900))
+    await store.create_head(head("old", 100))
+    await store.put_head(head("alive", 50, status="running", updated_at=950))
+    await store.put_head(head("parked", 60, status="parked", updated_at=200))
+    await store.put_head(head("over", 10, status="done", updated_at=20))
+    assert [item.run for item in await store.unfinished(900, 10)] == ["old", "parked"]
+    assert [item.run for item in await store.unfinished(901, 10)] == ["old", "parked", "new"]
+    assert [item.run for item in await store.unfinished(901, 1)] == ["old"]
+
+
+async def test_all_leases_can_be_dropped_by_who_knows_that_their_holders_are_dead(store: Store) -> None:
+    await store.lease("c1", "dead", NOON, 60)
+    await store.drop_leases()
+    assert await store.lease("c1", "alive", NOON, 60)
+
+
 async def test_a_lease_has_one_holder_until_it_ends(store: Store) -> None:
     assert await store.lease("c1", "me", NOON, 60)
     assert not await store.lease("c1", "you", NOON + 59, 60)

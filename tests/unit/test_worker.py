@@ -275,6 +275,35 @@ async def test_a_renewal_that_failed_is_tried_again_and_a_lost_lease_ends_the_wo
     assert await made.status("run1") == "running"
 
 
+async def test_a_call_in_doubt_parks_the_run_until_it_is_quiet_outside() -> None:
+    """A paused predecessor may still be sending: 60 seconds, a second bell in between changes nothing."""
+    made = office(says("unused"))
+
+    async def look(call: Call, arguments: PostMessage) -> ToolResult | None:
+        made.posted.append("looked")
+        return ToolResult("Posted", "posted")
+
+    post = made.worker.services.tools["slack_post_message"]
+    tools = {**made.worker.services.tools, "slack_post_message": replace(post, effect="lookup", look=look, settle=5.0)}
+    made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
+    await made.accept("run1")
+    journal, _ = await open_journal("run1", made.store, made.blobs, Pen("crashed", made.worker.services.outside))
+    for entry in (RunStarted("b", private=False), RunConcluded("done", "", "Hello.")):
+        journal.add(entry)
+    journal.add(ToolCall("answer/1", "slack_post_message", "lookup"))
+    await journal.commit()
+    await made.hear()
+    assert (await made.status("run1"), made.posted) == ("parked", [])
+    made.clock.advance(30)
+    await made.queue.ring("run1")
+    await made.hear()
+    assert (await made.status("run1"), made.posted) == ("parked", [])
+    made.clock.advance(31)
+    while await made.hear():
+        pass
+    assert (await made.status("run1"), made.posted) == ("done", ["looked"])
+
+
 async def test_what_was_concluded_is_what_is_delivered_even_after_a_crash_before_the_end() -> None:
     """The answer was posted, or may have been; the next owner works no further."""
     made = office(says("must not be asked"))

@@ -23,6 +23,7 @@ from gofer.secret import Secret
 from gofer.simulators.demo import demo_scripts
 from gofer.simulators.offline_model import offline_model
 from gofer.simulators.slack import SlackSimulator
+from gofer.sweeper import Sweeper
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog, load_catalog
 
@@ -76,13 +77,21 @@ async def open_laptop(
 
 @contextlib.asynccontextmanager
 async def working(worker: Worker) -> AsyncGenerator[None]:
-    """The worker hears doorbells while the block runs."""
-    task = asyncio.create_task(worker.serve())
+    """The worker hears doorbells and the sweeper sweeps while the block runs.
+
+    What an earlier process left under way is taken up at once: the lock proves that it is dead.
+    """
+    store, queue = worker.services.store, worker.queue
+    sweeper = Sweeper(store, queue, worker.services.outside.clock)
+    await store.drop_leases()
+    await sweeper.sweep(still=0)
+    tasks = [asyncio.create_task(serving) for serving in (worker.serve(), sweeper.serve())]
     try:
         yield
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _simulate_slack(

@@ -11,6 +11,8 @@ from gofer.journal.entries import Status
 HeadStatus = Literal["queued", "running", "parked"] | Status
 RUNNABLE: tuple[HeadStatus, ...] = ("queued", "running")
 """Statuses in which a run waits for a worker or has one."""
+UNFINISHED: tuple[HeadStatus, ...] = (*RUNNABLE, "parked")
+"""Statuses of runs that have not ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,11 @@ class Head:
     updated_at: int = 0
     """Unix milliseconds."""
     reason: str = ""
+
+    @property
+    def touched_at(self) -> int:
+        """When anybody last wrote about the run, unix milliseconds."""
+        return max(self.accepted_at, self.updated_at)
 
     def now(self, status: HeadStatus, at: int, *, private: bool | None = None, reason: str = "") -> "Head":
         """The head after a change; `private` None leaves it as it is."""

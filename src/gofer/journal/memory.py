@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from gofer.journal.coordination import RUNNABLE, Head, InboxItem
+from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem
 
 
 class MemoryStore:
@@ -51,6 +51,11 @@ class MemoryStore:
         runnable = (h for h in self._heads.values() if h.conversation == conversation and h.status in RUNNABLE)
         return min(runnable, key=lambda head: (head.accepted_at, head.run), default=None)
 
+    async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
+        """See Store.unfinished."""
+        found = (head for head in self._heads.values() if head.status in UNFINISHED and head.touched_at < before)
+        return sorted(found, key=lambda head: (head.touched_at, head.run))[:limit]
+
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
         """See Store.lease."""
         holder, until = self._leases.get(conversation, (owner, now))
@@ -63,6 +68,10 @@ class MemoryStore:
         """See Store.release."""
         if self._leases.get(conversation, ("", 0.0))[0] == owner:
             del self._leases[conversation]
+
+    async def drop_leases(self) -> None:
+        """See Store.drop_leases."""
+        self._leases.clear()
 
     async def put_item(self, run: str, item: InboxItem) -> None:
         """See Store.put_item."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gofer.database import Database
-from gofer.journal.coordination import RUNNABLE, Head, InboxItem
+from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS frames (
@@ -22,6 +22,8 @@ CREATE TABLE IF NOT EXISTS heads (
 CREATE INDEX IF NOT EXISTS heads_by_age ON heads (accepted_at DESC, run);
 CREATE INDEX IF NOT EXISTS heads_runnable ON heads (conversation, accepted_at, run)
     WHERE status IN ('queued', 'running');
+CREATE INDEX IF NOT EXISTS heads_unfinished ON heads (max(accepted_at, updated_at), run)
+    WHERE status IN ('queued', 'running', 'parked');
 CREATE TABLE IF NOT EXISTS leases (conversation TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS inbox (
     run TEXT NOT NULL, id TEXT NOT NULL, entry BLOB NOT NULL, PRIMARY KEY (run, id)
@@ -33,6 +35,7 @@ Row = tuple[Any, ...]
 
 _HEAD = "run, workflow, conversation, accepted_at, status, private, updated_at, reason"
 _RUNNABLE = ", ".join(f"'{status}'" for status in RUNNABLE)
+_UNFINISHED = ", ".join(f"'{status}'" for status in UNFINISHED)
 
 
 class SqliteStore:
@@ -95,6 +98,15 @@ class SqliteStore:
         )
         return _head(rows[0]) if rows else None
 
+    async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
+        """See Store.unfinished."""
+        rows = await self._rows(
+            f"SELECT {_HEAD} FROM heads WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at) < ?"
+            " ORDER BY max(accepted_at, updated_at), run LIMIT ?",
+            (before, limit),
+        )
+        return [_head(row) for row in rows]
+
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
         """See Store.lease."""
         rows = await self._rows(
@@ -107,6 +119,10 @@ class SqliteStore:
     async def release(self, conversation: str, owner: str) -> None:
         """See Store.release."""
         await self._rows("DELETE FROM leases WHERE conversation = ? AND owner = ?", (conversation, owner))
+
+    async def drop_leases(self) -> None:
+        """See Store.drop_leases."""
+        await self._rows("DELETE FROM leases", ())
 
     async def put_item(self, run: str, item: InboxItem) -> None:
         """See Store.put_item."""

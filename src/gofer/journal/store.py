@@ -42,12 +42,20 @@ class Store(Protocol):
         """The run of a conversation that is to act next, by `accepted_at` and then by id, or None."""
         ...
 
+    async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
+        """Runs that have not ended and whose head was last written before `before` (unix ms), oldest first."""
+        ...
+
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
         """Takes or extends the lease of a conversation; False when somebody else has it until later than `now`."""
         ...
 
     async def release(self, conversation: str, owner: str) -> None:
         """Gives the lease back; nothing happens when it is somebody else's by now."""
+        ...
+
+    async def drop_leases(self) -> None:
+        """Frees every conversation; only for who knows that every holder is dead."""
         ...
 
     async def put_item(self, run: str, item: InboxItem) -> None:

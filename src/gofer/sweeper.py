@@ -1,0 +1,48 @@
+"""Who notices a run that stands still? A sweeper rings for every unfinished run that nobody wrote about lately.
+
+Doorbells and heads may be lost or overwritten by a worker that was frozen; the journals are not. One more ring costs a
+look, so the sweeper never asks why.
+"""
+
+import asyncio
+import logging
+from dataclasses import dataclass
+
+from gofer.errors import TemporaryError
+from gofer.journal.store import Store
+from gofer.outside import Clock
+from gofer.queue.doorbell import Queue
+
+BATCH = 100
+"""Runs rung for in one sweep at most, the oldest first."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Sweeper:
+    """Rings for what stands still."""
+
+    store: Store
+    queue: Queue
+    clock: Clock
+    every: float = 60.0
+    """Seconds between two sweeps."""
+    still: float = 180.0
+    """Seconds without a sign of life after which a run is rung for."""
+
+    async def serve(self) -> None:
+        """Sweeps until it is cancelled."""
+        while True:
+            try:
+                await self.sweep(self.still)
+            except TemporaryError as error:
+                _log.warning("nothing was swept: %s", error)
+            await asyncio.sleep(self.every)
+
+    async def sweep(self, still: float) -> int:
+        """Rings for every unfinished run without a sign of life for `still` seconds; gives how many there were."""
+        heads = await self.store.unfinished(int((self.clock.now() - still) * 1000), BATCH)
+        for head in heads:
+            await self.queue.ring(head.run)
+        return len(heads)

@@ -1,0 +1,146 @@
+"""Machines that crash, freeze and lose answers, and the stores and queues they see through that."""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from gofer.errors import TemporaryError
+from gofer.journal.coordination import Head, InboxItem
+from gofer.journal.store import Store
+from gofer.queue.doorbell import Doorbell, Queue
+
+T = TypeVar("T")
+
+
+@dataclass
+class Faults:
+    """How often what goes wrong, per boundary. All of it stops when `over` is set."""
+
+    chance: random.Random
+    crash: float = 0.012
+    pause: float = 0.006
+    throttle: float = 0.03
+    lost: float = 0.03
+    refused: float = 0.04
+    late: float = 0.06
+    over: bool = False
+    seen: Counter[str] = field(default_factory=Counter)
+    limbo: list["asyncio.Future[None]"] = field(default_factory=list)
+    """What dead machines wait for, kept so that nothing of them is collected, and so cleaned up, too early."""
+
+    def happens(self, what: str) -> bool:
+        """Rolls the dice for one kind of fault."""
+        if self.over or self.chance.random() >= getattr(self, what):
+            return False
+        self.seen[what] += 1
+        return True
+
+
+class Machine:
+    """One process: it can be killed or frozen at any boundary between two of its outside calls."""
+
+    def __init__(self, faults: Faults) -> None:
+        self.faults = faults
+        self.dead = asyncio.Event()
+
+    async def boundary(self) -> None:
+        """Time passes; or the machine freezes for minutes; or it is dead, and nothing it does ever returns."""
+        if self.faults.happens("crash"):
+            self.dead.set()
+        if self.faults.happens("pause"):
+            await asyncio.sleep(self.faults.chance.uniform(30, 400))
+        await asyncio.sleep(self.faults.chance.uniform(0.001, 0.05))
+        if self.dead.is_set():
+            self.faults.limbo.append(asyncio.get_running_loop().create_future())
+            await self.faults.limbo[-1]
+
+    async def io(self, call: Callable[[], Awaitable[T]]) -> T:
+        """One call to a store, as an SDK makes it: throttled calls and lost answers are tried again blindly."""
+        for attempt in range(6):
+            await self.boundary()
+            if self.faults.happens("throttle"):
+                await asyncio.sleep(0.2 * 2**attempt)
+                continue
+            result = await call()
+            if self.faults.happens("lost"):
+                await asyncio.sleep(0.2)
+                continue
+            await self.boundary()
+            return result
+        raise TemporaryError("throttled")
+
+
+class MachineStore:
+    """A store as one machine sees it."""
+
+    def __init__(self, machine: Machine, store: Store) -> None:
+        self._io = machine.io
+        self._store = store
+
+    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+        return await self._io(lambda: self._store.create(run, n, frame))
+
+    async def frames(self, run: str) -> Sequence[bytes]:
+        return await self._io(lambda: self._store.frames(run))
+
+    async def create_head(self, head: Head) -> None:
+        await self._io(lambda: self._store.create_head(head))
+
+    async def put_head(self, head: Head) -> None:
+        await self._io(lambda: self._store.put_head(head))
+
+    async def head(self, run: str) -> Head | None:
+        return await self._io(lambda: self._store.head(run))
+
+    async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
+        return await self._io(lambda: self._store.heads(limit, private=private))
+
+    async def oldest_runnable(self, conversation: str) -> Head | None:
+        return await self._io(lambda: self._store.oldest_runnable(conversation))
+
+    async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
+        return await self._io(lambda: self._store.unfinished(before, limit))
+
+    async def drop_leases(self) -> None:
+        await self._io(self._store.drop_leases)
+
+    async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
+        return await self._io(lambda: self._store.lease(conversation, owner, now, seconds))
+
+    async def release(self, conversation: str, owner: str) -> None:
+        await self._io(lambda: self._store.release(conversation, owner))
+
+    async def put_item(self, run: str, item: InboxItem) -> None:
+        await self._io(lambda: self._store.put_item(run, item))
+
+    async def items(self, run: str) -> Sequence[InboxItem]:
+        return await self._io(lambda: self._store.items(run))
+
+    async def drop_items(self, run: str, ids: Sequence[str]) -> None:
+        await self._io(lambda: self._store.drop_items(run, ids))
+
+
+class MachineQueue:
+    """A queue as one machine sees it; now and then a bell is handed to two listeners."""
+
+    def __init__(self, machine: Machine, queue: Queue) -> None:
+        self._machine = machine
+        self._queue = queue
+
+    async def ring(self, run: str, delay: float = 0.0) -> None:
+        await self._machine.io(lambda: self._queue.ring(run, delay))
+
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+        await self._machine.boundary()
+        bells = await self._queue.receive(1, visibility, wait)
+        await self._machine.boundary()
+        return bells
+
+    async def extend(self, bell: Doorbell, visibility: float) -> None:
+        await self._machine.io(lambda: self._queue.extend(bell, visibility))
+
+    async def acknowledge(self, bell: Doorbell) -> None:
+        await self._machine.io(lambda: self._queue.acknowledge(bell))

@@ -1,0 +1,258 @@
+"""One schedule: a seed decides every delivery, fault and delay; afterwards the world and the journals are compared."""
+
+import asyncio
+import itertools
+import random
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from clockwork import VirtualClock, VirtualLoop, play
+from machines import Faults, Machine, MachineQueue, MachineStore
+from world import INFLIGHT, RestlessModel, World, WorldHttp, make_tools
+
+from gofer.blobs.memory import MemoryBlobs
+from gofer.dispatch import Ingress
+from gofer.engine.effects import Patience
+from gofer.engine.services import Links, Services
+from gofer.errors import Damaged, TemporaryError
+from gofer.events import Event
+from gofer.journal import entries as e
+from gofer.journal.log import read_journal
+from gofer.journal.memory import MemoryStore
+from gofer.journal.sqlite import SCHEMA, SqliteStore
+from gofer.journal.store import Store
+from gofer.models.prices import Prices
+from gofer.outside import Outside
+from gofer.projections import conversation, progress, trace
+from gofer.queue.memory import MemoryQueue
+from gofer.secret import Secret
+from gofer.sweeper import Sweeper
+from gofer.tools.tool import Tool
+from gofer.worker import Worker
+from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.routes import Routes
+from gofer.workflows.schema import Defaults, Limits, Workflow
+from stand_ins import mention
+
+T = TypeVar("T")
+LIMITS = Limits(tool_calls=100, llm_calls=100, tokens=10**9, minutes=10**6, usd=1e9)
+WORKFLOW = Workflow(
+    description="d", owner="#o", when=("slack.mention",), tools=("search", "page", "ticket", "mail"), limits=LIMITS
+)
+CATALOG = Catalog({"w": Loaded("w", WORKFLOW, "Simulate.", "agents/w.md", "m")}, Defaults())
+FAULTS_UNTIL, PATIENCE_UNTIL = 2_500.0, 12_000.0
+"""Virtual seconds until nothing goes wrong any more, and until every run has to have ended."""
+
+
+class InlineDatabase:
+    """A database without its thread: the same statements, in the order of the simulation."""
+
+    def __init__(self) -> None:
+        self._connection = sqlite3.connect(":memory:", isolation_level=None)
+        self._connection.executescript(SCHEMA)
+
+    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return work(self._connection)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@dataclass
+class Rules:
+    """What keeps a schedule safe; a mutant replaces one of them."""
+
+    tools: Callable[[], dict[str, Tool]] = make_tools
+    patience: Patience = field(default_factory=lambda: Patience(permit=20, inflight=INFLIGHT, skew=10))
+    store: Callable[[Store], Store] = lambda store: store
+    ingress: type[Ingress] = Ingress
+    alone: bool = False
+
+
+@dataclass
+class Report:
+    """What one schedule came to."""
+
+    violations: list[str]
+    faults: Counter[str]
+    journals: list[bytes]
+    unknown: int
+    calls: int
+    takeovers: int
+    runs: int
+
+
+class Schedule:
+    """Three mentions in two threads, delivered as Slack delivers, on machines that fail."""
+
+    def __init__(self, seed: int, kind: str = "memory", rules: Rules | None = None) -> None:
+        self.loop = VirtualLoop()
+        self.clock = VirtualClock(self.loop)
+        self.rules = rules or Rules()
+        self.faults = Faults(random.Random(seed))
+        self.world = World(self.faults)
+        self.database = InlineDatabase() if kind == "sqlite" else None
+        store = SqliteStore(self.database) if self.database else MemoryStore()  # type: ignore[arg-type]
+        self.store: Store = self.rules.store(store)
+        self.queue = MemoryQueue(self.clock)
+        self.blobs = MemoryBlobs()
+        self.ids = itertools.count(1)
+        self.graves: list[asyncio.Task] = []
+        self.accepted: dict[tuple[str, ...], set[str]] = {}
+
+    def run(self) -> Report:
+        try:
+            return play(self.loop, self._play())
+        finally:
+            if self.database:
+                self.database.close()
+
+    async def _play(self) -> Report:
+        events = [mention(ts="1.0"), mention(ts="2.0", channel="C2"), mention(ts="3.0", channel="C2")]
+        events[2] = Event(**{**_fields(events[2]), "conversation": events[1].conversation})
+        providers = [asyncio.create_task(self._provider(event)) for event in events]
+        background = [asyncio.create_task(self._sweep())]
+        background += [asyncio.create_task(self._keep_a_worker()) for _ in range(2)]
+        await asyncio.gather(*providers)
+        while self.world.under_way or (self.loop.time() < PATIENCE_UNTIL and not await self._all_ended()):
+            await asyncio.sleep(20)
+            self.faults.over = self.loop.time() > FAULTS_UNTIL
+        report = await self._report()
+        for task in background:
+            task.cancel()
+        return report
+
+    async def _provider(self, event: Event) -> None:
+        """Slack: four deliveries over six minutes, some of them doubled."""
+        for gap in (0.0, 3.0, 57.0, 240.0):
+            await asyncio.sleep(gap + self.faults.chance.random())
+            copies = 1 + (self.faults.chance.random() < 0.5)
+            self.graves += [asyncio.create_task(self._deliver(event)) for _ in range(copies)]
+
+    async def _deliver(self, event: Event) -> None:
+        machine = Machine(self.faults)
+        routes = Routes({"slack.mention": ("w",)})
+        store, queue = MachineStore(machine, self.store), MachineQueue(machine, self.queue)
+        ingress = self.rules.ingress({}, routes, store, queue, Secret("key"), self._outside(machine))
+        try:
+            (run,) = await ingress.accept(event)
+        except TemporaryError:
+            return
+        self.accepted.setdefault(event.identity, set()).add(run)
+
+    async def _keep_a_worker(self) -> None:
+        """A worker; when its machine dies, another takes its place after a while."""
+        while True:
+            machine = Machine(self.faults)
+            serving = asyncio.create_task(self._worker(machine).serve())
+            await machine.dead.wait()
+            self.graves.append(serving)
+            # What the dead machine had under way stays where it is; nothing of it is cleaned up.
+            serving.add_done_callback(lambda task: task.cancelled() or task.exception())
+            await asyncio.sleep(self.faults.chance.uniform(1, 60))
+
+    async def _sweep(self) -> None:
+        """A sweeper that is started anew by a schedule, as on AWS: one that fails is followed by the next."""
+        while True:
+            machine = Machine(self.faults)
+            store, queue = MachineStore(machine, self.store), MachineQueue(machine, self.queue)
+            sweep = asyncio.create_task(Sweeper(store, queue, self.clock).sweep(180))
+            sweep.add_done_callback(lambda task: task.cancelled() or task.exception())
+            self.graves.append(sweep)
+            await asyncio.sleep(120)
+
+    def _worker(self, machine: Machine) -> Worker:
+        store, queue = MachineStore(machine, self.store), MachineQueue(machine, self.queue)
+        services = Services(
+            store,
+            self.blobs,
+            RestlessModel(machine),
+            self.rules.tools(),
+            Prices({}),
+            Links("http://localhost"),
+            self._outside(machine),
+            self.rules.patience,
+        )
+        return Worker(services, queue, CATALOG, concurrency=2, alone=self.rules.alone)
+
+    def _outside(self, machine: Machine) -> Outside:
+        return Outside(WorldHttp(machine, self.world), self.clock, lambda: f"id{next(self.ids):06}", self.faults.chance)
+
+    async def _all_ended(self) -> bool:
+        runs = {run for found in self.accepted.values() for run in found}
+        try:
+            entries = [await read_journal(run, self.store, self.blobs) for run in sorted(runs)]
+        except Damaged:
+            return True
+        return all(any(isinstance(item.entry, e.RunFinished) for item in journal) for journal in entries)
+
+    async def _report(self) -> Report:
+        runs = sorted({run for found in self.accepted.values() for run in found})
+        violations = [f"{len(found)} runs for one event" for found in self.accepted.values() if len(found) != 1]
+        report = Report(violations, self.faults.seen, [], 0, 0, 0, len(runs))
+        for run in runs:
+            report.journals.append(b"\n".join(await self.store.frames(run)))
+            try:
+                self._judge(run, await read_journal(run, self.store, self.blobs), report)
+            except Damaged as error:
+                report.violations.append(str(error))
+        return report
+
+    def _judge(self, run: str, journal: Sequence[e.Recorded], report: Report) -> None:
+        entries = [recorded.entry for recorded in journal]
+        report.takeovers += sum(isinstance(entry, e.RunOwned) for entry in entries) - 1
+        if not any(isinstance(entry, e.RunFinished) for entry in entries):
+            report.violations.append("an accepted run did not end")
+        report.violations += _outcomes(entries)
+        report.violations += self._effects(run, journal, report)
+        for length in range(1, len(journal) + 1, 7):
+            trace.project(journal[:length])
+            progress.project(journal[:length])
+
+    def _effects(self, run: str, journal: Sequence[e.Recorded], report: Report) -> list[str]:
+        """What the journal says of each call against what the world saw of it."""
+        found: list[str] = []
+        state = progress.project(journal)
+        asked = _asked(journal)
+        for call, outcome in state.outcomes.items():
+            tool = next((r.entry for r in journal if isinstance(r.entry, e.ToolCall) and r.entry.call == call), None)
+            report.calls += 1
+            report.unknown += isinstance(outcome, e.ToolUnknown)
+            if tool is None or tool.effect == "read":
+                continue
+            landed = self.world.landed[f"{run}/{call}"]
+            if len(landed) > 1:
+                found.append(f"a {tool.effect} effect happened {len(landed)} times")
+            if isinstance(outcome, e.ToolResult) and outcome.status == "ok" and len(landed) != 1:
+                found.append(f"a {tool.effect} call is said to have happened, and did {len(landed)} times")
+            if isinstance(outcome, e.ToolResult) and outcome.status == "error" and landed:
+                found.append(f"a {tool.effect} call is said to be refused, and happened")
+            if landed and call in asked and landed[0] != asked[call]:
+                found.append("an effect with words that are not in the journal")
+        known = {f"{run}/{r.entry.call}" for r in journal if isinstance(r.entry, e.ToolCall)}
+        if stray := [key for key in self.world.sent if key.startswith(f"{run}/") and key not in known]:
+            found.append(f"{len(stray)} effects without an intent")
+        return found
+
+
+def _fields(event: Event) -> dict[str, object]:
+    return {name: getattr(event, name) for name in event.__slots__}
+
+
+def _asked(journal: Sequence[e.Recorded]) -> dict[str, str]:
+    """The words of every call the model asked for, by call id."""
+    asked: dict[str, str] = {}
+    state = conversation.Conversation()
+    for recorded in journal:
+        state = conversation.fold(state, recorded)
+        if isinstance(recorded.entry, e.LlmResponse):
+            asked |= {call: ask.arguments.split('"')[3] for call, ask in state.asks.items()}
+    return asked
+
+
+def _outcomes(entries: Sequence[e.Entry]) -> list[str]:
+    calls = Counter(entry.call for entry in entries if isinstance(entry, e.ToolResult | e.ToolUnknown))
+    return [f"{count} outcomes of one call" for count in calls.values() if count > 1]

@@ -1,0 +1,112 @@
+"""Every promise holds on every schedule; and each rule that keeps them is missed when it is taken away.
+
+A failing seed is played again with `python -m pytest tests/simulation --seed N --store memory|sqlite`.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+from schedule import Report, Rules, Schedule
+from world import make_tools
+
+from gofer.dispatch import Ingress
+from gofer.engine.effects import Patience
+from gofer.events import Event
+from gofer.journal.store import Store
+from gofer.tools.tool import Call, Tool, ToolResult
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """Thousands of simulated failures are logged as what they are; here nobody reads them."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def played(seeds: Sequence[int], kind: str, rules: Rules | None = None) -> dict[int, Report]:
+    return {seed: Schedule(seed, kind, rules).run() for seed in seeds}
+
+
+def test_schedules_without_a_violation(request: pytest.FixtureRequest) -> None:
+    """2,000 in `make test`, 100,000 in `make test-long`; memory and SQLite take turns."""
+    only, count = request.config.getoption("--seed"), request.config.getoption("--schedules")
+    seeds = range(count) if only is None else [only]
+    kinds = ("memory", "sqlite") if only is None else (request.config.getoption("--store"),)
+    for seed in seeds:
+        kind = kinds[seed % len(kinds)]
+        report = Schedule(seed, kind).run()
+        assert report.violations == [], f"replay with --seed {seed} --store {kind}"
+        assert report.runs == 3
+
+
+def test_the_same_seed_gives_the_same_journals_on_every_store() -> None:
+    for seed in range(15):
+        first, again, other = Schedule(seed).run(), Schedule(seed).run(), Schedule(seed, "sqlite").run()
+        assert first.journals == again.journals == other.journals
+
+
+def test_without_faults_nothing_is_unknown_and_nobody_takes_over() -> None:
+    for seed in range(5):
+        schedule = Schedule(seed)
+        schedule.faults.over = True
+        report = schedule.run()
+        assert (report.violations, report.unknown, report.takeovers) == ([], 0, 0)
+
+
+class Forwarding:
+    """A store that does what another does; a mutant overrides one promise."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+
+class WithoutFence(Forwarding):
+    """Whoever writes a frame is told that it was written."""
+
+    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+        frames = getattr(self._store, "_frames")  # noqa: B009
+        if n <= len(frames[run]):
+            frames[run][n - 1] = frame
+            return None
+        return await self._store.create(run, n, frame)
+
+
+class WithoutClaim(Ingress):
+    """Every delivery is a happening of its own."""
+
+    async def start(self, event: Event, workflow: str) -> str:
+        return await super().start(replace(event, identity=(*event.identity, self.outside.new_id())), workflow)
+
+
+def repeating() -> dict[str, Tool]:
+    """Tools that are done again without a look."""
+
+    async def never(call: Call, said: object) -> ToolResult | None:
+        return None
+
+    return {name: replace(tool, look=never) if tool.effect == "lookup" else tool for name, tool in make_tools().items()}
+
+
+MUTANTS = {
+    "the fence": (Rules(store=WithoutFence), 60),
+    "the claim": (Rules(ingress=WithoutClaim), 5),
+    "the look": (Rules(tools=repeating), 60),
+    "the quiet time": (Rules(patience=Patience(permit=20, inflight=0, skew=-20), alone=True), 1_500),
+}
+
+
+@pytest.mark.parametrize("rule", MUTANTS)
+def test_a_rule_that_is_taken_away_is_missed(rule: str) -> None:
+    rules, at_most = MUTANTS[rule]
+    for seed in range(at_most):
+        if Schedule(seed, "memory", rules).run().violations:
+            return
+    pytest.fail(f"{at_most} schedules without {rule} had no violation")

@@ -1,0 +1,154 @@
+"""What is outside in a simulation: effects that land late or twice or never, and a model that never repeats itself."""
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from machines import Faults, Machine
+
+from gofer.canonical import encode
+from gofer.errors import TemporaryError, ToolError
+from gofer.journal.entries import Effect
+from gofer.messages import ToolAsk, Usage
+from gofer.models.model import Answer
+from gofer.outside import HttpResponse
+from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+
+INFLIGHT = 30.0
+SETTLE = 5.0
+PLAN: tuple[tuple[str, ...], ...] = (
+    ("search", "page"),
+    ("ticket", "mail"),
+    ("ticket", "ticket", "mail"),
+)
+"""The tools the model asks for, turn by turn; then it answers."""
+EFFECTS: Mapping[str, Effect] = {
+    "slack_read_thread": "read",
+    "search": "read",
+    "page": "keyed",
+    "ticket": "lookup",
+    "mail": "blind",
+    "slack_post_message": "lookup",
+}
+
+
+class Anything(Arguments):
+    """Whatever is said, for every simulated tool."""
+
+    text: str = ""
+    ts: str = ""
+    thread_ts: str = ""
+
+
+@dataclass
+class World:
+    """What truly happened: the argument of every effect that landed, by the key of its call."""
+
+    faults: Faults
+    landed: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    sent: list[str] = field(default_factory=list)
+    """Keys in the order in which something was sent for them."""
+    under_way: int = 0
+
+    def land(self, key: str, effect: Effect, text: str) -> None:
+        self.under_way -= 1
+        if effect == "read" or (effect == "keyed" and self.landed[key]):
+            return
+        self.landed[key].append(text)
+
+
+class WorldHttp:
+    """The network of one machine. Deciding to send and sending are one step: nothing comes between."""
+
+    def __init__(self, machine: Machine, world: World) -> None:
+        self._machine = machine
+        self._world = world
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        content: bytes = b"",
+        timeout: float,
+        limit: int = 5_000_000,
+    ) -> HttpResponse:
+        asked = json.loads(content)
+        effect, key, text = asked["effect"], asked["key"], asked["text"]
+        if url == "look":
+            await self._machine.boundary()
+            return HttpResponse(200, {}, encode({"found": bool(self._world.landed[key])}))
+        faults = self._world.faults
+        self._world.sent.append(key)
+        if effect != "blind" and faults.happens("refused"):
+            await self._machine.boundary()
+            return HttpResponse(409, {}, b"{}")
+        self._world.under_way += 1
+        if faults.happens("late"):
+            asyncio.get_running_loop().call_later(
+                faults.chance.uniform(0, INFLIGHT), self._world.land, key, effect, text
+            )
+            await asyncio.sleep(faults.chance.uniform(0.1, 3))
+            await self._machine.boundary()
+            raise TemporaryError("the answer was lost")
+        self._world.land(key, effect, text)
+        await self._machine.boundary()
+        return HttpResponse(200, {}, b"{}")
+
+
+def make_tools() -> dict[str, Tool[Anything]]:
+    """One tool per name, all speaking to the simulated world through the HTTP they are given."""
+    return {name: _tool(name, effect) for name, effect in EFFECTS.items()}
+
+
+def _tool(name: str, effect: Effect) -> Tool[Anything]:
+    async def send(url: str, call: Call, said: Anything) -> HttpResponse:
+        content = encode({"effect": effect, "key": call.key, "text": said.text})
+        return await call.http.request("POST", url, headers={}, content=content, timeout=15)
+
+    async def act(call: Call, said: Anything) -> ToolResult:
+        if (await send("act", call, said)).status == 409:
+            raise ToolError("refused")
+        return ToolResult(f"{name} {said.text}", name, {"private": False})
+
+    async def look(call: Call, said: Anything) -> ToolResult | None:
+        found = json.loads((await send("look", call, said)).body)["found"]
+        return ToolResult(f"{name} {said.text}", name) if found else None
+
+    return Tool(
+        name,
+        name,
+        effect,
+        Anything,
+        act,
+        timeout=20.0,
+        look=look if effect == "lookup" else None,
+        settle=SETTLE if effect == "lookup" else 0.0,
+        destination=lambda said: said.text,
+    )
+
+
+class RestlessModel:
+    """Asks for the tools of the plan, with other words every time it is asked."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self.asked = 0
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        await self._machine.boundary()
+        self.asked += 1
+        turn = sum(message["role"] == "assistant" for message in json.loads(body)["messages"])
+        await asyncio.sleep(self._machine.faults.chance.uniform(1, 10))
+        await self._machine.boundary()
+        if turn >= len(PLAN):
+            return Answer("Done.", (), "stop", "m", Usage(10, 1, 0))
+        words = [f"{self._machine.faults.chance.randrange(10**9)}" for _ in PLAN[turn]]
+        asks = tuple(
+            ToolAsk(f"c{turn}{index}", tool, json.dumps({"text": word}))
+            for index, (tool, word) in enumerate(zip(PLAN[turn], words, strict=True))
+        )
+        return Answer("", asks, "tool_calls", "m", Usage(10, 1, 0))

@@ -1,0 +1,152 @@
+import asyncio
+
+import pytest
+
+from engine_room import PROVENANCE, Room, Said, room
+from gofer.engine.effects import Patience, Permit, PermittedHttp
+from gofer.engine.step import Permitted
+from gofer.errors import ConfigError, Fenced, TemporaryError, ToolError
+from gofer.journal.entries import PermitRenewed, RunOwned, ToolResult, ToolUnknown
+from gofer.tools.tool import Call, Tool
+from gofer.tools.tool import ToolResult as Result
+from stand_ins import AnsweringHttp
+
+pytestmark = pytest.mark.anyio
+
+QUICK = Patience(permit=20, inflight=0.01, skew=0)
+
+
+def answers(made: Room, *outcomes: Exception | None):
+    """An act that fails as told, attempt by attempt, and leaves its mark when it does not."""
+    left = list(outcomes)
+
+    async def act(call: Call, said: Said) -> Result:
+        if (outcome := left.pop(0) if left else None) is not None:
+            raise outcome
+        made.marked[call.key] = Result("done", "done")
+        return made.marked[call.key]
+
+    return act
+
+
+async def outcome_of(made: Room, effect: str):
+    made.patience = QUICK
+    step = await made.step()
+    return await step.call(Permitted("1.0", made.tools[effect], Said(text="it")), PROVENANCE)
+
+
+async def test_a_keyed_call_nobody_confirmed_is_done_again_with_its_key() -> None:
+    made = room()
+    made.tool("keyed", "keyed", answers(made, TemporaryError("lost")))
+    assert isinstance(await outcome_of(made, "keyed"), ToolResult)
+    assert made.acted == ["keyed:it", "keyed:it"]
+
+
+async def test_a_refusal_of_a_retry_proves_nothing_about_the_first_attempt() -> None:
+    made = room()
+    made.tool("keyed", "keyed", answers(made, TemporaryError("lost"), ToolError("no such thing")))
+    outcome = await outcome_of(made, "keyed")
+    assert isinstance(outcome, ToolUnknown)
+    assert "no such thing" in outcome.text
+
+
+async def test_a_lookup_call_nobody_confirmed_is_found_or_done_once_more() -> None:
+    made = room()
+    made.tool("lookup", "lookup", answers(made, TemporaryError("lost")))
+    assert isinstance(await outcome_of(made, "lookup"), ToolResult)
+    assert made.acted == ["lookup:it", "lookup:it"]
+
+
+async def test_a_lookup_call_that_is_never_confirmed_nor_found_is_unknown() -> None:
+    made = room()
+    made.tool("lookup", "lookup", answers(made, *[TemporaryError("lost")] * 3))
+    assert isinstance(await outcome_of(made, "lookup"), ToolUnknown)
+    assert made.acted == ["lookup:it", "lookup:it"]
+
+
+async def test_a_blind_call_nobody_confirmed_is_unknown_and_locks_its_destination() -> None:
+    made = room()
+    made.tool("blind", "blind", answers(made, TemporaryError("lost")))
+    made.patience = QUICK
+    step = await made.step()
+    await step.call(Permitted("1.0", made.tools["blind"], Said(text="it")), PROVENANCE)
+    assert step.progress.locked == {("blind", "it")}
+    assert made.acted == ["blind:it"]
+
+
+async def test_a_frozen_worker_that_lost_the_run_sends_nothing() -> None:
+    """The permit is older than 20 seconds when it wakes: it must write a frame first, and that is refused."""
+    made = room()
+    sent = AnsweringHttp(lambda url, content: {})
+
+    async def freeze_then_send(call: Call, said: Said) -> Result:
+        made.clock.advance(21)
+        other = await made.step("somebody else")
+        other.note(RunOwned())
+        await other.commit()
+        await call.http.request("POST", "http://outside", headers={}, timeout=5)
+        return Result("sent", "sent")
+
+    made.tool("blind", "blind", freeze_then_send)
+    made.http = sent
+    with pytest.raises(Fenced):
+        await outcome_of(made, "blind")
+    assert sent.requests == []
+
+
+async def test_a_slow_worker_that_still_owns_the_run_renews_its_permit_by_a_frame() -> None:
+    made = room()
+
+    async def slow(call: Call, said: Said) -> Result:
+        made.clock.advance(21)
+        await call.http.request("POST", "http://outside", headers={}, timeout=5)
+        return Result("sent", "sent")
+
+    made.tool("blind", "blind", slow)
+    made.http = AnsweringHttp(lambda url, content: {})
+    assert isinstance(await outcome_of(made, "blind"), ToolResult)
+    assert [item.entry for item in await made.journal()].count(PermitRenewed()) == 1
+
+
+async def test_a_request_never_outlives_the_time_a_new_owner_waits() -> None:
+    made = room()
+    seen: list[float] = []
+
+    class Timed(AnsweringHttp):
+        async def request(self, *args: object, timeout: float, **rest: object):
+            seen.append(timeout)
+            return await super().request(*args, timeout=timeout, **rest)
+
+    async def renew() -> None:
+        raise AssertionError("the permit is fresh")
+
+    permit = Permit(made.clock, Patience(inflight=30), renew)
+    await PermittedHttp(Timed(lambda url, content: {}), permit).request("POST", "u", headers={}, timeout=300)
+    assert seen == [30]
+
+
+async def test_a_tool_that_hangs_is_cut_off() -> None:
+    made = room()
+
+    async def hang(call: Call, said: Said) -> Result:
+        await asyncio.sleep(60)
+        raise AssertionError
+
+    made.tool("read", "read", hang)
+    made.tools["read"] = Tool("read", "", "read", Said, hang, timeout=0.02)
+    outcome = await outcome_of(made, "read")
+    assert isinstance(outcome, ToolResult)
+    assert "longer than 0.02 seconds" in outcome.text
+
+
+def test_a_tool_that_needs_a_look_and_has_none_does_not_load() -> None:
+    async def act(call: Call, said: Said) -> Result:
+        return Result("", "")
+
+    async def look(call: Call, said: Said) -> Result | None:
+        return None
+
+    with pytest.raises(ConfigError, match="`look` goes with `lookup`"):
+        Tool("t", "", "lookup", Said, act)
+    with pytest.raises(ConfigError, match="`look` goes with `lookup`"):
+        Tool("t", "", "blind", Said, act, look=look)
