@@ -40,9 +40,11 @@ class ListModel:
 
     answers: list[Answer | Exception]
     requests: list[bytes] = field(default_factory=list)
+    timeouts: list[float] = field(default_factory=list)
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
         self.requests.append(body)
+        self.timeouts.append(timeout)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer

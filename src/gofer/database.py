@@ -116,7 +116,7 @@ def _commit(connection: sqlite3.Connection, batch: list[_Job]) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         for job in batch:
-            job.error = TemporaryError(f"The database did not accept the write ({error}); nothing was written.")
+            job.error = TemporaryError(f"The database did not do it ({error}); nothing was written. Check the disk.")
 
 
 def _attempt(connection: sqlite3.Connection, job: _Job) -> None:

@@ -145,7 +145,7 @@ class Worker:
             case RunFinished(status=status, reason=reason):
                 await self._show(head, status, reason, private)
             case RunParked(until=until):
-                await self._show(head, "parked")
+                await self._show(head, "parked", private=private)
                 await self.queue.ring(head.run, max(0.0, until / 1000 - self.services.outside.clock.now()))
 
     async def _open(self, run: str, owner: str) -> Step:
@@ -182,11 +182,19 @@ class Worker:
         if loaded is None:
             return Ending("failed", reason=f"there is no workflow {step.progress.workflow!r} any more.")
         try:
-            started = step.progress.started or await admit(step, event, loaded)
+            if (started := step.progress.started) is None:
+                started = await admit(step, event, loaded)
+                await self._show_public(step)
             bundle = await pinned(self.services, started)
             return await coordinate(step, bundle, step.provenance(bundle.loaded.prompt_file))
         except RunStopped as error:
             return Ending("failed", reason=str(error))
+
+    async def _show_public(self, step: Step) -> None:
+        """Gives a run that turned out not to be private its place in the lists."""
+        head = await self.services.store.head(step.run)
+        if head is not None and head.private and not step.progress.private:
+            await self._show(head, "running", private=False)
 
     async def _show(self, head: Head, status: HeadStatus, reason: str = "", private: bool | None = None) -> None:
         at = int(self.services.outside.clock.now() * 1000)

@@ -45,6 +45,28 @@ def test_the_tour_plays_and_says_what_happened(capsys: pytest.CaptureFixture[str
     assert "Runs: 1. Answers in the thread: 1." in out
 
 
+def test_a_tour_that_fails_says_why_in_one_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{port}/v1")
+    code, out, err = gofer(capsys, "demo", "--exit")
+    assert code == 1
+    assert "came out as they must" not in out
+    assert err.splitlines()[-1] == (
+        "The tour failed: the run ended as failed: The model could not be reached; try again in a minute."
+    )
+    assert "Traceback" not in err
+
+
+def test_runs_are_limited_and_newest_first(capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = run_json(capsys)["run"], run_json(capsys)["run"]
+    _, listed, _ = gofer(capsys, "runs", "--limit", "1", "--json")
+    assert [row["run"] for row in json.loads(listed)] == [second]
+    assert first in gofer(capsys, "runs")[1]
+
+
 def test_a_run_by_hand_prints_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
     result = run_json(capsys)
     assert list(result) == [

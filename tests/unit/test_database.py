@@ -35,6 +35,16 @@ async def test_what_was_returned_is_on_the_disk(path: Path) -> None:
     database.close()
 
 
+async def test_a_commit_waits_for_the_disk(path: Path) -> None:
+    database = Database(path, SCHEMA)
+    read = [
+        await database.run(lambda connection, name=name: connection.execute(f"PRAGMA {name}").fetchone()[0])
+        for name in ("journal_mode", "synchronous", "secure_delete")
+    ]
+    assert read == ["wal", 2, 1]
+    database.close()
+
+
 async def test_many_writers_share_commits(path: Path) -> None:
     database = Database(path, SCHEMA)
     commits: list[str] = []

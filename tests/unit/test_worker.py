@@ -34,6 +34,16 @@ CATALOG = Catalog(
 )
 
 
+class CountingQueue(MemoryQueue):
+    """Counts how often a bell was held back."""
+
+    extended = 0
+
+    async def extend(self, bell: Doorbell, visibility: float) -> None:
+        self.extended += 1
+        await super().extend(bell, visibility)
+
+
 @dataclass
 class Office:
     """One worker and what it works with."""
@@ -43,16 +53,18 @@ class Office:
     store: MemoryStore = field(default_factory=MemoryStore)
     blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
     posted: list[str] = field(default_factory=list)
+    threads: list[str] = field(default_factory=list)
     catalog: Catalog = CATALOG
 
     def __post_init__(self) -> None:
-        self.queue = MemoryQueue(self.clock)
+        self.queue = CountingQueue(self.clock)
 
         async def read(call: Call, arguments: ReadThread) -> ToolResult:
             return ToolResult("Thread in #deploys", "read", {"private": False})
 
         async def post(call: Call, arguments: PostMessage) -> ToolResult:
             self.posted.append(arguments.text)
+            self.threads.append(arguments.thread_ts)
             return ToolResult("Posted", "posted")
 
         tools = {
@@ -268,6 +280,7 @@ async def test_a_renewal_that_failed_is_tried_again_and_a_lost_lease_ends_the_wo
         while store.asked < 4:
             await asyncio.sleep(0.005)
     assert not hearing.done()
+    assert made.queue.extended >= 1
     store.lost = True
     async with asyncio.timeout(5):
         await hearing
@@ -323,6 +336,87 @@ async def test_what_was_concluded_is_what_is_delivered_even_after_a_crash_before
     head = await made.store.head("run1")
     assert head is not None
     assert head.reason == "nobody can tell whether the answer was delivered"
+
+
+async def test_a_run_keeps_the_prompt_it_started_with() -> None:
+    made = office(says("unused"))
+    await made.accept("run1")
+    made.model.answers = [KeyError("the worker dies here")]
+    await made.hear()
+    changed = replace(CATALOG.workflows["answer-here"], system="Be verbose.")
+    made.worker = replace(made.worker, catalog=Catalog({"answer-here": changed}, Defaults()))
+    made.model.answers = [says("Hello.")]
+    made.clock.advance(121)
+    await made.hear()
+    assert made.posted == ["Hello."]
+    assert b"Be brief." in made.model.requests[-1]
+    assert b"Be verbose." not in made.model.requests[-1]
+
+
+@pytest.mark.parametrize(("reply", "thread"), [("thread", "1795262400.000100"), ("channel", "")])
+async def test_an_answer_goes_where_the_workflow_says(reply: str, thread: str) -> None:
+    loaded = replace(CATALOG.workflows["answer-here"], workflow=WORKFLOW.model_copy(update={"reply": reply}))
+    made = Office(ListModel([says("Hello.")]), catalog=Catalog({"answer-here": loaded}, Defaults()))
+    await made.accept("run1")
+    await made.hear()
+    assert made.threads == [thread]
+
+
+async def test_a_workflow_without_a_reply_posts_nothing_unless_it_failed() -> None:
+    loaded = replace(CATALOG.workflows["answer-here"], workflow=WORKFLOW.model_copy(update={"reply": "none"}))
+    made = Office(ListModel([says("Hello.")]), catalog=Catalog({"answer-here": loaded}, Defaults()))
+    await made.accept("run1")
+    await made.hear()
+    assert (made.posted, await made.status("run1")) == ([], "done")
+    failing = Office(ListModel([TemporaryError("no model today")]), catalog=made.catalog)
+    await failing.accept("run1")
+    await failing.hear()
+    assert failing.posted == ["I could not finish this: no model today"]
+
+
+async def test_no_more_conversations_are_in_flight_than_allowed() -> None:
+    made = office()
+    in_flight: list[int] = []
+    now = 0
+
+    class CountingModel:
+        async def ask(self, body: bytes, timeout: float) -> Answer:
+            nonlocal now
+            now += 1
+            in_flight.append(now)
+            await asyncio.sleep(0.01)
+            now -= 1
+            return says("Hello.")
+
+    services = replace(made.worker.services, model=CountingModel())
+    worker = replace(made.worker, services=services, concurrency=2)
+    for n in range(6):
+        await claimed(made.store, f"run{n}")
+        await made.store.create_head(Head(f"run{n}", "answer-here", f"conversation {n}", n))
+        await made.queue.ring(f"run{n}")
+    serving = asyncio.create_task(worker.serve())
+    async with asyncio.timeout(5):
+        while len(made.posted) < 6:
+            await asyncio.sleep(0.005)
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+    assert max(in_flight) == 2
+
+
+async def test_a_run_under_way_is_listed_once_it_is_known_to_be_public() -> None:
+    made = office()
+    listed: list[int] = []
+
+    class LookingModel:
+        async def ask(self, body: bytes, timeout: float) -> Answer:
+            listed.append(len(await made.store.heads(10)))
+            return says("Hello.")
+
+    made.worker = replace(made.worker, services=replace(made.worker.services, model=LookingModel()))
+    await made.accept("run1")
+    assert await made.store.heads(10) == []
+    await made.hear()
+    assert listed == [1]
 
 
 async def test_a_serving_worker_hears_rings_and_stops_when_asked() -> None:

@@ -6,6 +6,7 @@ import random
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx2
 
@@ -122,4 +123,4 @@ async def _offline_unless_set_up(stack: contextlib.AsyncExitStack, settings: Set
 def _model_name(settings: Settings) -> str:
     if settings.offline:
         return "the offline model: a script, not a language model"
-    return f"the model behind {settings.openai_base_url or 'the OpenAI API'}"
+    return f"the model behind {urlsplit(settings.openai_base_url).hostname or 'the OpenAI API'}"

@@ -41,18 +41,27 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     signing = environment.get("SLACK_SIGNING_SECRET", "").split(",")
     return Settings(
         data=Path(environment.get("GOFER_DATA") or ".gofer"),
-        openai_api_key=Secret(environment.get("OPENAI_API_KEY", "")),
+        openai_api_key=_credential("OPENAI_API_KEY", environment),
         openai_base_url=_url("OPENAI_BASE_URL", environment.get("OPENAI_BASE_URL", "")),
         slack_signing_secrets=tuple(Secret(secret.strip()) for secret in signing if secret.strip()),
-        slack_bot_token=Secret(environment.get("SLACK_BOT_TOKEN", "")),
+        slack_bot_token=_credential("SLACK_BOT_TOKEN", environment),
         slack_api_url=_url("SLACK_API_URL", environment.get("SLACK_API_URL") or "https://slack.com/api") + "/",
     )
+
+
+def _credential(name: str, environment: Mapping[str, str]) -> Secret:
+    """A credential that goes into a header."""
+    value = environment.get(name, "").strip()
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise ConfigError(f"{name} holds characters that no key has; copy it again.")
+    return Secret(value)
 
 
 def _url(name: str, value: str) -> str:
     """A base URL without a slash at its end, or the empty string."""
     try:
         parts = urlsplit(value)
+        _ = parts.port  # raises for a port that is none
     except ValueError:
         parts = urlsplit("")
     if value and (parts.scheme not in ("http", "https") or not parts.hostname):

@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import re
 import secrets
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ class State:
 @contextlib.contextmanager
 def open_state(data: Path, clock: Clock) -> Generator[State]:
     """The state of a folder, made if it is not there; closed afterwards. Raises TemporaryError."""
-    data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _make_folder(data)
     database = Database(data / "gofer.db", journal.SCHEMA + queue.SCHEMA)
     try:
         yield State(SqliteStore(database), DirectoryBlobs(data / "blobs"), SqliteQueue(database, clock))
@@ -51,7 +52,7 @@ def read_state(data: Path, clock: Clock) -> Generator[State]:
 @contextlib.contextmanager
 def serving(data: Path) -> Generator[None]:
     """Holds the right to serve a folder. Raises ConfigError when another process has it."""
-    data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _make_folder(data)
     handle = os.open(data / "serving.lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -63,11 +64,28 @@ def serving(data: Path) -> Generator[None]:
 
 
 def installation_key(data: Path) -> Secret:
-    """The key that run ids are made with; created on first use and kept beside the state."""
+    """The key that run ids are made with; created on first use and kept beside the state. Raises ConfigError."""
     path = data / "installation.key"
     if not path.exists():
-        aside = path.with_suffix(f".{os.getpid()}")
-        aside.touch(mode=0o600)
-        aside.write_text(secrets.token_hex(32))
-        aside.rename(path)
-    return Secret(path.read_text())
+        _write_key(path)
+    text = path.read_bytes().decode("ascii", "replace").strip()
+    if not re.fullmatch("[0-9a-f]{64}", text):
+        # With another key a mention that was answered before would be answered again.
+        raise ConfigError(f"{path} is damaged; restore it from a backup, or delete the whole folder to start anew.")
+    return Secret(text)
+
+
+def _write_key(path: Path) -> None:
+    aside = path.with_suffix(f".{os.getpid()}")
+    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(secrets.token_hex(32))
+        file.flush()
+        os.fsync(file.fileno())
+    aside.rename(path)
+
+
+def _make_folder(data: Path) -> None:
+    try:
+        data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise ConfigError(f"GOFER_DATA cannot be the folder {data} ({error.strerror}); name another.") from error

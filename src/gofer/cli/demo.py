@@ -9,7 +9,7 @@ from gofer.bootstrap.laptop import Laptop, open_laptop, working
 from gofer.bootstrap.settings import process_settings
 from gofer.cli.numbers import number
 from gofer.errors import ConfigError
-from gofer.local.tour import Tour, TourFailed
+from gofer.local.tour import WORKFLOW, Tour, TourFailed
 from gofer.simulators.demo import demo_world
 
 PORT = 8765
@@ -24,26 +24,31 @@ def options(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Plays the tour, then serves until it is interrupted."""
     port = arguments.port if arguments.port is not None else 0 if arguments.exit else PORT
-    try:
-        asyncio.run(_demo(port, arguments.exit))
-    except TourFailed as error:
-        print(f"The tour failed: {error}.", file=sys.stderr)
-        return 1
-    return 0
+    return asyncio.run(_demo(port, arguments.exit))
 
 
-async def _demo(port: int, leave: bool) -> None:
+async def _demo(port: int, leave: bool) -> int:
     async with open_laptop(process_settings(), Path.cwd(), port, demo_world()) as laptop, working(laptop.worker):
-        if laptop.slack is None:
-            raise ConfigError("The demo needs a world to simulate; simulators/worlds/demo.yaml has none.")
+        if laptop.slack is None or WORKFLOW not in laptop.catalog.workflows:
+            raise ConfigError(f"The demo plays the workflow {WORKFLOW}; agents/{WORKFLOW}.yaml is missing.")
         print("Gofer with a simulated Slack: real HTTP on this machine, no account needed.")
-        print(f"Words come from {laptop.model}.")
-        await Tour(laptop.slack, laptop.state.store, laptop.state.blobs, print).play()
-        print("\nBoth scenes came out as they must.")
+        print(f"Words come from {laptop.model}.", flush=True)
+        came_out = await _play(Tour(laptop.slack, laptop.state.store, laptop.state.blobs, print))
         if leave:
             print("Next: `make demo` keeps serving, so that you can mention Gofer yourself.")
         else:
             await _serve_on(laptop)
+    return 0 if came_out else 1
+
+
+async def _play(tour: Tour) -> bool:
+    try:
+        await tour.play()
+    except TourFailed as error:
+        print(f"The tour failed: {error}.", file=sys.stderr)
+        return False
+    print("\nBoth scenes came out as they must.")
+    return True
 
 
 async def _serve_on(laptop: Laptop) -> None:

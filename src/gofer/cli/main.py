@@ -48,21 +48,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     words = list(sys.argv[1:] if arguments is None else arguments)
     name = words[0] if words and words[0] in COMMANDS else None
+    try:
+        return _run(name, words)
+    except ConfigError as error:
+        print(f"gofer: {error}", file=sys.stderr)
+        return 2
+    except GoferError as error:
+        print(f"gofer: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"gofer: {error.strerror or type(error).__name__} {error.filename or ''}".rstrip(), file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(name: str | None, words: Sequence[str]) -> int:
     parser = _parser(name)
     parsed = parser.parse_args(words)
     if name is None:
         parser.print_help(sys.stderr)
         return 2
-    try:
-        return _command(name).execute(parsed)
-    except ConfigError as error:
-        print(f"gofer: {error}", file=sys.stderr)
-        return 2
-    except (GoferError, OSError) as error:
-        print(f"gofer: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
+    return _command(name).execute(parsed)
 
 
 def _parser(chosen: str | None) -> argparse.ArgumentParser:
@@ -74,7 +81,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for name, purpose in COMMANDS.items():
-        command = commands.add_parser(name, help=purpose, description=purpose.capitalize() + ".")
+        command = commands.add_parser(name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
         if name == chosen:
             _command(name).options(command)
     return parser

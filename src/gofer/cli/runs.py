@@ -29,7 +29,7 @@ def execute(arguments: argparse.Namespace) -> int:
     for head in heads:
         print(f"{head.run}  {head.status:<15} {timestamp(head.accepted_at)}  {head.workflow}  {head.reason}".rstrip())
     if not heads:
-        print("No runs yet.", file=sys.stderr)
+        print("No runs that you may see.", file=sys.stderr)
     return 0
 
 

@@ -1,5 +1,7 @@
 """How do HTTP requests of one local server reach Gofer's doors and pages?"""
 
+import asyncio
+
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -9,15 +11,21 @@ from gofer.dispatch import BODY_LIMIT, Ingress
 from gofer.local.pages import Pages
 from gofer.triggers.door import RawRequest
 
+BODY_SECONDS = 10.0
+"""How long a body may take to arrive; vendors send theirs at once."""
+
 
 def front(ingress: Ingress, pages: Pages) -> Starlette:
     """The HTTP application: doors for vendors, pages for people."""
 
     async def door(request: Request) -> Response:
         try:
-            body = await _body(request)
+            async with asyncio.timeout(BODY_SECONDS):
+                body = await _body(request)
         except ClientDisconnect:
             return Response(b"The request broke off.", 400)
+        except TimeoutError:
+            return Response(b"The body came too slowly.", 408, {"Connection": "close"})
         reply = await ingress.receive(RawRequest(request.method, request.url.path, _headers(request), body))
         return Response(reply.body, reply.status, media_type=reply.media_type)
 
@@ -40,6 +48,9 @@ def _headers(request: Request) -> list[tuple[str, str]]:
 
 async def _body(request: Request) -> bytes:
     """The body, or just enough of it to know that it is too large."""
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and len(declared) < 20 and int(declared) > BODY_LIMIT:
+        return bytes(BODY_LIMIT + 1)
     body = bytearray()
     async for chunk in request.stream():
         body += chunk

@@ -59,7 +59,7 @@ class Pages:
             for head in heads
         ]
         table = "<table><tr><th>run<th>workflow<th>status<th>accepted<th>reason" + "".join(rows) + "</table>"
-        return _page("Runs", table if rows else "<p>No runs yet.")
+        return _page("Runs", table if rows else "<p>No runs that you may see.")
 
     async def run(self, request: Request) -> Response:
         """The trace of one run as a table."""
@@ -81,7 +81,8 @@ class Pages:
         loaded = self.catalog.workflows.get(request.path_params["workflow"])
         if loaded is None:
             return _absent()
-        text = f"<p>{escape(loaded.workflow.description)}<p>From <code>{escape(loaded.prompt_file)}</code>:"
+        source = f"<code>{escape(loaded.prompt_file)}</code>, with the preamble of the folder before it"
+        text = f"<p>{escape(loaded.workflow.description)}<p>From {source}:"
         return _page(f"Prompt of {escape(loaded.name)}", f"{text}<pre>{escape(loaded.system)}</pre>")
 
     async def _spans(self, request: Request) -> Sequence[Span]:

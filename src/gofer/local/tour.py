@@ -4,6 +4,7 @@ A scene reports what happened in the simulated world, not what was meant to happ
 """
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from gofer.simulators.slack import Channel, Message, SlackSimulator
 
 PATIENCE = 120.0
 """Seconds a scene waits for a run to end; a real model may take its time."""
+WORKFLOW = "answer-here"
+"""The workflow whose runs the tour shows; other workflows of the folder may answer too."""
 _MENTION = re.compile(r"<@(\w+)(?:\|[^>]*)?>")
 
 
@@ -59,8 +62,10 @@ class Tour:
         head = await self._ended(before)
         answers = self._answers(asked)
         self._show_thread(asked)
-        if len(answers) != 1 or head.status != "done":
-            raise TourFailed(f"expected one answer, found {len(answers)}; the run ended as {head.status} {head.reason}")
+        if head.status != "done":
+            raise TourFailed(f"the run ended as {head.status}: {head.reason.rstrip('.')}")
+        if len(answers) != 1:
+            raise TourFailed(f"expected one answer in the thread, found {len(answers)}")
         self.say("Each step of that run was journaled before and after it happened. Its trace:")
         self.say("")
         entries = await read_journal(head.run, self.store, self.blobs)
@@ -79,7 +84,7 @@ class Tour:
         statuses = await asyncio.gather(*(deliver() for deliver in self._eleven(asked)))
         await self._ended(before)
         await asyncio.sleep(0.3)  # time for a second answer, if there were one
-        runs = [head for head in await self.store.heads(50, private=True) if head.run not in before]
+        runs = await self._fresh(before)
         answers = self._answers(asked)
         self.say(f"Slack delivered one message {len(statuses)} times: as app_mention and as message, under new event")
         self.say(f"ids, and as retries. Gofer answered each with HTTP {', '.join(map(str, sorted(set(statuses))))}.")
@@ -99,14 +104,23 @@ class Tour:
         retries = (partial(self.slack.deliver, first, retry_num=n, retry_reason="http_timeout") for n in (1, 2, 3))
         return [*deliveries, *retries]
 
+    async def _fresh(self, before: set[str]) -> Sequence[Head]:
+        heads = await self.store.heads(50, private=True)
+        return [head for head in heads if head.run not in before and head.workflow == WORKFLOW]
+
     async def _known(self) -> set[str]:
         return {head.run for head in await self.store.heads(1_000, private=True)}
 
     async def _ended(self, before: set[str]) -> Head:
-        """The one new run, when it has ended. Raises TourFailed."""
+        """The newest of the new runs, when all of them have ended. Raises TourFailed."""
+        with contextlib.suppress(TimeoutError):
+            return await self._wait(before)
+        raise TourFailed(f"no run ended within {PATIENCE:.0f} seconds; `gofer runs` shows what there is")
+
+    async def _wait(self, before: set[str]) -> Head:
         async with asyncio.timeout(PATIENCE):
             while True:
-                fresh = [head for head in await self.store.heads(50, private=True) if head.run not in before]
+                fresh = await self._fresh(before)
                 if fresh and all(head.status not in RUNNABLE for head in fresh):
                     return fresh[0]
                 await asyncio.sleep(0.02)
@@ -126,7 +140,8 @@ class Tour:
 
     def _answers(self, asked: Message) -> Sequence[Message]:
         bot = self.slack.workspace.bot.user
-        return [message for message in self._thread(asked) if message.user == bot and message.ts > asked.ts]
+        written = [message for message in self._thread(asked) if message.user == bot and message.ts > asked.ts]
+        return [message for message in written if f"|{WORKFLOW} prompt>" in str(message.blocks)]
 
     def _show_thread(self, asked: Message) -> None:
         workspace = self.slack.workspace

@@ -38,7 +38,7 @@ class SlackDoor:
         signature = request.header("x-slack-signature") or ""
         if not _TIMESTAMP.fullmatch(timestamp) or not _SIGNATURE.fullmatch(signature):
             raise BadRequest(401, "The Slack signature or its timestamp is missing or malformed.")
-        if abs(now - int(timestamp)) > WINDOW:
+        if abs(int(now) - int(timestamp)) > WINDOW:
             raise BadRequest(401, "The Slack signature is too old.")
         if not any(hmac.compare_digest(sign(s, timestamp, request.body), signature) for s in self.secrets):
             raise BadRequest(401, "The Slack signature does not match.")

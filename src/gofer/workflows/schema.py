@@ -17,7 +17,7 @@ Reply = Literal["thread", "channel", "none"]
 class Strict(BaseModel):
     """A part of a file: frozen, and unknown keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Limits(Strict):

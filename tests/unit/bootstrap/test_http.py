@@ -65,6 +65,14 @@ async def test_an_answer_larger_than_the_limit_is_not_read_on() -> None:
             await http.request("GET", f"{url}/flood", headers={}, timeout=5, limit=1000)
 
 
+async def test_this_machines_proxy_settings_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    async with somewhere() as (http, url):
+        response = await http.request("POST", f"{url}/echo", headers={"X-Say": "hi"}, timeout=5)
+    assert response.status == 418
+
+
 async def test_nobody_there_means_try_later() -> None:
     async with somewhere() as (http, _):
         with pytest.raises(TemporaryError, match="ConnectError"):

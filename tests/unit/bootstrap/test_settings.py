@@ -31,11 +31,19 @@ def test_base_urls_end_as_their_users_need_them() -> None:
     assert read_settings({"GOFER_DATA": ""}).data == Path(".gofer")
 
 
-@pytest.mark.parametrize("value", ["localhost:1", "http://[", "ftp://x", "https://"])
+@pytest.mark.parametrize("value", ["localhost:1", "http://[", "ftp://x", "https://", "http://127.0.0.1:99999/v1"])
 @pytest.mark.parametrize("name", ["OPENAI_BASE_URL", "SLACK_API_URL"])
 def test_what_is_no_url_is_named(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=f"{name} is not a URL"):
         read_settings({name: value})
+
+
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "SLACK_BOT_TOKEN"])
+def test_a_credential_that_cannot_go_into_a_header_is_named(name: str) -> None:
+    for value in ("kéy", "two words", "tab\tbed"):
+        with pytest.raises(ConfigError, match=f"{name} holds characters"):
+            read_settings({name: value})
+    assert read_settings({"SLACK_BOT_TOKEN": " xoxb-1\n"}).slack_bot_token.reveal() == "xoxb-1"
 
 
 def test_no_secret_is_printed() -> None:

@@ -1,10 +1,11 @@
 import hashlib
 import json
+from dataclasses import replace
 
 import pytest
 
 from engine_room import PROVENANCE, Room, room, says
-from gofer.engine.loop import Ending, coordinate
+from gofer.engine.loop import MODEL_SECONDS, Ending, coordinate
 from gofer.engine.step import Step
 from gofer.journal.entries import (
     LlmRequest,
@@ -85,6 +86,33 @@ async def test_a_call_that_cannot_be_is_told_to_the_model_and_never_happens(call
     (refused,) = [item.entry for item in await made.journal() if isinstance(item.entry, ToolResult)]
     assert refused.status == "refused"
     assert hint in refused.text
+
+
+async def test_a_tool_that_exists_but_was_not_granted_is_not_there() -> None:
+    made = with_tools(says("", ("post", {"text": "1"})), says("Sorry."))
+    bundle = made.bundle()
+    loaded = replace(bundle.loaded, workflow=bundle.loaded.workflow.model_copy(update={"tools": ("look",)}))
+    step = await made.step()
+    step.note(MessageReceived("please"))
+    await coordinate(step, replace(bundle, loaded=loaded), PROVENANCE)
+    assert made.acted == []
+    outcome = step.progress.outcomes["1.0"]
+    assert isinstance(outcome, ToolResult)
+    assert (outcome.status, "The tools of this workflow: look." in outcome.text) == ("refused", True)
+
+
+async def test_a_model_gets_no_more_time_than_the_run_has_left() -> None:
+    made = with_tools(says("", ("look", {})), says("Done."))
+    made.limits = Limits(minutes=2)
+    step = await made.step()
+    step.note(MessageReceived("please"))
+    made.clock.advance(90)
+    await coordinate(step, made.bundle(), PROVENANCE)
+    assert made.model.timeouts == [30, 30]
+    long = with_tools(says("Done."))
+    long.limits = Limits(minutes=600)
+    await run(long)
+    assert long.model.timeouts == [MODEL_SECONDS]
 
 
 async def test_more_calls_than_fit_a_turn_are_refused() -> None:

@@ -62,6 +62,8 @@ def test_a_trigger_without_conditions_can_be_written_either_way(tmp_path: Path) 
         ("description: d\nowner: o\n", "when: Field required"),
         (MINIMAL + "prompt: missing.md\n", r"missing\.md cannot be read"),
         (MINIMAL + "coordinator: magic\n", "coordinator"),
+        (MINIMAL + "limits: {minutes: .inf}\n", "limits.minutes"),
+        (MINIMAL + "limits: {usd: .nan}\n", "limits.usd"),
     ],
 )
 def test_a_wrong_file_is_named_with_what_is_wrong(tmp_path: Path, yaml: str, hint: str) -> None:

@@ -1,0 +1,44 @@
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+
+from gofer.journal.coordination import Head
+from gofer.local.pages import Pages
+from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.schema import Defaults, Workflow
+from stand_ins import claimed, memory_stores
+
+pytestmark = pytest.mark.anyio
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+@asynccontextmanager
+async def browser() -> AsyncIterator[httpx2.AsyncClient]:
+    store, blobs = memory_stores()
+    await claimed(store, "run1")
+    await store.create_head(Head("run1", SCRIPT, "c", 1, private=False, reason=SCRIPT))
+    workflow = Workflow(description=SCRIPT, owner="#o", when=("slack.mention",))
+    catalog = Catalog({"w": Loaded("w", workflow, SCRIPT, "agents/w.md", "m")}, Defaults())
+    app = Starlette(routes=Pages(store, blobs, catalog).routes())
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://gofer") as client:
+        yield client
+
+
+@pytest.mark.parametrize("path", ["/runs", "/prompts/w"])
+async def test_what_people_and_models_wrote_is_text_not_html(path: str) -> None:
+    async with browser() as client:
+        page = await client.get(path)
+    assert page.status_code == 200
+    assert SCRIPT not in page.text
+    assert "&lt;script&gt;" in page.text
+
+
+@pytest.mark.parametrize("path", ["/runs/run1", "/runs/run1/trace", "/runs/nobody", "/prompts/nobody"])
+async def test_what_is_private_or_absent_looks_the_same(path: str) -> None:
+    async with browser() as client:
+        page = await client.get(path)
+    assert (page.status_code, page.text) == (404, "There is nothing here that you may see.\n")
