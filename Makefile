@@ -6,7 +6,7 @@ UV := $(or $(shell command -v uv),$(BIN)/uv)
 RUN := $(BIN)/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check test test-long bench lock clean
+.PHONY: help install demo check test covered simulated test-long bench lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -22,9 +22,15 @@ check: .venv/.dev ## lint, types and floors
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-cache
 
-test: check ## everything that must hold: check, then all tests with coverage
-	$(RUN) coverage run -m pytest $(ARGS)
+test: check ## everything that must hold: check, then all tests, two things at a time
+	@$(MAKE) --no-print-directory -j2 covered simulated
+
+covered: .venv/.dev
+	$(RUN) coverage run -m pytest --ignore tests/simulation $(ARGS)
 	$(RUN) coverage report
+
+simulated: .venv/.dev
+	$(RUN) pytest tests/simulation $(ARGS)
 
 test-long: .venv/.dev ## 100,000 simulated schedules, about an hour
 	$(RUN) pytest tests/simulation --schedules 100000 $(ARGS)

@@ -46,13 +46,15 @@ document.addEventListener("submit", async (event) => {
   event.preventDefault();
   const fields = new URLSearchParams(new FormData(form, event.submitter));
   if (!area && speaker(form)) fields.set("user", speaker(form));
+  const written = area ? area.value : "";
+  if (area) area.value = "";
   try {
     const response = await fetch(form.action, { method: "POST", body: fields, redirect: "manual" });
     if (response.status >= 400) throw new Error(await response.text());
-    if (area) area.value = "";
     await refresh();
     if (area) form.closest(".column").querySelector("[data-live]").scrollTop = 1e9;
   } catch (problem) {
+    if (area && !area.value) area.value = written;
     tell("Not sent: " + problem.message, 8000);
   }
 });
