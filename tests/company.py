@@ -18,7 +18,7 @@ from gofer.journal.log import read_journal
 from gofer.simulators.demo import demo_world
 from gofer.simulators.slack import Message, SlackSimulator
 
-PATIENCE = Patience(permit=20, inflight=0.1, skew=0)
+PATIENCE = Patience(permit=20, inflight=0.1, skew=0, backoff=0.01)
 """Nothing is late in the simulated Slack."""
 ROOT = Path(__file__).parents[1]
 

@@ -74,7 +74,7 @@ class Room:
     marked: dict[str, ToolResult] = field(default_factory=dict)
     """What can be found outside, by the key of the call that did it."""
     limits: Limits = field(default_factory=Limits)
-    patience: Patience = field(default_factory=Patience)
+    patience: Patience = field(default_factory=lambda: Patience(backoff=0.001))
     http: Http | None = None
 
     def tool(self, name: str, effect: Effect, act: Callable[[Call, Said], Awaitable[ToolResult]] | None = None) -> None:

@@ -31,7 +31,14 @@ class ToolError(GoferError):
 
 
 class TemporaryError(GoferError):
-    """Something outside is not available now; the same work may succeed later."""
+    """Something outside is not available now; the same work may succeed later.
+
+    `retry_after` is how many seconds the other side asked to wait; 0 when it did not say.
+    """
+
+    def __init__(self, message: str, *, retry_after: float = 0.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class RunStopped(GoferError):

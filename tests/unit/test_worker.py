@@ -9,6 +9,7 @@ import pytest
 
 from engine_room import PRICES, ListModel, says
 from gofer.blobs.memory import MemoryBlobs
+from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
 from gofer.errors import TemporaryError
 from gofer.journal.coordination import Head
@@ -79,6 +80,7 @@ class Office:
             PRICES,
             Links("http://localhost"),
             make_outside(self.clock),
+            Patience(backoff=0.001),
         )
         self.worker = Worker(services, self.queue, self.catalog)
 
@@ -368,7 +370,7 @@ async def test_a_workflow_without_a_reply_posts_nothing_unless_it_failed() -> No
     await made.accept("run1")
     await made.hear()
     assert (made.posted, await made.status("run1")) == ([], "done")
-    failing = Office(ListModel([TemporaryError("no model today")]), catalog=made.catalog)
+    failing = Office(ListModel([TemporaryError("no model today")] * 3), catalog=made.catalog)
     await failing.accept("run1")
     await failing.hear()
     assert failing.posted == ["I could not finish this: no model today"]

@@ -31,6 +31,8 @@ class Patience:
     """How long after it was sent a request may have its effect."""
     skew: float = 10.0
     """How far the clocks of two machines may be apart."""
+    backoff: float = 1.0
+    """The first pause before a model that was busy is asked again; each further one is four times as long."""
 
 
 _log = logging.getLogger(__name__)

@@ -6,6 +6,7 @@ share a frame. On resume a call with an outcome is answered from the journal, an
 """
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,11 +18,19 @@ from gofer.errors import RunStopped, TemporaryError, ToolError
 from gofer.journal import entries as e
 from gofer.journal.codec import message_from_bytes
 from gofer.journal.log import Journal
+from gofer.models.model import Answer
 from gofer.projections import conversation, progress
 from gofer.tools.tool import Arguments, Call, Provenance, Tool
 
 TEXT_LIMIT = 40_000
 """Characters of one tool result that a model is shown at most."""
+
+ATTEMPTS = 3
+"""How often a model is asked with one request before the run gives up."""
+LONGEST_PAUSE = 60.0
+"""Seconds a run waits for a model at most; a provider that asks for more is given up."""
+
+_log = logging.getLogger(__name__)
 
 Outcome = e.ToolResult | e.ToolUnknown
 
@@ -76,13 +85,25 @@ class Step:
         self.note(e.LlmRequest(self.conversation.through, prefix_sha256, params, tail))
         await self.commit()
         began = self._elapsed(0)
-        try:
-            answer = await self.services.model.ask(body, timeout)
-        except TemporaryError as error:
-            raise RunStopped(str(error)) from error
+        answer = await self._answer(body, timeout)
         cost = self.services.prices.cost(answer.model, answer.usage)
         took = self._elapsed(began)
         self.note(e.LlmResponse(answer.text, answer.asks, answer.finish, answer.model, answer.usage, cost, took))
+
+    async def _answer(self, body: bytes, timeout: float) -> Answer:
+        """The model's answer to one request, which is sent again a few times while the model is busy."""
+        pause = self.services.patience.backoff
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return await self.services.model.ask(body, timeout)
+            except TemporaryError as error:
+                wait = max(pause, error.retry_after)
+                if attempt == ATTEMPTS or wait > LONGEST_PAUSE:
+                    raise RunStopped(str(error)) from error
+                _log.warning("the model did not answer, attempt %d: %s", attempt, error)
+            await asyncio.sleep(wait)
+            pause *= 4
+        raise AssertionError("the last attempt returns or raises")
 
     async def call(self, permitted: Permitted, provenance: Provenance) -> Outcome:
         """One call, whatever state the journal has it in: its recorded outcome, or a new one."""

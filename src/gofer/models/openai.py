@@ -5,6 +5,7 @@ whole history on every call, is passed by: the body is ours, byte for byte. Its 
 """
 
 import asyncio
+import re
 from collections.abc import Mapping
 
 import httpx2
@@ -41,7 +42,7 @@ class OpenAIModel:
         except AuthenticationError as error:
             raise RunStopped("The model's provider does not accept the API key; check OPENAI_API_KEY.") from error
         except APIStatusError as error:
-            raise _status_error(error.status_code) from error
+            raise _status_error(error.status_code, error.response.headers.get("retry-after", "")) from error
         except APIConnectionError as error:
             raise TemporaryError("The model could not be reached; try again in a minute.") from error
         return parse_answer(response.content)
@@ -100,9 +101,12 @@ def _count(value: object) -> int:
     return value if type(value) is int and 0 <= value <= _MOST_TOKENS else 0
 
 
-def _status_error(status: int) -> TemporaryError | RunStopped:
-    if status == 429 or status >= 500:
-        return TemporaryError(f"The model's provider is busy or failing (HTTP {status}); try again in a minute.")
+def _status_error(status: int, retry_after: str) -> TemporaryError | RunStopped:
+    if status in (408, 409, 429) or status >= 500:
+        text = f"The model's provider is busy or failing (HTTP {status}); try again in a minute."
+        # Providers give seconds; a date is as good as nothing, our own pause is used then.
+        seconds = float(retry_after) if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", retry_after) else 0.0
+        return TemporaryError(text, retry_after=seconds)
     if status < 400:
         return RunStopped(f"The model's provider sent a redirect (HTTP {status}); check OPENAI_BASE_URL.")
     return RunStopped(f"The model's provider refused the request (HTTP {status}); check the model's name and limits.")

@@ -13,7 +13,7 @@ from stand_ins import AnsweringHttp
 
 pytestmark = pytest.mark.anyio
 
-QUICK = Patience(permit=20, inflight=0.01, skew=0)
+QUICK = Patience(permit=20, inflight=0.01, skew=0, backoff=0.001)
 
 
 def answers(made: Room, *outcomes: Exception | None):

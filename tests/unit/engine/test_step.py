@@ -215,8 +215,28 @@ async def test_an_answer_is_recorded_with_its_usage_and_cost() -> None:
     assert (step.conversation.answered, step.conversation.answer) == (True, "hello")
 
 
+async def test_a_model_that_is_busy_is_asked_again_with_the_same_bytes() -> None:
+    made = room(TemporaryError("busy"), TemporaryError("busy", retry_after=0.002), says("hello"))
+    step = await made.step()
+    step.note(MessageReceived("hi"))
+    await ask(made, step)
+    assert step.conversation.answer == "hello"
+    assert len(made.model.requests) == 3
+    assert len(set(made.model.requests)) == 1
+    assert step.progress.llm_calls == 1
+
+
+async def test_a_provider_that_asks_for_too_long_a_pause_is_given_up() -> None:
+    made = room(TemporaryError("come back tomorrow", retry_after=86_400))
+    step = await made.step()
+    step.note(MessageReceived("hi"))
+    with pytest.raises(RunStopped, match="tomorrow"):
+        await ask(made, step)
+    assert len(made.model.requests) == 1
+
+
 async def test_a_model_without_an_answer_stops_the_run_with_its_reason() -> None:
-    made = room(TemporaryError("The model could not be reached; try again in a minute."))
+    made = room(*[TemporaryError("The model could not be reached; try again in a minute.")] * 3)
     step = await made.step()
     with pytest.raises(RunStopped, match="could not be reached"):
         await ask(made, step)

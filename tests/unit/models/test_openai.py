@@ -66,6 +66,16 @@ async def test_a_refusal_says_who_must_act_and_is_not_retried(status: int, error
     assert len(seen) == 1
 
 
+@pytest.mark.parametrize(
+    ("header", "seconds"), [("7", 7.0), ("1.5", 1.5), ("", 0.0), ("Wed, 21 Oct 2026 07:28:00 GMT", 0.0), ("-1", 0.0)]
+)
+async def test_a_busy_provider_says_how_long_to_wait(header: str, seconds: float) -> None:
+    async with model(httpx2.Response(429, headers={"Retry-After": header})) as (asked, _):
+        with pytest.raises(TemporaryError) as raised:
+            await asked.ask(b"{}", 5)
+    assert raised.value.retry_after == seconds
+
+
 @pytest.mark.parametrize("failure", [httpx2.ConnectError("no"), httpx2.ReadTimeout("slow"), httpx2.ReadError("cut")])
 async def test_a_model_that_cannot_be_reached_may_be_later(failure: Exception) -> None:
     async with model(failure) as (asked, seen):

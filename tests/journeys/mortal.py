@@ -1,0 +1,60 @@
+"""A Gofer that kills itself: accepts one event, works, and dies by SIGKILL right before or after a given frame.
+
+    mortal.py AGENTS_ROOT EVENT_FILE before|after|never N
+
+Slack and the model are where the environment says. Exit code 0 means that the run ended.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from gofer.bootstrap.laptop import open_laptop
+from gofer.bootstrap.settings import process_settings
+from gofer.events import Event
+from gofer.journal.coordination import RUNNABLE
+from gofer.journal.store import Store
+from gofer.triggers.slack import SlackDoor
+
+
+class MortalStore:
+    """A store whose process dies at one frame."""
+
+    def __init__(self, store: Store, when: str, n: int) -> None:
+        self._store = store
+        self._when = when
+        self._n = n
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+        if (self._when, self._n) == ("before", n):
+            os.kill(os.getpid(), signal.SIGKILL)
+        standing = await self._store.create(run, n, frame)
+        if (self._when, self._n) == ("after", n):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return standing
+
+
+async def main(root: Path, payload: Path, when: str, n: int) -> None:
+    event = SlackDoor(()).translate(json.loads(payload.read_text()))
+    assert isinstance(event, Event)
+    async with open_laptop(process_settings(), root) as laptop:
+        store = MortalStore(laptop.state.store, when, n)
+        run = await replace(laptop.ingress, store=store).start(event, "answer-here")
+        worker = replace(laptop.worker, services=replace(laptop.worker.services, store=store))
+        await store.drop_leases()
+        serving = asyncio.create_task(worker.serve())
+        while (head := await store.head(run)) is None or head.status in (*RUNNABLE, "parked"):
+            await asyncio.sleep(0.01)
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])))

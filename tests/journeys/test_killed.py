@@ -1,0 +1,102 @@
+"""A real process, killed with SIGKILL right before and right after every frame of its run, and started again."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from company import ROOT
+from gofer.bootstrap.state import read_state
+from gofer.journal.entries import RunFinished, ToolCall
+from gofer.journal.log import read_journal
+from gofer.local.server import serve
+from gofer.outside import SystemClock
+from gofer.simulators.demo import demo_scripts, demo_world
+from gofer.simulators.offline_model import offline_model
+from gofer.simulators.slack import SlackSimulator
+from gofer.simulators.slack.workspace import Message
+
+pytestmark = pytest.mark.anyio
+
+MORTAL = Path(__file__).with_name("mortal.py")
+
+
+async def gofer(folder: Path, environment: dict[str, str], event: Path, when: str, n: int) -> int:
+    """Runs a Gofer that may kill itself; gives its exit code."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        str(MORTAL),
+        str(ROOT),
+        str(event),
+        when,
+        str(n),
+        env={**os.environ, **environment, "GOFER_DATA": str(folder / "state")},
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(60):
+        _, errors = await process.communicate()
+    assert process.returncode in (0, -signal.SIGKILL), errors.decode()
+    return process.returncode
+
+
+async def ask(slack: SlackSimulator, folder: Path) -> tuple[Message, Path]:
+    """A new question in the thread of the deploy, and its payload."""
+    deploy, incident = slack.workspace.timeline("C0DEPLOY0")[0], slack.workspace.timeline("C0INCID00")[0]
+    link = slack.workspace.permalink(incident)
+    text = slack.typed(f"@Gofer does what was decided in {link} block this deploy?")
+    asked = await slack.say("U0CAPTN0", "C0DEPLOY0", text, thread_ts=deploy.ts)
+    folder.mkdir()
+    event = folder / "event.json"
+    event.write_text(json.dumps(slack.envelopes(asked)[0]))
+    return asked, event
+
+
+async def test_killed_at_every_journal_boundary_a_run_ends_with_exactly_one_answer(tmp_path: Path) -> None:
+    kills = 0
+    async with httpx2.AsyncClient() as http:
+        slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http)
+        async with serve(slack.app) as slack_url, serve(offline_model(demo_scripts())) as model_url:
+            environment = {
+                "SLACK_API_URL": f"{slack_url}/api",
+                "SLACK_BOT_TOKEN": "xoxb-simulated",
+                "OPENAI_BASE_URL": f"{model_url}/v1",
+            }
+            for n in range(1, 100):
+                codes = []
+                for when in ("before", "after"):
+                    folder = tmp_path / f"{when}{n}"
+                    asked, event = await ask(slack, folder)
+                    codes.append(await gofer(folder, environment, event, when, n))
+                    if codes[-1]:
+                        assert await gofer(folder, environment, event, "never", 0) == 0
+                    check(slack, asked, await ended(folder))
+                kills += sum(code != 0 for code in codes)
+                if not any(codes):
+                    break
+    # A frame for the claim, three intents of calls, two of the model, and the end: 7 frames, killed on both sides.
+    assert kills == 14
+
+
+async def ended(folder: Path) -> list[object]:
+    with read_state(folder / "state", SystemClock()) as state:
+        (head,) = await state.store.heads(9, private=True)
+        entries = [item.entry for item in await read_journal(head.run, state.store, state.blobs)]
+        assert head.status == "done"
+    return entries
+
+
+def check(slack: SlackSimulator, asked: Message, entries: list[object]) -> None:
+    """The world of an undisturbed run: one answer to this question, one delivery in its journal."""
+    parent = slack.workspace.parent(asked)
+    bot = slack.workspace.bot.user
+    thread = slack.workspace.replies(parent)
+    after = thread[thread.index(asked) + 1 :]
+    assert [message.user for message in after] == [bot]
+    assert "address form in checkout" in after[0].text
+    assert entries[-1] == RunFinished("done")
+    assert sum(isinstance(entry, ToolCall) and entry.call == "answer/1" for entry in entries) == 1
