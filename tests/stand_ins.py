@@ -18,7 +18,7 @@ from gofer.journal.log import Pen, claim
 from gofer.journal.memory import MemoryStore
 from gofer.journal.sqlite import SqliteStore
 from gofer.journal.store import Store
-from gofer.outside import Http, HttpResponse, Outside
+from gofer.outside import Http, HttpRequest, HttpResponse, Outside
 from gofer.queue import sqlite as queue_sqlite
 from gofer.queue.doorbell import Queue
 from gofer.queue.memory import MemoryQueue
@@ -51,18 +51,9 @@ class AnsweringHttp:
     answer: Callable[[str, bytes], Mapping[str, object] | HttpResponse | Awaitable[HttpResponse]]
     requests: list[tuple[str, bytes]] = field(default_factory=list)
 
-    async def request(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        content: bytes = b"",
-        timeout: float,
-        limit: int = 5_000_000,
-    ) -> HttpResponse:
-        self.requests.append((url, content))
-        reply = self.answer(url, content)
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        self.requests.append((request.url, request.content))
+        reply = self.answer(request.url, request.content)
         if isinstance(reply, HttpResponse):
             return reply
         if isinstance(reply, Mapping):

@@ -7,7 +7,7 @@ import random
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -20,20 +20,25 @@ class HttpResponse:
     body: bytes
 
 
-class Http(Protocol):
-    """One HTTP request. Raises TemporaryError when no answer came (refused, reset, timed out)."""
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """One request: sent once, without retries and redirects."""
 
-    async def request(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        content: bytes = b"",
-        timeout: float,
-        limit: int = 5_000_000,
-    ) -> HttpResponse:
-        """Sends once, without retries or redirects. `timeout` is seconds for the whole exchange."""
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    content: bytes = b""
+    timeout: float = 15.0
+    """Seconds for the whole exchange."""
+    limit: int = 5_000_000
+    """Bytes of the answer that are read at most."""
+
+
+class Http(Protocol):
+    """The network as a tool sees it."""
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """The answer to a request. Raises TemporaryError when none came (refused, reset, timed out, too large)."""
         ...
 
 

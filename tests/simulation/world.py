@@ -13,7 +13,7 @@ from gofer.errors import TemporaryError, ToolError
 from gofer.journal.entries import Effect
 from gofer.messages import ToolAsk, Usage
 from gofer.models.model import Answer
-from gofer.outside import HttpResponse
+from gofer.outside import HttpRequest, HttpResponse
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 INFLIGHT = 30.0
@@ -66,19 +66,10 @@ class WorldHttp:
         self._machine = machine
         self._world = world
 
-    async def request(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        content: bytes = b"",
-        timeout: float,
-        limit: int = 5_000_000,
-    ) -> HttpResponse:
-        asked = json.loads(content)
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        asked = json.loads(request.content)
         effect, key, text = asked["effect"], asked["key"], asked["text"]
-        if url == "look":
+        if request.url == "look":
             await self._machine.boundary()
             return HttpResponse(200, {}, encode({"found": bool(self._world.landed[key])}))
         faults = self._world.faults
@@ -107,7 +98,7 @@ def make_tools() -> dict[str, Tool[Anything]]:
 def _tool(name: str, effect: Effect) -> Tool[Anything]:
     async def send(url: str, call: Call, said: Anything) -> HttpResponse:
         content = encode({"effect": effect, "key": call.key, "text": said.text})
-        return await call.http.request("POST", url, headers={}, content=content, timeout=15)
+        return await call.http.send(HttpRequest("POST", url, content=content))
 
     async def act(call: Call, said: Anything) -> ToolResult:
         if (await send("act", call, said)).status == 409:

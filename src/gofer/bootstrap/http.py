@@ -1,12 +1,12 @@
 """How do tools reach the network? One shared client, without redirects, with hard limits on time and size."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 
 import httpx2
 
 from gofer.errors import TemporaryError
-from gofer.outside import HttpResponse
+from gofer.outside import HttpRequest, HttpResponse
 
 RESPONSE_LIMIT = 20_000_000
 """Bytes of any response that are read at most, whoever asked."""
@@ -52,25 +52,22 @@ class SharedHttp:
     def __init__(self, client: httpx2.AsyncClient) -> None:
         self._client = client
 
-    async def request(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        content: bytes = b"",
-        timeout: float,
-        limit: int = 5_000_000,
-    ) -> HttpResponse:
-        """See Http.request."""
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """See Http.send."""
         try:
             async with (
-                asyncio.timeout(timeout),
-                self._client.stream(method, url, headers=dict(headers), content=content, timeout=timeout) as response,
+                asyncio.timeout(request.timeout),
+                self._client.stream(
+                    request.method,
+                    request.url,
+                    headers=dict(request.headers),
+                    content=request.content,
+                    timeout=request.timeout,
+                ) as response,
             ):
-                body = await _read(response, limit)
+                body = await _read(response, request.limit)
         except TimeoutError as error:
-            raise TemporaryError(f"no answer within {timeout:g} seconds") from error
+            raise TemporaryError(f"no answer within {request.timeout:g} seconds") from error
         except httpx2.HTTPError as error:
             raise TemporaryError(f"the connection failed ({type(error).__name__})") from error
         return HttpResponse(response.status_code, dict(response.headers), body)

@@ -12,12 +12,12 @@ A new owner waits a *quiet time* before it reconciles, so that a paused predeces
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gofer.errors import Fenced, TemporaryError, ToolError
-from gofer.outside import Clock, Http, HttpResponse
+from gofer.outside import Clock, Http, HttpRequest, HttpResponse
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 
@@ -97,20 +97,10 @@ class PermittedHttp:
         self._http = http
         self._permit = permit
 
-    async def request(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        content: bytes = b"",
-        timeout: float,
-        limit: int = 5_000_000,
-    ) -> HttpResponse:
-        """See Http.request."""
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """See Http.send."""
         await self._permit.hold()
-        bounded = min(timeout, self._permit.patience.inflight)
-        return await self._http.request(method, url, headers=headers, content=content, timeout=bounded, limit=limit)
+        return await self._http.send(replace(request, timeout=min(request.timeout, self._permit.patience.inflight)))
 
 
 async def carry_out(

@@ -11,6 +11,7 @@ from starlette.routing import Route
 from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.errors import TemporaryError
 from gofer.local.server import serve
+from gofer.outside import HttpRequest
 
 pytestmark = pytest.mark.anyio
 
@@ -43,37 +44,37 @@ async def somewhere() -> AsyncIterator[tuple[SharedHttp, str]]:
 
 async def test_one_exchange() -> None:
     async with somewhere() as (http, url):
-        response = await http.request("POST", f"{url}/echo", headers={"X-Say": "hi"}, content=b"body", timeout=5)
+        response = await http.send(HttpRequest("POST", f"{url}/echo", {"X-Say": "hi"}, content=b"body", timeout=5))
     assert (response.status, response.body, response.headers["x-said"]) == (418, b"body", "hi")
 
 
 async def test_a_redirect_is_not_followed_so_no_token_goes_elsewhere() -> None:
     async with somewhere() as (http, url):
-        response = await http.request("GET", f"{url}/away", headers={"Authorization": "Bearer x"}, timeout=5)
+        response = await http.send(HttpRequest("GET", f"{url}/away", {"Authorization": "Bearer x"}, timeout=5))
     assert response.status == 307
 
 
 async def test_no_answer_in_time_means_try_later() -> None:
     async with somewhere() as (http, url):
         with pytest.raises(TemporaryError, match=r"no answer within 0\.1 seconds"):
-            await http.request("GET", f"{url}/sleep", headers={}, timeout=0.1)
+            await http.send(HttpRequest("GET", f"{url}/sleep", {}, timeout=0.1))
 
 
 async def test_an_answer_larger_than_the_limit_is_not_read_on() -> None:
     async with somewhere() as (http, url):
         with pytest.raises(TemporaryError, match="larger than 1000 bytes"):
-            await http.request("GET", f"{url}/flood", headers={}, timeout=5, limit=1000)
+            await http.send(HttpRequest("GET", f"{url}/flood", {}, timeout=5, limit=1000))
 
 
 async def test_this_machines_proxy_settings_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     async with somewhere() as (http, url):
-        response = await http.request("POST", f"{url}/echo", headers={"X-Say": "hi"}, timeout=5)
+        response = await http.send(HttpRequest("POST", f"{url}/echo", {"X-Say": "hi"}, timeout=5))
     assert response.status == 418
 
 
 async def test_nobody_there_means_try_later() -> None:
     async with somewhere() as (http, _):
         with pytest.raises(TemporaryError, match="ConnectError"):
-            await http.request("GET", "http://127.0.0.1:1/", headers={}, timeout=5)
+            await http.send(HttpRequest("GET", "http://127.0.0.1:1/", {}, timeout=5))

@@ -7,6 +7,7 @@ from gofer.engine.effects import Patience, Permit, PermittedHttp
 from gofer.engine.step import Permitted
 from gofer.errors import ConfigError, Fenced, TemporaryError, ToolError
 from gofer.journal.entries import PermitRenewed, RunOwned, ToolResult, ToolUnknown
+from gofer.outside import HttpRequest, HttpResponse
 from gofer.tools.tool import Call, Tool
 from gofer.tools.tool import ToolResult as Result
 from stand_ins import AnsweringHttp
@@ -84,7 +85,7 @@ async def test_a_frozen_worker_that_lost_the_run_sends_nothing() -> None:
         other = await made.step("somebody else")
         other.note(RunOwned())
         await other.commit()
-        await call.http.request("POST", "http://outside", headers={}, timeout=5)
+        await call.http.send(HttpRequest("POST", "http://outside"))
         return Result("sent", "sent")
 
     made.tool("blind", "blind", freeze_then_send)
@@ -99,7 +100,7 @@ async def test_a_slow_worker_that_still_owns_the_run_renews_its_permit_by_a_fram
 
     async def slow(call: Call, said: Said) -> Result:
         made.clock.advance(21)
-        await call.http.request("POST", "http://outside", headers={}, timeout=5)
+        await call.http.send(HttpRequest("POST", "http://outside"))
         return Result("sent", "sent")
 
     made.tool("blind", "blind", slow)
@@ -113,15 +114,15 @@ async def test_a_request_never_outlives_the_time_a_new_owner_waits() -> None:
     seen: list[float] = []
 
     class Timed(AnsweringHttp):
-        async def request(self, *args: object, timeout: float, **rest: object):
-            seen.append(timeout)
-            return await super().request(*args, timeout=timeout, **rest)
+        async def send(self, request: HttpRequest) -> HttpResponse:
+            seen.append(request.timeout)
+            return await super().send(request)
 
     async def renew() -> None:
         raise AssertionError("the permit is fresh")
 
     permit = Permit(made.clock, Patience(inflight=30), renew)
-    await PermittedHttp(Timed(lambda url, content: {}), permit).request("POST", "u", headers={}, timeout=300)
+    await PermittedHttp(Timed(lambda url, content: {}), permit).send(HttpRequest("POST", "u", timeout=300))
     assert seen == [30]
 
 

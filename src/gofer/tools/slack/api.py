@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from gofer.canonical import as_object, as_text, clean, decode, encode
 from gofer.errors import BadRequest, TemporaryError, ToolError
-from gofer.outside import HttpResponse
+from gofer.outside import HttpRequest, HttpResponse
 from gofer.secret import Secret
 from gofer.tools.tool import Call
 
@@ -58,13 +58,8 @@ class SlackApi:
         return await self._send(call, method, "application/json; charset=utf-8", encode(parameters))
 
     async def _send(self, call: Call, method: str, media_type: str, content: bytes) -> Mapping[str, object]:
-        response = await call.http.request(
-            "POST",
-            self.base_url + method,
-            headers={"Authorization": f"Bearer {self.token.reveal()}", "Content-Type": media_type},
-            content=content,
-            timeout=15.0,
-        )
+        headers = {"Authorization": f"Bearer {self.token.reveal()}", "Content-Type": media_type}
+        response = await call.http.send(HttpRequest("POST", self.base_url + method, headers, content))
         return _reply(method, response)
 
 
