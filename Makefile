@@ -6,7 +6,7 @@ UV := $(or $(shell command -v uv),$(BIN)/uv)
 RUN := $(BIN)/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check test covered simulated test-long bench lock clean
+.PHONY: help install demo check test covered simulated test-long reliability bench lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -34,6 +34,9 @@ simulated: .venv/.dev
 
 test-long: .venv/.dev ## 100,000 simulated schedules, about an hour
 	$(RUN) pytest tests/simulation --schedules 100000 $(ARGS)
+
+reliability: .venv/.dev ## make the table of docs/reliability.md anew
+	PYTHONPATH=tests:tests/simulation $(BIN)/python tests/simulation/report.py 2000
 
 bench: .venv/.dev ## benchmarks: ratios against a bare loop, printed
 	$(RUN) pytest tests/benchmarks -s -p no:cacheprovider --benchmarks $(ARGS)

@@ -1,5 +1,6 @@
 import pytest
 
+from gofer.blobs.memory import MemoryBlobs
 from gofer.canonical import encode
 from gofer.errors import Damaged, Fenced
 from gofer.journal.codec import to_json
@@ -78,6 +79,26 @@ async def test_large_values_come_back_whole() -> None:
     await journal.commit()
     assert (await read_journal("run1", store, blobs))[-1].entry == MessageReceived(text)
     assert len((await store.frames("run1"))[-1]) < 1_000
+
+
+async def test_a_body_is_stored_before_the_frame_that_names_it() -> None:
+    happened: list[str] = []
+
+    class WatchedStore(MemoryStore):
+        async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+            happened.append(f"frame {n}")
+            return await super().create(run, n, frame)
+
+    class WatchedBlobs(MemoryBlobs):
+        async def put(self, key: str, body: bytes) -> None:
+            happened.append("body")
+            await super().put(key, body)
+
+    store = WatchedStore()
+    journal, _ = await open_journal("run1", store, WatchedBlobs(), await claimed(store))
+    journal.add(MessageReceived("long " * 10_000))
+    await journal.commit()
+    assert happened == ["frame 1", "body", "frame 2"]
 
 
 async def test_a_journal_of_a_newer_gofer_is_reported() -> None:

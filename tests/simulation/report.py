@@ -1,0 +1,55 @@
+"""The table of `docs/reliability.md`, made anew: `make reliability`. Takes the number of schedules."""
+
+import logging
+import sys
+from collections import Counter
+from pathlib import Path
+
+from schedule import Schedule
+from test_schedules import MUTANTS
+
+PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+BEGIN, END = "<!-- made by `make reliability` -->\n", "<!-- until here -->\n"
+
+
+def rows(count: int) -> list[tuple[str, str]]:
+    faults: Counter[str] = Counter()
+    violations = runs = calls = unknown = takeovers = 0
+    for seed in range(count):
+        report = Schedule(seed, ("memory", "sqlite")[seed % 2]).run()
+        faults += report.faults
+        violations += len(report.violations)
+        runs, calls = runs + report.runs, calls + report.calls
+        unknown, takeovers = unknown + report.unknown, takeovers + report.takeovers
+    caught = [rule for rule, (rules, at_most) in MUTANTS.items() if missed(rules, at_most)]
+    return [
+        ("schedules, half on memory, half on SQLite", f"{count:,}"),
+        ("runs", f"{runs:,}"),
+        ("crashes of a machine", f"{faults['crash']:,}"),
+        ("pauses of 30 to 400 seconds", f"{faults['pause']:,}"),
+        ("answers of a store that were lost", f"{faults['lost']:,}"),
+        ("throttled calls to a store", f"{faults['throttle']:,}"),
+        ("effects whose answer was lost, landing up to 30 seconds late", f"{faults['late']:,}"),
+        ("effects that were refused", f"{faults['refused']:,}"),
+        ("takeovers of a run", f"{takeovers:,}"),
+        ("violations", f"**{violations}**"),
+        ("calls whose outcome nobody can tell", f"{unknown:,} of {calls:,}"),
+        ("rules that are missed when they are taken away", f"{len(caught)} of {len(MUTANTS)}: {', '.join(caught)}"),
+    ]
+
+
+def missed(rules: object, at_most: int) -> bool:
+    return any(Schedule(seed, "memory", rules).run().violations for seed in range(at_most))
+
+
+def main(count: int) -> None:
+    logging.disable(logging.CRITICAL)
+    table = "\n".join(["| what | how many |", "|---|---|", *(f"| {what} | {n} |" for what, n in rows(count))])
+    before, rest = PAGE.read_text().split(BEGIN)
+    after = rest.split(END)[1]
+    PAGE.write_text(f"{before}{BEGIN}{table}\n{END}{after}")
+    print(table)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
