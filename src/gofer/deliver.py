@@ -9,6 +9,7 @@ from gofer.engine.loop import Ending
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.events import Event
 from gofer.journal.entries import RunConcluded, RunFinished, ToolResult
+from gofer.projections.progress import Progress
 from gofer.tools.tool import Provenance
 from gofer.workflows.schema import Reply
 
@@ -16,8 +17,11 @@ ANSWER = "answer/1"
 """Call id of delivering the answer."""
 
 
-def conclude(ending: Ending) -> RunConcluded:
-    """The end of the work as it is recorded and told."""
+def conclude(ending: Ending, progress: Progress) -> RunConcluded:
+    """The end of the work as it is recorded and told; a call that nobody can tell about needs a person's attention."""
+    if ending.status == "done" and progress.locked:
+        tools = ", ".join(sorted({tool for tool, _ in progress.locked}))
+        ending = Ending("needs_attention", ending.answer, f"nobody can tell whether {tools} took effect")
     return RunConcluded(ending.status, ending.reason, spoken(ending))
 
 
@@ -42,6 +46,8 @@ def spoken(ending: Ending) -> str:
         case "limited":
             so_far = ending.answer.strip() or "nothing I could show yet."
             return f"_I {ending.reason}; here is what I have:_\n\n{so_far}"
+        case "needs_attention":
+            return f"{ending.answer.strip()}\n\n_Please check what I did: {ending.reason}._".strip()
         case _:
             return f"I could not finish this: {ending.reason}"
 

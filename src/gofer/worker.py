@@ -173,7 +173,7 @@ class Worker:
         if event is None:
             return RunFinished("failed", "its journal does not begin with an event")
         if (concluded := step.progress.concluded) is None:
-            concluded = conclude(await self._end(step, event, loaded))
+            concluded = conclude(await self._end(step, event, loaded), step.progress)
             step.note(concluded)
         reply, prompt_file = (loaded.workflow.reply, loaded.prompt_file) if loaded else ("thread", "")
         return await deliver(step, event, reply, step.provenance(prompt_file), concluded)

@@ -376,6 +376,22 @@ async def test_a_workflow_without_a_reply_posts_nothing_unless_it_failed() -> No
     assert failing.posted == ["I could not finish this: no model today"]
 
 
+async def test_a_call_nobody_can_tell_about_needs_a_persons_attention() -> None:
+    made = office(says("", ("mail", {"text": "to all"})), says("Sent."))
+
+    async def mail(call: Call, arguments: PostMessage) -> ToolResult:
+        raise TemporaryError("the connection broke")
+
+    tools = {**made.worker.services.tools, "mail": Tool("mail", "", "blind", PostMessage, mail)}
+    loaded = replace(CATALOG.workflows["answer-here"], workflow=WORKFLOW.model_copy(update={"tools": ("mail",)}))
+    services = replace(made.worker.services, tools=tools)
+    made.worker = replace(made.worker, services=services, catalog=Catalog({"answer-here": loaded}, Defaults()))
+    await made.accept("run1")
+    await made.hear()
+    assert made.posted == ["Sent.\n\n_Please check what I did: nobody can tell whether mail took effect._"]
+    assert await made.status("run1") == "needs_attention"
+
+
 async def test_no_more_conversations_are_in_flight_than_allowed() -> None:
     made = office()
     in_flight: list[int] = []
