@@ -6,7 +6,7 @@ UV := $(or $(shell command -v uv),$(BIN)/uv)
 RUN := $(BIN)/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check test covered simulated test-long reliability bench lock clean
+.PHONY: help install demo check test covered survival test-long reliability bench lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -23,20 +23,20 @@ check: .venv/.dev ## lint, types and floors
 	$(BIN)/lint-imports --no-cache
 
 test: check ## everything that must hold: check, then all tests, two things at a time
-	@$(MAKE) --no-print-directory -j2 covered simulated
+	@$(MAKE) --no-print-directory -j2 covered survival
 
 covered: .venv/.dev
-	$(RUN) coverage run -m pytest --ignore tests/simulation $(ARGS)
+	$(RUN) coverage run -m pytest --ignore tests/survival $(ARGS)
 	$(RUN) coverage report
 
-simulated: .venv/.dev
-	$(RUN) pytest tests/simulation $(ARGS)
+survival: .venv/.dev
+	$(RUN) pytest tests/survival $(ARGS)
 
 test-long: .venv/.dev ## 100,000 simulated schedules, about an hour
-	$(RUN) pytest tests/simulation --schedules 100000 $(ARGS)
+	$(RUN) pytest tests/survival --schedules 100000 $(ARGS)
 
 reliability: .venv/.dev ## make the table of docs/reliability.md anew
-	PYTHONPATH=tests:tests/simulation $(BIN)/python tests/simulation/report.py 2000
+	PYTHONPATH=tests:tests/survival $(BIN)/python tests/survival/report.py 2000
 
 bench: .venv/.dev ## benchmarks: ratios against a bare loop, printed
 	$(RUN) pytest tests/benchmarks -s -p no:cacheprovider --benchmarks $(ARGS)

@@ -1,6 +1,6 @@
 """Every promise holds on every schedule; and each rule that keeps them is missed when it is taken away.
 
-A failing seed is played again with `python -m pytest tests/simulation --seed N --store memory|sqlite`.
+A failing seed is played again with `python -m pytest tests/survival --seed N --store memory|sqlite`.
 """
 
 import logging
