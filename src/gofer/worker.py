@@ -128,7 +128,7 @@ class Worker:
             await self._show(head, "queued")
 
     async def continue_run(self, head: Head, owner: str) -> None:
-        """Continues one run to its end and keeps its head; the caller holds the lease of its conversation."""
+        """Continues one run to its end and keeps its head; the caller keeps others out, by a lease or a lock."""
         try:
             await self._show(head, "running")
             step = await self._open(head.run, owner)

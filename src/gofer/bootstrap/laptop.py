@@ -100,17 +100,15 @@ async def _simulate_slack(
 ) -> tuple[SlackSimulator, str, Settings]:
     token, secret = random_id(), random_id()
     slack = SlackSimulator(world, clock=SystemClock().now, http=http, token=token, signing_secret=secret)
+    stack.push_async_callback(slack.close)
     url = await stack.enter_async_context(serve(slack.app))
-    return (
-        slack,
-        url,
-        replace(
-            settings,
-            slack_api_url=f"{url}/api/",
-            slack_bot_token=Secret(token),
-            slack_signing_secrets=(Secret(secret),),
-        ),
+    settings = replace(
+        settings,
+        slack_api_url=f"{url}/api/",
+        slack_bot_token=Secret(token),
+        slack_signing_secrets=(Secret(secret),),
     )
+    return slack, url, settings
 
 
 async def _offline_unless_set_up(stack: contextlib.AsyncExitStack, settings: Settings) -> Settings:

@@ -35,6 +35,8 @@ class Patience:
     """The first pause before a model that was busy is asked again; each further one is four times as long."""
 
 
+_LOST = "it was under way when its worker was lost"
+
 _log = logging.getLogger(__name__)
 
 
@@ -107,20 +109,19 @@ async def carry_out(
     tool: Tool[Any], call: Call, arguments: Arguments, permit: Permit, *, fresh: bool
 ) -> Done | Refused | Silence | Unknown:
     """Makes a call happen, or finds out what became of an earlier attempt when it is not `fresh`."""
+    guarded = replace(call, http=PermittedHttp(call.http, permit))
     match tool.effect:
         case "read":
             return await _attempt(tool, call, arguments)
         case "keyed":
-            return await _with_its_key(tool, replace(call, http=PermittedHttp(call.http, permit)), arguments, fresh)
+            return await _with_its_key(tool, guarded, arguments, fresh)
         case "lookup":
-            return await _after_a_look(
-                tool, replace(call, http=PermittedHttp(call.http, permit)), arguments, permit, fresh
-            )
-        case "blind":
-            if not fresh:
-                return Unknown("it was under way when its worker was lost")
-            outcome = await _attempt(tool, replace(call, http=PermittedHttp(call.http, permit)), arguments)
+            return await _after_a_look(tool, guarded, arguments, permit, fresh)
+        case "blind" if fresh:
+            outcome = await _attempt(tool, guarded, arguments)
             return Unknown(outcome.why) if isinstance(outcome, Silence) else outcome
+        case "blind":
+            return Unknown(_LOST)
 
 
 def quiet_seconds(tool: Tool[Any], patience: Patience, *, predecessor_is_dead: bool) -> float:
@@ -130,7 +131,7 @@ def quiet_seconds(tool: Tool[Any], patience: Patience, *, predecessor_is_dead: b
 
 
 async def _with_its_key(tool: Tool[Any], call: Call, arguments: Arguments, fresh: bool) -> Done | Refused | Unknown:
-    first = await _attempt(tool, call, arguments) if fresh else Silence("it was under way when its worker was lost")
+    first = await _attempt(tool, call, arguments) if fresh else Silence(_LOST)
     if not isinstance(first, Silence):
         return first
     match await _attempt(tool, call, arguments):
@@ -148,8 +149,7 @@ async def _after_a_look(
         if not isinstance(first, Silence):
             return first
         await asyncio.sleep(max(tool.settle, permit.patience.inflight))
-    found = await _look(tool, call, arguments)
-    if not isinstance(found, Refused):
+    if found := await _look(tool, call, arguments):
         return found
     # Whoever takes over from here on has to wait again before it looks.
     await permit.renew()
@@ -157,12 +157,11 @@ async def _after_a_look(
     if not isinstance(again, Silence):
         return again
     await asyncio.sleep(max(tool.settle, permit.patience.inflight))
-    found = await _look(tool, call, arguments)
-    return Unknown(again.why) if isinstance(found, Refused) else found
+    return await _look(tool, call, arguments) or Unknown(again.why)
 
 
-async def _look(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | Refused | Unknown:
-    """Done when our marker is there, Refused when it is not, Unknown when nobody answered."""
+async def _look(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | Unknown | None:
+    """Done when our marker is there, None when it is not, Unknown when nobody answered."""
     if tool.look is None:
         return Unknown("its tool cannot look for it")
     try:
@@ -170,7 +169,7 @@ async def _look(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | Ref
             found = await tool.look(call, arguments)
     except (ToolError, TemporaryError, TimeoutError) as error:
         return Unknown(f"looking for it failed: {error}")
-    return Refused("not found") if found is None else Done(found)
+    return None if found is None else Done(found)
 
 
 async def _attempt(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | Refused | Silence:

@@ -59,10 +59,8 @@ def tool_calls(progress: Progress, limits: Limits, wanted: int, now_ms: int) -> 
     return budget(progress, limits, now_ms)
 
 
-def permission(
-    call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]], locked: Collection[tuple[str, str]]
-) -> Permitted | Refused:
-    """Whether a tool the model asked for exists for this workflow, was called as it must be, and is not locked."""
+def permission(call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]]) -> Permitted | Refused:
+    """Whether a tool the model asked for exists for this workflow and was called as it must be."""
     if int(call.rpartition(".")[2]) >= CALLS_PER_TURN:
         return Refused(call, f"Not called: at most {CALLS_PER_TURN} tool calls fit one turn. Ask again in the next.")
     tool = granted.get(ask.tool)
@@ -70,11 +68,14 @@ def permission(
         names = ", ".join(granted) or "none"
         return Refused(call, f"There is no tool {ask.tool!r} here. The tools of this workflow: {names}.")
     try:
-        permitted = Permitted(call, tool, tool.parse(ask.arguments))
+        return Permitted(call, tool, tool.parse(ask.arguments))
     except ToolError as error:
         return Refused(call, error.message_to_model)
-    if (tool.name, tool.destination(permitted.arguments)) in locked:
-        return Refused(
-            call, f"Not called: an earlier {tool.name} there may have happened, and nobody can tell. Say so."
-        )
-    return permitted
+
+
+def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None:
+    """Whether an earlier call of the same tool, to the same destination, is one that nobody can tell about."""
+    if (item.tool.name, item.tool.destination(item.arguments)) not in locked:
+        return None
+    text = f"Not called: an earlier {item.tool.name} there may have happened, and nobody can tell. Tell the person so."
+    return Refused(item.call, text)

@@ -51,7 +51,7 @@ async def _turn(
     await step.settle(granted, provenance)
     permitted: list[Permitted] = []
     for call, ask in step.conversation.open.items():
-        match gates.permission(call, ask, granted, step.progress.locked):
+        match gates.permission(call, ask, granted):
             case Permitted() as allowed:
                 permitted.append(allowed)
             case gates.Refused(call=refused, text=text):
@@ -64,5 +64,9 @@ async def _turn(
         await step.call_together(reads, provenance)
     for item in permitted:
         if item.tool.effect != "read":
-            await step.call(item, provenance)
+            # Asked again: the write before this one may have locked its destination.
+            if locked := gates.lock(item, step.progress.locked):
+                step.note(ToolResult(locked.call, "refused", locked.text))
+            else:
+                await step.call(item, provenance)
     return None

@@ -91,14 +91,16 @@ class Step:
         self.note(e.LlmResponse(answer.text, answer.asks, answer.finish, answer.model, answer.usage, cost, took))
 
     async def _answer(self, body: bytes, timeout: float) -> Answer:
-        """The model's answer to one request, which is sent again a few times while the model is busy."""
-        pause = self.services.patience.backoff
+        """The model's answer to one request, sent again a few times while it is busy; `timeout` seconds in all."""
+        clock = self.services.outside.clock
+        deadline, pause = clock.monotonic() + timeout, self.services.patience.backoff
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                return await self.services.model.ask(body, timeout)
+                return await self.services.model.ask(body, deadline - clock.monotonic())
             except TemporaryError as error:
                 wait = max(pause, error.retry_after)
-                if attempt == ATTEMPTS or wait > LONGEST_PAUSE:
+                late = clock.monotonic() + wait >= deadline
+                if attempt == ATTEMPTS or wait > LONGEST_PAUSE or late:
                     raise RunStopped(str(error)) from error
                 _log.warning("the model did not answer, attempt %d: %s", attempt, error)
             await asyncio.sleep(wait)

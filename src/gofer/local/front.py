@@ -50,6 +50,7 @@ async def _body(request: Request) -> bytes:
     """The body, or just enough of it to know that it is too large."""
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and len(declared) < 20 and int(declared) > BODY_LIMIT:
+        # Stands for what was not read: ingress refuses it for its length, as it would the whole.
         return bytes(BODY_LIMIT + 1)
     body = bytearray()
     async for chunk in request.stream():

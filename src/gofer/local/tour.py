@@ -24,8 +24,6 @@ PATIENCE = 120.0
 WORKFLOW = "answer-here"
 """The workflow whose runs the tour shows; other workflows of the folder may answer too."""
 _MENTION = re.compile(r"<@(\w+)(?:\|[^>]*)?>")
-
-
 _LINK = re.compile(r"<(https?://[^|>]*)(?:\|[^>]*)?>")
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine_room import PROVENANCE, Room, room, says
+from engine_room import PROVENANCE, Room, no_answer, room, says
 from gofer.engine.loop import MODEL_SECONDS, Ending, coordinate
 from gofer.engine.step import Step
 from gofer.journal.entries import (
@@ -113,6 +113,18 @@ async def test_a_model_gets_no_more_time_than_the_run_has_left() -> None:
     long.limits = Limits(minutes=600)
     await run(long)
     assert long.model.timeouts == [MODEL_SECONDS]
+
+
+async def test_a_call_nobody_can_tell_about_locks_the_next_one_of_the_same_turn() -> None:
+    made = room(says("", ("mail", {"text": "all"}), ("mail", {"text": "all"}), ("mail", {"text": "one"})), says("Hm."))
+    made.tool("mail", "blind", no_answer)
+    step = await made.step()
+    step.note(MessageReceived("please"))
+    await coordinate(step, made.bundle(), PROVENANCE)
+    assert made.acted == ["mail:all", "mail:one"]
+    second = step.progress.outcomes["1.1"]
+    assert isinstance(second, ToolResult)
+    assert (second.status, "may have happened" in second.text) == ("refused", True)
 
 
 async def test_more_calls_than_fit_a_turn_are_refused() -> None:

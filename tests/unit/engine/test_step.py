@@ -9,6 +9,7 @@ from gofer.errors import Fenced, RunStopped, TemporaryError, ToolError
 from gofer.journal.codec import message_bytes
 from gofer.journal.coordination import InboxItem
 from gofer.journal.entries import MessageReceived, RunOwned, ToolCall, ToolResult, ToolUnknown
+from gofer.models.model import Answer
 from gofer.tools.tool import Call
 from gofer.tools.tool import ToolResult as Result
 
@@ -224,6 +225,24 @@ async def test_a_model_that_is_busy_is_asked_again_with_the_same_bytes() -> None
     assert len(made.model.requests) == 3
     assert len(set(made.model.requests)) == 1
     assert step.progress.llm_calls == 1
+
+
+async def test_all_attempts_together_get_no_more_time_than_the_call_has() -> None:
+    made = room()
+    timeouts: list[float] = []
+
+    class SlowModel:
+        async def ask(self, body: bytes, timeout: float) -> Answer:
+            timeouts.append(timeout)
+            made.clock.advance(6)
+            raise TemporaryError("slow")
+
+    made.model = SlowModel()
+    step = await made.step()
+    step.note(MessageReceived("hi"))
+    with pytest.raises(RunStopped, match="slow"):
+        await ask(made, step)
+    assert timeouts == [10, 4]
 
 
 async def test_a_provider_that_asks_for_too_long_a_pause_is_given_up() -> None:
