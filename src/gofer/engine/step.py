@@ -16,7 +16,7 @@ from gofer.engine.effects import Done, Permit, Refused, Silence, Unknown, carry_
 from gofer.engine.services import Services
 from gofer.errors import RunStopped, TemporaryError, ToolError
 from gofer.journal import entries as e
-from gofer.journal.codec import message_from_bytes
+from gofer.journal.codec import item_from_bytes
 from gofer.journal.log import Journal
 from gofer.models.model import Answer
 from gofer.projections import conversation, progress
@@ -153,7 +153,7 @@ class Step:
         items = await self.services.store.items(self.run)
         for item in items:
             if item.id not in self.progress.taken:
-                self.note(replace(message_from_bytes(item.entry), item=item.id))
+                self.note(replace(item_from_bytes(item.entry), item=item.id))
         if items:
             await self.commit()
             await self.services.store.drop_items(self.run, [item.id for item in items])

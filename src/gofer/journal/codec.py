@@ -14,7 +14,7 @@ from typing import Any, Literal, Union, cast
 
 from gofer.canonical import encode
 from gofer.errors import Damaged
-from gofer.journal.entries import KINDS, Entry, MessageReceived
+from gofer.journal.entries import KINDS, Entry, Item, MessageReceived, RunCancelled
 
 _NAMES = {cls: kind for kind, cls in KINDS.items()}
 
@@ -35,18 +35,18 @@ def from_json(value: object) -> Entry:
     return cast(Entry, _read_object(KINDS[kind], data))
 
 
-def message_bytes(message: MessageReceived) -> bytes:
-    """A message as an inbox item carries it."""
-    return encode(to_json(message))
+def item_bytes(item: Item) -> bytes:
+    """An entry as an inbox item carries it."""
+    return encode(to_json(item))
 
 
-def message_from_bytes(raw: bytes) -> MessageReceived:
-    """The message of an inbox item. Raises Damaged for anything else."""
+def item_from_bytes(raw: bytes) -> Item:
+    """The entry of an inbox item. Raises Damaged for anything that outsiders may not say."""
     match from_json(json.loads(raw)):
-        case MessageReceived() as message:
-            return message
+        case MessageReceived() | RunCancelled() as item:
+            return item
         case other:
-            raise Damaged(f"The inbox holds a {type(other).__name__}; only messages may be put there.")
+            raise Damaged(f"The inbox holds a {type(other).__name__}, which only a run's owner may write.")
 
 
 def _fields_json(value: object) -> dict[str, object]:

@@ -41,6 +41,8 @@ class RunStarted:
 
     bundle: str
     private: bool
+    continues: str = ""
+    """Run id of the earlier run of the conversation that this one goes on from; empty when there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +126,45 @@ class PermitRenewed:
 
 
 @dataclass(frozen=True, slots=True)
+class CallDeferred:
+    """`call.deferred`: a call got no answer; it is made again, not before `until`."""
+
+    call: str
+    """`model`, or the id of a tool call."""
+    why: str
+    """For people: what went wrong."""
+    until: int = 0
+    """Unix milliseconds; 0 means at once, by other means: the next model of the list."""
+
+
+Why = Literal["quiet", "model"]
+"""What a parked run waits for: that a lost predecessor's requests have landed, or that a model is there again."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunParked:
     """`run.parked`: nobody works on it before `until`; it holds neither lease nor conversation meanwhile."""
 
-    why: Literal["quiet"]
-    """`quiet`: what a lost predecessor may have sent has to land before anybody looks for it."""
+    why: Why
     until: int
-    """Unix milliseconds."""
+    """Unix milliseconds; a new item in its inbox wakes it earlier."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunHandedOver:
+    """`run.handed_over`: its owner left in good order with nothing under way, so that the next need not wait."""
+
+    why: Literal["deadline"] = "deadline"
+
+
+@dataclass(frozen=True, slots=True)
+class RunCancelled:
+    """`run.cancelled`: somebody asked for it to stop; from here it begins nothing new but telling so."""
+
+    by: str
+    """Who asked, as people will read it."""
+    item: str = ""
+    """Id of the inbox item it came in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +185,9 @@ class RunFinished:
     reason: str = ""
 
 
+Item = MessageReceived | RunCancelled
+"""What outsiders may put into an inbox."""
+
 Entry = (
     RunAccepted
     | RunOwned
@@ -162,7 +199,10 @@ Entry = (
     | ToolResult
     | ToolUnknown
     | PermitRenewed
+    | CallDeferred
     | RunParked
+    | RunHandedOver
+    | RunCancelled
     | RunConcluded
     | RunFinished
 )
@@ -178,7 +218,10 @@ KINDS: Mapping[str, type[Entry]] = {
     "tool.result": ToolResult,
     "tool.unknown": ToolUnknown,
     "permit.renewed": PermitRenewed,
+    "call.deferred": CallDeferred,
     "run.parked": RunParked,
+    "run.handed_over": RunHandedOver,
+    "run.cancelled": RunCancelled,
     "run.concluded": RunConcluded,
     "run.finished": RunFinished,
 }

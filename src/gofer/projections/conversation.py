@@ -10,14 +10,17 @@ from typing import assert_never
 
 from gofer import messages
 from gofer.journal.entries import (
+    CallDeferred,
     LlmRequest,
     LlmResponse,
     MessageReceived,
     PermitRenewed,
     Recorded,
     RunAccepted,
+    RunCancelled,
     RunConcluded,
     RunFinished,
+    RunHandedOver,
     RunOwned,
     RunParked,
     RunStarted,
@@ -77,9 +80,11 @@ def fold(state: Conversation, recorded: Recorded) -> Conversation:
             state.outcomes[call] = text
             if len(state.outcomes) == len(state.asks):
                 _close_turn(state, recorded)
-        case ToolResult() | ToolUnknown() | ToolCall() | LlmRequest() | PermitRenewed():
+        case ToolResult() | ToolUnknown() | ToolCall() | LlmRequest() | CallDeferred() | PermitRenewed():
             pass
-        case RunAccepted() | RunOwned() | RunStarted() | RunParked() | RunConcluded() | RunFinished():
+        case RunAccepted() | RunOwned() | RunStarted() | RunParked() | RunHandedOver() | RunCancelled():
+            pass
+        case RunConcluded() | RunFinished():
             pass
         case _:
             assert_never(recorded.entry)

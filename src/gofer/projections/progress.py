@@ -6,14 +6,17 @@ from typing import Literal, assert_never
 
 from gofer.events import Event
 from gofer.journal.entries import (
+    CallDeferred,
     LlmRequest,
     LlmResponse,
     MessageReceived,
     PermitRenewed,
     Recorded,
     RunAccepted,
+    RunCancelled,
     RunConcluded,
     RunFinished,
+    RunHandedOver,
     RunOwned,
     RunParked,
     RunStarted,
@@ -45,6 +48,17 @@ class Progress:
     owned_before_ms: int = 0
     """How long earlier owners had it, until their last frame."""
     last_at: int = 0
+    parked: RunParked | None = None
+    """Why nobody works on it now, if it is parked."""
+    cancelled: RunCancelled | None = None
+    takeovers: int = 0
+    """Owners in a row that left neither in good order nor with anything new done."""
+    deferrals: int = 0
+    """How often in a row the model was not there."""
+    deferred_since: int = 0
+    """When the first of those was."""
+    asked: str = ""
+    """The model that was asked last, by its provider's name."""
     outcomes: dict[str, ToolResult | ToolUnknown] = field(default_factory=dict[str, ToolResult | ToolUnknown])
     """What came of each call that has an outcome, by call id."""
     taken: set[str] = field(default_factory=set[str])
@@ -88,10 +102,10 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
     match recorded.entry:
         case RunAccepted(event=event, workflow=workflow):
             state.event, state.workflow, state.accepted_at = event, workflow, recorded.at
-        case RunOwned():
-            _take_over(state, recorded.at)
+        case RunOwned() | RunParked() | RunHandedOver() as change:
+            _change_hands(state, recorded.at, change)
         case RunStarted() as started:
-            state.started = started
+            state.started, state.takeovers = started, 0
         case LlmResponse() as response:
             _spend(state, response)
         case ToolCall() as call:
@@ -102,14 +116,16 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
         case ToolResult() as result:
             state.in_doubt.pop(result.call, None)
             state.outcomes[result.call] = result
+            state.takeovers = 0
         case ToolUnknown() as unknown:
             _lock(state, unknown)
-        case RunParked(until=until):
-            state.quiet_until = until
-            state.owned_before_ms += max(0, recorded.at - state.owned_at)
-            state.owned_at = 0
+        case CallDeferred() as deferred:
+            _defer(state, recorded.at, deferred)
+        case RunCancelled(item=item) as cancelled:
+            state.cancelled = state.cancelled or cancelled
+            state.taken.add(item)
         case RunConcluded() as concluded:
-            state.concluded = concluded
+            state.concluded, state.takeovers = concluded, 0
         case RunFinished() as finished:
             state.finished = finished
         case MessageReceived(item=item):
@@ -117,8 +133,8 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
         case PermitRenewed():
             # Something is about to be sent again: what it may do has to land before anybody looks for it.
             state.quiet_until = 0
-        case LlmRequest():
-            pass
+        case LlmRequest(params=params):
+            state.asked = str(params.get("model", ""))
         case _:
             assert_never(recorded.entry)
     state.last_at = recorded.at
@@ -129,16 +145,30 @@ def _lock(state: Progress, unknown: ToolUnknown) -> None:
     if call := state.in_doubt.pop(unknown.call, None):
         state.locked.add((call.tool, unknown.destination))
     state.outcomes[unknown.call] = unknown
+    state.takeovers = 0
 
 
-def _take_over(state: Progress, at: int) -> None:
+def _defer(state: Progress, at: int, deferred: CallDeferred) -> None:
+    if deferred.call == "model" and deferred.until:
+        state.deferrals += 1
+        state.deferred_since = state.deferred_since or at
+
+
+def _change_hands(state: Progress, at: int, change: RunOwned | RunParked | RunHandedOver) -> None:
+    # Followed by an owner, the one before was lost after its last frame; otherwise it leaves in good order, now.
+    lost = isinstance(change, RunOwned)
     if state.owned_at:
-        state.owned_before_ms += max(0, state.last_at - state.owned_at)
-    state.owned_at = at
+        state.owned_before_ms += max(0, (state.last_at if lost else at) - state.owned_at)
+        state.takeovers = state.takeovers + 1 if lost else 0
+    state.owned_at = at if lost else 0
+    state.parked = change if isinstance(change, RunParked) else None
+    if isinstance(change, RunParked) and change.why == "quiet":
+        state.quiet_until = change.until
 
 
 def _spend(state: Progress, response: LlmResponse) -> None:
     state.llm_calls += 1
+    state.deferrals = state.deferred_since = state.takeovers = 0
     state.usage = Usage(
         state.usage.input_tokens + response.usage.input_tokens,
         state.usage.output_tokens + response.usage.output_tokens,

@@ -9,14 +9,17 @@ from datetime import UTC, datetime
 from typing import assert_never
 
 from gofer.journal.entries import (
+    CallDeferred,
     LlmRequest,
     LlmResponse,
     MessageReceived,
     PermitRenewed,
     Recorded,
     RunAccepted,
+    RunCancelled,
     RunConcluded,
     RunFinished,
+    RunHandedOver,
     RunOwned,
     RunParked,
     RunStarted,
@@ -97,6 +100,12 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
             _finish(state, at, finished)
         case RunParked(why=why):
             _update(state, "run", {"gofer.parked": why}, status="parked")
+        case RunHandedOver():
+            _update(state, "run", status="accepted")
+        case RunCancelled(by=by):
+            _update(state, "run", {"gofer.cancelled_by": by})
+        case CallDeferred(call=call, why=why):
+            _defer(state, at, call, why)
         case MessageReceived() | PermitRenewed() | RunConcluded():
             pass
         case _:
@@ -133,6 +142,12 @@ def _hear(state: Trace, at: int, response: LlmResponse) -> None:
         "gofer.took_ms": response.took_ms,
     }
     _update(state, state.llm, attributes, status="ok", end=at)
+
+
+def _defer(state: Trace, at: int, call: str, why: str) -> None:
+    """An attempt that got no answer is over; the next one is a span of its own."""
+    span_id = state.llm if call == "model" else call
+    _update(state, span_id, {"gofer.deferred": why}, status="deferred", end=at)
 
 
 def _begin(state: Trace, at: int, call: ToolCall) -> None:

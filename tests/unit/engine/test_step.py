@@ -6,7 +6,7 @@ from engine_room import PROVENANCE, Room, Said, no_answer, room, says
 from gofer.engine.context import Window, tail
 from gofer.engine.step import TEXT_LIMIT, Permitted, Step
 from gofer.errors import Fenced, RunStopped, TemporaryError, ToolError
-from gofer.journal.codec import message_bytes
+from gofer.journal.codec import item_bytes
 from gofer.journal.coordination import InboxItem
 from gofer.journal.entries import MessageReceived, RunOwned, ToolCall, ToolResult, ToolUnknown
 from gofer.models.model import Answer
@@ -187,7 +187,7 @@ async def test_what_a_model_is_shown_has_a_hard_limit() -> None:
 
 async def test_inbox_items_are_journaled_once_before_the_next_intent() -> None:
     made = with_tools("blind")
-    item = InboxItem("a1", message_bytes(MessageReceived("stop please")))
+    item = InboxItem("a1", item_bytes(MessageReceived("stop please")))
     await made.store.put_item("run1", item)
     step = await made.step()
     await step.call(permitted(made, "1.0", "blind"), PROVENANCE)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gofer.canonical import encode
 from gofer.errors import Damaged
 from gofer.journal import entries as e
-from gofer.journal.codec import from_json, message_bytes, message_from_bytes, to_json
+from gofer.journal.codec import from_json, item_bytes, item_from_bytes, to_json
 from gofer.messages import ToolAsk, Usage
 from stand_ins import mention
 
@@ -18,7 +18,7 @@ COUNT = st.integers(0, 10**9)
 ENTRIES = st.one_of(
     st.builds(e.RunAccepted, st.just(mention()), TEXT),
     st.just(e.RunOwned()),
-    st.builds(e.RunStarted, TEXT, st.booleans()),
+    st.builds(e.RunStarted, TEXT, st.booleans(), TEXT),
     st.builds(e.MessageReceived, TEXT, TEXT),
     st.builds(e.LlmRequest, TEXT, TEXT, PLAIN, TEXT),
     st.builds(
@@ -34,6 +34,10 @@ ENTRIES = st.one_of(
     st.builds(e.ToolCall, TEXT, TEXT, st.sampled_from(get_args(e.Effect)), st.none() | PLAIN),
     st.builds(e.ToolResult, TEXT, st.sampled_from(["ok", "error", "refused"]), TEXT, TEXT, st.none() | PLAIN, COUNT),
     st.builds(e.ToolUnknown, TEXT, TEXT),
+    st.builds(e.CallDeferred, TEXT, TEXT, COUNT),
+    st.builds(e.RunParked, st.sampled_from(get_args(e.Why)), COUNT),
+    st.builds(e.RunHandedOver),
+    st.builds(e.RunCancelled, TEXT, TEXT),
     st.builds(e.RunConcluded, st.sampled_from(get_args(e.Status)), TEXT, TEXT),
     st.builds(e.RunFinished, st.sampled_from(get_args(e.Status)), TEXT),
 )
@@ -70,8 +74,11 @@ def test_what_is_not_an_entry_is_reported(value: object, what: str) -> None:
         from_json(value)
 
 
-def test_only_messages_come_out_of_an_inbox() -> None:
-    message = e.MessageReceived("hello", "item1")
-    assert message_from_bytes(message_bytes(message)) == message
-    with pytest.raises(Damaged, match="only messages"):
-        message_from_bytes(encode(to_json(e.RunFinished("done"))))
+@pytest.mark.parametrize("item", [e.MessageReceived("hello", "item1"), e.RunCancelled("Ada")])
+def test_what_outsiders_may_say_comes_out_of_an_inbox(item: e.Item) -> None:
+    assert item_from_bytes(item_bytes(item)) == item
+
+
+def test_nothing_else_comes_out_of_an_inbox() -> None:
+    with pytest.raises(Damaged, match="only a run's owner"):
+        item_from_bytes(encode(to_json(e.RunFinished("done"))))

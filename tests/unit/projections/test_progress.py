@@ -1,12 +1,16 @@
 from dataclasses import replace
 
 from gofer.journal.entries import (
+    CallDeferred,
     Entry,
     LlmResponse,
     Recorded,
     RunAccepted,
+    RunCancelled,
     RunFinished,
+    RunHandedOver,
     RunOwned,
+    RunParked,
     RunStarted,
     ToolCall,
     ToolResult,
@@ -65,3 +69,31 @@ def test_time_counts_only_while_a_worker_has_the_run() -> None:
     state = project(RunAccepted(mention(), "w"), RunOwned(), answer(0.0), RunOwned())
     assert state.owned_ms(9_000) == 1_000 + 5_000
     assert project(RunAccepted(mention(), "w")).owned_ms(9_000) == 0
+
+
+def test_an_owner_that_is_followed_without_anything_new_done_was_lost() -> None:
+    assert project(RunOwned()).takeovers == 0
+    assert project(RunOwned(), RunOwned(), RunOwned()).takeovers == 2
+    assert project(RunOwned(), RunOwned(), ToolResult("1.0", "ok", "x")).takeovers == 0
+    for left in (RunParked("quiet", 9_000), RunHandedOver()):
+        assert project(RunOwned(), left, RunOwned(), left, RunOwned()).takeovers == 0
+
+
+def test_a_run_that_was_let_go_is_in_nobodys_hands() -> None:
+    state = project(RunOwned(), RunHandedOver(), RunOwned())
+    assert (state.owned_ms(3_000), state.owned_ms(4_500)) == (1_000, 2_500)
+    parked = RunParked("model", 60_000)
+    assert project(RunOwned(), parked).parked == parked
+    assert project(RunOwned(), parked, RunOwned()).parked is None
+
+
+def test_deferrals_count_until_the_model_answers() -> None:
+    busy = CallDeferred("model", "busy", until=60_000)
+    state = project(busy, busy)
+    assert (state.deferrals, state.deferred_since) == (2, 1_000)
+    assert project(busy, busy, answer(None)).deferrals == 0
+    assert project(CallDeferred("model", "the next one is asked")).deferrals == 0
+
+
+def test_the_first_cancel_counts() -> None:
+    assert project(RunCancelled("Ada", "i1"), RunCancelled("Bob", "i2")).cancelled == RunCancelled("Ada", "i1")
