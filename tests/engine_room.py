@@ -9,6 +9,7 @@ from gofer.blobs.memory import MemoryBlobs
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
 from gofer.engine.step import Step
+from gofer.engine.term import Term
 from gofer.errors import TemporaryError
 from gofer.journal.entries import Effect, Recorded, RunOwned, RunStarted
 from gofer.journal.log import Pen, open_journal, read_journal
@@ -76,6 +77,7 @@ class Room:
     limits: Limits = field(default_factory=Limits)
     patience: Patience = field(default_factory=lambda: Patience(backoff=0.001))
     http: Http | None = None
+    term: Term | None = None
 
     def tool(self, name: str, effect: Effect, act: Callable[[Call, Said], Awaitable[ToolResult]] | None = None) -> None:
         """Declares a tool; without `act` it records the call and says so."""
@@ -118,7 +120,7 @@ class Room:
         if not await self.store.frames("run1"):
             await claimed(self.store, outside=services.outside)
         journal, entries = await open_journal("run1", self.store, self.blobs, Pen(owner, services.outside))
-        step = Step(journal, services, entries)
+        step = Step(journal, services, entries, self.term or Term(self.clock))
         step.note(RunOwned())
         if step.progress.started is None:
             step.note(RunStarted("bundle", private=False))

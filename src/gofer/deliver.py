@@ -1,9 +1,12 @@
-"""How does the answer reach the people who asked, and what are they told when there is none?
+"""How does the answer reach the people who asked, and what are they told before, or when there is none?
 
-What will be said is journaled first (`run.concluded`), so that a resumed run delivers that and works no further.
-Delivery is a step like any other (`answer/1`): a run cannot end without its answer having arrived or with a visible
-reason why not.
+A run posts one message (`status/1`) as soon as it is admitted; its answer replaces the text of that message. What will
+be said is journaled first (`run.concluded`), so that a resumed run delivers that and works no further. Delivery is a
+step like any other (`answer/1`): a run cannot end without its answer having arrived or with a visible reason why not.
 """
+
+from collections.abc import Mapping
+from functools import partial
 
 from gofer.engine.loop import Ending
 from gofer.engine.step import Outcome, Permitted, Step
@@ -13,8 +16,13 @@ from gofer.projections.progress import Progress
 from gofer.tools.tool import Provenance
 from gofer.workflows.schema import Reply
 
+STATUS = "status/1"
+"""Call id of posting the message that says that somebody is at work."""
 ANSWER = "answer/1"
 """Call id of delivering the answer."""
+ANSWER_ANEW = "answer/2"
+"""Call id of posting the answer anew, when the message it was to replace is gone."""
+AT_WORK = "_On it …_"
 
 
 def conclude(ending: Ending, progress: Progress) -> RunConcluded:
@@ -25,17 +33,27 @@ def conclude(ending: Ending, progress: Progress) -> RunConcluded:
     return RunConcluded(ending.status, ending.reason, spoken(ending))
 
 
+async def announce(step: Step, event: Event, reply: Reply, provenance: Provenance) -> None:
+    """Posts that somebody is at work, where the answer will stand; once per run."""
+    if reply != "none":
+        await step.call(_post(step, STATUS, event, reply, AT_WORK), provenance)
+
+
 async def deliver(
     step: Step, event: Event, reply: Reply, provenance: Provenance, concluded: RunConcluded
 ) -> RunFinished:
-    """Posts what was concluded and gives the end of the run."""
+    """Says what was concluded, in place of what was announced, and gives the end of the run."""
     if reply == "none" and concluded.status == "done":
         return RunFinished(concluded.status, concluded.reason)
-    tool = step.services.tools["slack_post_message"]
-    arguments = {"text": concluded.text}
-    if reply != "channel":
-        arguments["thread_ts"] = event.place["thread_ts"]
-    return _finish(concluded, await step.call(Permitted(ANSWER, tool, tool.parse(arguments)), provenance))
+    post = partial(_post, step, event=event, reply=reply, text=concluded.text)
+    match step.progress.outcomes.get(STATUS):
+        case ToolResult(status="ok", details=posted):
+            delivered = await step.call(_edit(step, posted or {}, concluded.text), provenance)
+            if isinstance(delivered, ToolResult) and delivered.status == "error":
+                delivered = await step.call(post(ANSWER_ANEW), provenance)
+        case _:
+            delivered = await step.call(post(ANSWER), provenance)
+    return _finish(concluded, delivered)
 
 
 def spoken(ending: Ending) -> str:
@@ -43,13 +61,26 @@ def spoken(ending: Ending) -> str:
     match ending.status:
         case "done":
             return ending.answer.strip() or "I have nothing to say to this: the model's answer was empty."
+        case "cancelled":
+            return f"_Stopped: {ending.reason}._"
         case "limited":
             so_far = ending.answer.strip() or "nothing I could show yet."
             return f"_I {ending.reason}; here is what I have:_\n\n{so_far}"
         case "needs_attention":
             return f"{ending.answer.strip()}\n\n_Please check what I did: {ending.reason}._".strip()
         case _:
-            return f"I could not finish this: {ending.reason}"
+            return f"I could not finish this: {ending.reason.removeprefix('poison: ')}"
+
+
+def _post(step: Step, call: str, event: Event, reply: Reply, text: str) -> Permitted:
+    tool = step.services.tools["slack_post_message"]
+    thread = {} if reply == "channel" else {"thread_ts": event.place["thread_ts"]}
+    return Permitted(call, tool, tool.parse({"text": text, **thread}))
+
+
+def _edit(step: Step, posted: Mapping[str, object], text: str) -> Permitted:
+    tool = step.services.tools["slack_update_message"]
+    return Permitted(ANSWER, tool, tool.parse({"text": text, "channel": posted["channel"], "ts": posted["ts"]}))
 
 
 def _finish(concluded: RunConcluded, delivered: Outcome) -> RunFinished:

@@ -5,6 +5,8 @@
     ├── ToolError         tell the model: the call failed and the run goes on
     ├── TemporaryError    try later: a vendor, a model or a disk is not available now
     ├── RunStopped        stop the run: it cannot go on, and a person is told why
+    ├── Cancelled         stop the run: a person asked for it; begin nothing new
+    ├── OutOfTime         stop this worker, in good order: the next one goes on from here
     └── Fenced            stop this worker: somebody else owns the run by now; write nothing more
 
     BadRequest            the sender's mistake: answered with a status, never logged with contents
@@ -43,6 +45,14 @@ class TemporaryError(GoferError):
 
 class RunStopped(GoferError):
     """The run cannot go on; the message is the reason a person reads."""
+
+
+class Cancelled(GoferError):
+    """Somebody cancelled the run; the message says who, as people will read it."""
+
+
+class OutOfTime(GoferError):
+    """What comes next does not fit into the time this worker has left; nothing of it was begun."""
 
 
 class Fenced(GoferError):

@@ -6,20 +6,20 @@ import logging
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 
-from gofer.deliver import conclude, deliver
-from gofer.engine.admission import admit, pinned
-from gofer.engine.loop import Ending, coordinate
 from gofer.engine.services import Services
 from gofer.engine.step import Step
-from gofer.errors import Damaged, Fenced, RunStopped, TemporaryError
-from gofer.events import Event
+from gofer.engine.term import Term
+from gofer.errors import Damaged, Fenced, TemporaryError
 from gofer.journal.coordination import Head, HeadStatus
-from gofer.journal.entries import RunFinished, RunOwned, RunParked
+from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
 from gofer.journal.log import Pen, open_journal
+from gofer.owner import Left, Owner
 from gofer.queue.doorbell import Doorbell, Queue
-from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.load import Catalog
 
 VISIBILITY_SECONDS = 120.0
+RECEIVES = 10
+"""How often a bell is heard before it is given up; what it rang for stays with the sweeper."""
 
 _log = logging.getLogger(__name__)
 
@@ -37,40 +37,59 @@ class Worker:
     """Seconds a conversation is this worker's unless it is renewed; renewed three times as often."""
     alone: bool = False
     """Whether a lock proves that every other owner is dead, so that nobody can be sending any more."""
+    grace: float = 0.0
+    """Seconds that runs get to be handed over when it stops serving; what takes longer is cut off where it is."""
     pause: float = 1.0
     """Seconds before it listens again to a queue that failed."""
 
     async def serve(self) -> None:
-        """Hears doorbells until it is cancelled."""
+        """Hears doorbells until it is cancelled; what is under way then gets `grace` seconds to be handed over."""
         busy: set[asyncio.Task[None]] = set()
+        term = Term(self.services.outside.clock)
         try:
             while True:
                 for bell in await self._listen(self.concurrency - len(busy)):
-                    busy.add(asyncio.create_task(self.answer(bell)))
+                    busy.add(asyncio.create_task(self.answer(bell, term)))
                 if len(busy) >= self.concurrency:
                     await asyncio.wait(busy, return_when=asyncio.FIRST_COMPLETED)
                 busy = {task for task in busy if not task.done()}
         finally:
+            term.end()
+            if busy and self.grace:
+                await asyncio.wait(busy, timeout=self.grace)
             for task in busy:
                 task.cancel()
             await asyncio.gather(*busy, return_exceptions=True)
 
-    async def answer(self, bell: Doorbell) -> None:
+    async def answer(self, bell: Doorbell, term: Term | None = None) -> None:
         """Deals with one doorbell: continues the oldest run of its conversation, if there is one to continue."""
         try:
-            head = await self.services.store.head(bell.run)
-            # Also when that run is over: it may be the only bell left for the one after it.
-            if head is None or await self._continue_conversation(head.conversation, bell) or head.status != "parked":
-                await self.queue.acknowledge(bell)
-            else:
-                # Whoever is busy there will not look for a parked run when it is done.
-                await self.queue.extend(bell, self.lease)
+            await self._answer(bell, term or Term(self.services.outside.clock))
         except TemporaryError as error:
-            # The bell stays and comes back after its visibility time.
             _log.warning("run %s was not continued: %s", bell.run, error)
+            await self._again_later(bell, "the store or the queue did not answer")
         except Exception as error:  # noqa: BLE001
             # One run's trouble must not end the worker; the text may hold contents, the type does not.
             _log.error("run %s was not continued: %s", bell.run, type(error).__name__)
+            await self._again_later(bell, type(error).__name__)
+
+    async def _answer(self, bell: Doorbell, term: Term) -> None:
+        head = await self.services.store.head(bell.run)
+        # Also when that run is over: it may be the only bell left for the one after it.
+        busy = head is not None and not await self._continue_conversation(head.conversation, bell, term)
+        if head is not None and busy and head.status == "parked":
+            # Whoever is busy there will not look for a parked run when it is done. A new bell is a young bell.
+            await self.queue.ring(bell.run, self.lease)
+        await self.queue.acknowledge(bell)
+
+    async def _again_later(self, bell: Doorbell, why: str) -> None:
+        """Lets a bell come back after a pause that grows; one that was heard too often is given up."""
+        # When nothing can be written the bell comes back after its visibility time.
+        with contextlib.suppress(TemporaryError):
+            if bell.receives >= RECEIVES:
+                await self.queue.bury(bell, why)
+            else:
+                await self.queue.extend(bell, min(VISIBILITY_SECONDS, 2.0**bell.receives))
 
     async def _listen(self, limit: int) -> Sequence[Doorbell]:
         try:
@@ -80,7 +99,7 @@ class Worker:
             await asyncio.sleep(self.pause)
             return ()
 
-    async def _continue_conversation(self, conversation: str, bell: Doorbell) -> bool:
+    async def _continue_conversation(self, conversation: str, bell: Doorbell, term: Term) -> bool:
         """Continues its oldest runnable run; False when somebody else is busy with it."""
         store, owner = self.services.store, self.services.outside.new_id()
         if not await store.lease(conversation, owner, self.services.outside.clock.now(), self.lease):
@@ -88,7 +107,8 @@ class Worker:
         try:
             await self._wake(bell.run)
             if head := await store.oldest_runnable(conversation):
-                await self._while_leased(self.continue_run(head, owner), conversation, owner, bell)
+                work = self.continue_run(head, owner, term, attempt=bell.receives)
+                await self._while_leased(work, conversation, owner, bell)
         finally:
             await store.release(conversation, owner)
         # Only after the release: whoever rings now finds the conversation free.
@@ -127,74 +147,47 @@ class Worker:
         if head is not None and head.status == "parked":
             await self._show(head, "queued")
 
-    async def continue_run(self, head: Head, owner: str) -> None:
-        """Continues one run to its end and keeps its head; the caller keeps others out, by a lease or a lock."""
+    async def continue_run(self, head: Head, owner: str, term: Term | None = None, *, attempt: int = 1) -> None:
+        """Continues one run as far as possible and keeps its head; the caller keeps others out, by lease or lock.
+
+        `attempt` counts how often the same bell was heard: an attempt may be lost before it leaves a mark.
+        """
         try:
             await self._show(head, "running")
-            step = await self._open(head.run, owner)
-            ended = step.progress.finished or await self._to_its_end(step)
-            await self._leave(head, ended, step.progress.private)
+            step = await self._open(head.run, owner, term or Term(self.services.outside.clock))
+            left = await Owner(self.services, self.catalog, self.alone).work(step, again=attempt > 1)
+            await self._leave(head, left, step.progress.private)
         except Fenced:
             return
         except Damaged as error:
             _log.error("%s", error)
             await self._show(head, "needs_attention", str(error))
+        except TemporaryError:
+            raise
+        except Exception as error:
+            if attempt >= RECEIVES:
+                reason = f"it cannot be continued: {type(error).__name__} on every attempt"
+                await self._show(head, "needs_attention", reason)
+            raise
 
-    async def _leave(self, head: Head, ended: RunFinished | RunParked, private: bool) -> None:
-        match ended:
+    async def _open(self, run: str, owner: str, term: Term) -> Step:
+        pen = Pen(owner, self.services.outside)
+        journal, entries = await open_journal(run, self.services.store, self.services.blobs, pen)
+        return Step(journal, self.services, entries, term)
+
+    async def _leave(self, head: Head, left: Left, private: bool) -> None:
+        match left:
             case RunFinished(status=status, reason=reason):
                 await self._show(head, status, reason, private)
             case RunParked(until=until):
                 await self._show(head, "parked", private=private)
-                await self.queue.ring(head.run, max(0.0, until / 1000 - self.services.outside.clock.now()))
-
-    async def _open(self, run: str, owner: str) -> Step:
-        pen = Pen(owner, self.services.outside)
-        journal, entries = await open_journal(run, self.services.store, self.services.blobs, pen)
-        return Step(journal, self.services, entries)
-
-    async def _to_its_end(self, step: Step) -> RunFinished | RunParked:
-        step.note(RunOwned())
-        if step.progress.in_doubt:
-            # From this frame on a predecessor can append nothing more; only now may its effects be looked for.
-            await step.commit()
-            if left := step.quiet_left(self.alone):
-                ended = RunParked("quiet", step.now_ms() + int(left * 1000) + 1)
-                step.note(ended)
-                await step.commit()
-                return ended
-        finished = await self._work(step)
-        step.note(finished)
-        await step.commit()
-        return finished
-
-    async def _work(self, step: Step) -> RunFinished:
-        event, loaded = step.progress.event, self.catalog.workflows.get(step.progress.workflow)
-        if event is None:
-            return RunFinished("failed", "its journal does not begin with an event")
-        if (concluded := step.progress.concluded) is None:
-            concluded = conclude(await self._end(step, event, loaded), step.progress)
-            step.note(concluded)
-        reply, prompt_file = (loaded.workflow.reply, loaded.prompt_file) if loaded else ("thread", "")
-        return await deliver(step, event, reply, step.provenance(prompt_file), concluded)
-
-    async def _end(self, step: Step, event: Event, loaded: Loaded | None) -> Ending:
-        if loaded is None:
-            return Ending("failed", reason=f"there is no workflow {step.progress.workflow!r} any more.")
-        try:
-            if (started := step.progress.started) is None:
-                started = await admit(step, event, loaded)
-                await self._show_public(step)
-            bundle = await pinned(self.services, started)
-            return await coordinate(step, bundle, step.provenance(bundle.loaded.prompt_file))
-        except RunStopped as error:
-            return Ending("failed", reason=str(error))
-
-    async def _show_public(self, step: Step) -> None:
-        """Gives a run that turned out not to be private its place in the lists."""
-        head = await self.services.store.head(step.run)
-        if head is not None and head.private and not step.progress.private:
-            await self._show(head, "running", private=False)
+                # Whoever put something into its inbox before the head said so was told that it is busy.
+                news = await self.services.store.items(head.run)
+                seconds = 0.0 if news else until / 1000 - self.services.outside.clock.now()
+                await self.queue.ring(head.run, max(0.0, seconds))
+            case RunHandedOver():
+                # Found when its conversation is looked at again, right after this.
+                await self._show(head, "queued", private=private)
 
     async def _show(self, head: Head, status: HeadStatus, reason: str = "", private: bool | None = None) -> None:
         at = int(self.services.outside.clock.now() * 1000)

@@ -102,8 +102,9 @@ def test_runs_and_traces_can_be_read_afterwards(capsys: pytest.CaptureFixture[st
     assert list(trace["spans"][0]) == ["id", "parent", "kind", "name", "status", "start", "end", "attributes"]
     assert [span["name"] for span in trace["spans"]][1:] == [
         "slack_read_thread",
-        "chat gpt-5.4-mini",
         "slack_post_message",
+        "chat gpt-5.4-mini",
+        "slack_update_message",
     ]
     text = gofer(capsys, "trace", run[:6])[1]
     assert "✓ slack_post_message" in text

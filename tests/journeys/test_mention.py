@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from company import ROOT, Company, company, links
-from gofer.journal.entries import LlmResponse, MessageReceived, RunConcluded, RunFinished, ToolCall
+from gofer.journal.entries import LlmResponse, MessageReceived, RunConcluded, RunFinished, RunStarted, ToolCall
 from gofer.local.server import serve
 
 pytestmark = pytest.mark.anyio
@@ -39,8 +39,9 @@ async def test_a_mention_is_answered_in_its_thread_with_a_tool_call_on_the_way(t
     calls = [entry for entry in entries if isinstance(entry, ToolCall)]
     assert [(call.call, call.tool) for call in calls] == [
         ("material/1", "slack_read_thread"),
+        ("status/1", "slack_post_message"),
         ("1.0", "slack_read_thread"),
-        ("answer/1", "slack_post_message"),
+        ("answer/1", "slack_update_message"),
     ]
     assert entries[-1] == RunFinished("done")
     assert RunConcluded("done", "", answer.text) in entries
@@ -73,7 +74,7 @@ async def test_the_answer_links_to_its_prompt_and_its_run(tmp_path: Path) -> Non
     assert "# Answer in the thread" in prompt.text
     assert (run.status_code, head.run[:8] in run.text) == (200, True)
     assert head.run in listed.text
-    assert [span["kind"] for span in spans] == ["run", "tool", "llm", "tool", "llm", "tool"]
+    assert [span["kind"] for span in spans] == ["run", "tool", "tool", "llm", "tool", "llm", "tool"]
     assert all(span["end"] for span in spans)
 
 
@@ -242,7 +243,7 @@ async def test_with_an_endpoint_set_the_words_come_from_there_and_no_script_is_u
 
 async def test_an_answer_slack_refuses_is_a_visible_reason(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
-        made.slack.fail_next("chat.postMessage", "is_archived")
+        made.slack.fail_next("chat.postMessage", "is_archived", "is_archived")
         asked = await made.ask("@Gofer hello", "general")
         (head,) = await made.ended()
         assert made.answers(asked) == []
@@ -250,28 +251,74 @@ async def test_an_answer_slack_refuses_is_a_visible_reason(tmp_path: Path) -> No
     assert "archived" in head.reason
 
 
-@pytest.mark.parametrize("happened", [True, False])
-async def test_an_answer_nobody_confirmed_is_looked_for_and_stands_there_once(tmp_path: Path, happened: bool) -> None:
+async def test_the_answer_replaces_the_message_that_says_that_somebody_is_at_work(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
-        made.slack.fail_next("chat.postMessage", 500, after_effect=happened)
+        asked = await made.ask("@Gofer hello", "general")
+        async with asyncio.timeout(5):
+            while not made.answers(asked):
+                await asyncio.sleep(0.001)
+        (first,) = made.answers(asked)
+        await made.ended()
+        (answer,) = made.answers(asked)
+    assert (first.ts, answer.edited_ts is not None) == (answer.ts, True)
+    assert "On it" not in answer.text
+
+
+@pytest.mark.parametrize("refusal", ["message_not_found", "cant_update_message", "edit_window_closed"])
+async def test_an_answer_whose_place_is_gone_is_posted_anew(tmp_path: Path, refusal: str) -> None:
+    async with company(tmp_path) as made:
+        made.slack.fail_next("chat.update", refusal)
         asked = await made.ask("@Gofer hello", "general")
         (head,) = await made.ended()
-        assert len(made.answers(asked)) == 1
+        answers = made.answers(asked)
     assert head.status == "done"
+    assert "Hello" in answers[-1].text
+    assert len(answers) == 2
+
+
+@pytest.mark.parametrize("method", ["chat.postMessage", "chat.update"])
+@pytest.mark.parametrize("happened", [True, False])
+async def test_what_nobody_confirmed_stands_there_once(tmp_path: Path, method: str, happened: bool) -> None:
+    async with company(tmp_path) as made:
+        made.slack.fail_next(method, 500, after_effect=happened)
+        asked = await made.ask("@Gofer hello", "general")
+        (head,) = await made.ended()
+        (answer,) = made.answers(asked)
+    assert head.status == "done"
+    assert "Hello" in answer.text
 
 
 async def test_an_answer_nobody_can_tell_about_is_a_visible_reason(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
-        made.slack.fail_next("chat.postMessage", 500, after_effect=True)
+        made.slack.fail_next("chat.update", 500, 500)
         asked = await made.ask("@Gofer hello", "general")
-        async with asyncio.timeout(5):
-            while not made.answers(asked):
-                await asyncio.sleep(0.01)
-        # From here the thread is read only to look for the answer.
-        made.slack.fail_next("conversations.replies", 500)
         (head,) = await made.ended()
         assert len(made.answers(asked)) == 1
     assert (head.status, head.reason) == ("needs_attention", "nobody can tell whether the answer was delivered")
+
+
+async def test_a_reply_to_a_finished_run_goes_on_from_what_it_found(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        asked = await ask_about_the_decision(made)
+        (first,) = await made.ended()
+        await made.ask("@Gofer and who decided that?", "deploys", made.thread(asked)[0])
+        second = (await made.ended(2))[-1]
+        entries = await made.entries(second.run)
+    started = next(entry for entry in entries if isinstance(entry, RunStarted))
+    message = next(entry for entry in entries if isinstance(entry, MessageReceived))
+    assert started.continues == first.run
+    assert f"run {first.run[:8]}, which ended: done" in message.text
+    assert "- slack_read_thread {" in message.text
+    assert message.text.index("and who decided that?") < message.text.index("You were at work")
+
+
+async def test_a_mention_in_another_thread_continues_nothing(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        for _ in range(2):
+            await made.ask("@Gofer hello", "general")
+            heads = await made.ended()
+        entries = [entry for head in heads for entry in await made.entries(head.run)]
+    assert [entry.continues for entry in entries if isinstance(entry, RunStarted)] == ["", ""]
 
 
 async def test_a_thread_that_cannot_be_read_is_an_honest_answer(tmp_path: Path) -> None:

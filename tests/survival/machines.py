@@ -10,7 +10,7 @@ from typing import TypeVar
 from gofer.errors import TemporaryError
 from gofer.journal.coordination import Head, InboxItem
 from gofer.journal.store import Store
-from gofer.queue.doorbell import Doorbell, Queue
+from gofer.queue.doorbell import DeadLetter, Doorbell, Queue
 
 T = TypeVar("T")
 
@@ -101,6 +101,9 @@ class MachineStore:
     async def oldest_runnable(self, conversation: str) -> Head | None:
         return await self._io(lambda: self._store.oldest_runnable(conversation))
 
+    async def previous(self, conversation: str, workflow: str, before: int) -> Head | None:
+        return await self._io(lambda: self._store.previous(conversation, workflow, before))
+
     async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
         return await self._io(lambda: self._store.unfinished(before, limit))
 
@@ -144,3 +147,9 @@ class MachineQueue:
 
     async def acknowledge(self, bell: Doorbell) -> None:
         await self._machine.io(lambda: self._queue.acknowledge(bell))
+
+    async def bury(self, bell: Doorbell, why: str) -> None:
+        await self._machine.io(lambda: self._queue.bury(bell, why))
+
+    async def buried(self, limit: int) -> Sequence[DeadLetter]:
+        return await self._machine.io(lambda: self._queue.buried(limit))

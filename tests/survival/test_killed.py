@@ -78,8 +78,8 @@ async def test_killed_at_every_journal_boundary_a_run_ends_with_exactly_one_answ
                 kills += sum(code != 0 for code in codes)
                 if not any(codes):
                     break
-    # A frame for the claim, three intents of calls, two of the model, and the end: 7 frames, killed on both sides.
-    assert kills == 14
+    # The claim, four intents of calls, two of the model, and the end: 8 frames, killed on both sides.
+    assert kills == 16
 
 
 async def ended(folder: Path) -> list[object]:

@@ -2,15 +2,11 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from dataclasses import replace
 
 import pytest
 
-from engine_room import PRICES, ListModel, says
-from gofer.blobs.memory import MemoryBlobs
-from gofer.engine.effects import Patience
-from gofer.engine.services import Links, Services
+from engine_room import ListModel, says
 from gofer.errors import TemporaryError
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunConcluded, RunStarted, ToolCall
@@ -19,90 +15,14 @@ from gofer.journal.memory import MemoryStore
 from gofer.models.model import Answer
 from gofer.queue.doorbell import Doorbell
 from gofer.queue.memory import MemoryQueue
-from gofer.tools.slack.read_thread import ReadThread
 from gofer.tools.slack.write import PostMessage
 from gofer.tools.tool import Call, Tool, ToolResult
-from gofer.worker import Worker
-from gofer.workflows.load import Catalog, Loaded
-from gofer.workflows.schema import Defaults, Workflow
-from stand_ins import NOON, SetClock, claimed, make_outside, mention
+from gofer.workflows.load import Catalog
+from gofer.workflows.schema import Defaults
+from office import CATALOG, WORKFLOW, Office, office
+from stand_ins import NOON, claimed, mention
 
 pytestmark = pytest.mark.anyio
-
-WORKFLOW = Workflow(description="d", owner="#o", when=("slack.mention",))
-CATALOG = Catalog(
-    {"answer-here": Loaded("answer-here", WORKFLOW, "Be brief.", "agents/answer-here.md", "m")}, Defaults()
-)
-
-
-class CountingQueue(MemoryQueue):
-    """Counts how often a bell was held back."""
-
-    extended = 0
-
-    async def extend(self, bell: Doorbell, visibility: float) -> None:
-        self.extended += 1
-        await super().extend(bell, visibility)
-
-
-@dataclass
-class Office:
-    """One worker and what it works with."""
-
-    model: ListModel
-    clock: SetClock = field(default_factory=SetClock)
-    store: MemoryStore = field(default_factory=MemoryStore)
-    blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
-    posted: list[str] = field(default_factory=list)
-    threads: list[str] = field(default_factory=list)
-    catalog: Catalog = CATALOG
-
-    def __post_init__(self) -> None:
-        self.queue = CountingQueue(self.clock)
-
-        async def read(call: Call, arguments: ReadThread) -> ToolResult:
-            return ToolResult("Thread in #deploys", "read", {"private": False})
-
-        async def post(call: Call, arguments: PostMessage) -> ToolResult:
-            self.posted.append(arguments.text)
-            self.threads.append(arguments.thread_ts)
-            return ToolResult("Posted", "posted")
-
-        tools = {
-            "slack_read_thread": Tool("slack_read_thread", "", "read", ReadThread, read),
-            "slack_post_message": Tool("slack_post_message", "", "blind", PostMessage, post),
-        }
-        services = Services(
-            self.store,
-            self.blobs,
-            self.model,
-            MappingProxyType(tools),
-            PRICES,
-            Links("http://localhost"),
-            make_outside(self.clock),
-            Patience(backoff=0.001),
-        )
-        self.worker = Worker(services, self.queue, self.catalog)
-
-    async def accept(self, run: str, accepted_at: int = 1) -> None:
-        await claimed(self.store, run)
-        await self.store.create_head(Head(run, "answer-here", mention().conversation, accepted_at))
-        await self.queue.ring(run)
-
-    async def hear(self) -> int:
-        """Answers every bell that rings now; gives how many there were."""
-        bells = await self.queue.receive(100, 120, 0)
-        await asyncio.gather(*(self.worker.answer(bell) for bell in bells))
-        return len(bells)
-
-    async def status(self, run: str) -> str:
-        head = await self.store.head(run)
-        assert head is not None
-        return head.status
-
-
-def office(*answers: Answer | Exception) -> Office:
-    return Office(ListModel(list(answers)))
 
 
 async def test_a_doorbell_brings_a_run_to_its_end() -> None:
@@ -203,7 +123,7 @@ async def test_a_worker_survives_what_nobody_foresaw() -> None:
     made = office(KeyError("unforeseen"), says("Hello."))
     await made.accept("run1", 1)
     await made.hear()
-    assert made.posted == []
+    assert made.posted == ["_On it …_"]
     made.clock.advance(121)
     assert await made.hear() == 1
     assert made.posted == ["Hello."]
@@ -286,7 +206,7 @@ async def test_a_renewal_that_failed_is_tried_again_and_a_lost_lease_ends_the_wo
     store.lost = True
     async with asyncio.timeout(5):
         await hearing
-    assert made.posted == []
+    assert made.posted == ["_On it …_"]
     assert await made.status("run1") == "running"
 
 

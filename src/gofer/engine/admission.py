@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from gofer.blobs.store import blob_key
 from gofer.engine.services import Services
 from gofer.engine.step import Outcome, Permitted, Step
-from gofer.errors import RunStopped
+from gofer.errors import Damaged, RunStopped
 from gofer.events import Event
 from gofer.journal.entries import MessageReceived, RunStarted, ToolResult
+from gofer.journal.log import read_journal
+from gofer.projections.progress import project
+from gofer.projections.recap import recap
 from gofer.tools.tool import Provenance
 from gofer.workflows.bundle import FOLDER, Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Loaded
@@ -28,19 +31,37 @@ class Material:
 async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     """Reads the event's surroundings, pins the bundle and writes the first message. Raises RunStopped."""
     material = await _read_thread(step, event, step.provenance(loaded.prompt_file))
+    continues, recalled = await _recall(step, event)
     tools = [step.services.tools[name].schema() for name in loaded.workflow.tools if name in step.services.tools]
     raw = encode_bundle(Bundle(loaded, tools))
     key = blob_key(FOLDER, raw)
     await step.services.blobs.put(key, raw)
-    started = RunStarted(key.rpartition("/")[2], material.private)
+    started = RunStarted(key.rpartition("/")[2], material.private, continues)
     step.note(started)
-    step.note(MessageReceived(material.text))
+    step.note(MessageReceived(f"{material.text}\n\n{recalled}".strip()))
     return started
 
 
 async def pinned(services: Services, started: RunStarted) -> Bundle:
     """The bundle a run keeps. Raises Damaged."""
     return decode_bundle(await services.blobs.get(f"{FOLDER}/{started.bundle}"))
+
+
+async def _recall(step: Step, event: Event) -> tuple[str, str]:
+    """The run that this one goes on from and what is worth knowing of it; empty when there is none."""
+    store, progress = step.services.store, step.progress
+    head = await store.previous(event.conversation, progress.workflow, progress.accepted_at)
+    if head is None:
+        return "", ""
+    try:
+        journal = await read_journal(head.run, store, step.services.blobs)
+    except Damaged:
+        return "", ""
+    # Its head may lie; what it left in the journal counts.
+    earlier = project(journal)
+    if earlier.finished is None or earlier.started is None:
+        return "", ""
+    return head.run, recap(head.run, journal)
 
 
 async def _read_thread(step: Step, event: Event, provenance: Provenance) -> Material:

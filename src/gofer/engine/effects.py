@@ -124,6 +124,18 @@ async def carry_out(
             return Unknown(_LOST)
 
 
+def longest(tool: Tool[Any], patience: Patience) -> float:
+    """Seconds a call may take at most, with every look, wait and further attempt its effect allows."""
+    wait = max(tool.settle, patience.inflight)
+    match tool.effect:
+        case "read" | "blind":
+            return tool.timeout
+        case "keyed":
+            return 2 * tool.timeout
+        case "lookup":
+            return 4 * tool.timeout + 2 * wait
+
+
 def quiet_seconds(tool: Tool[Any], patience: Patience, *, predecessor_is_dead: bool) -> float:
     """How long a new owner waits, from its first frame on, before it looks for what its predecessor may have done."""
     late = 0.0 if predecessor_is_dead else patience.permit + patience.inflight + patience.skew

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gofer.engine.context import Window
-from gofer.engine.effects import Done, Permit, Refused, Silence, Unknown, carry_out, quiet_seconds
+from gofer.engine.effects import Done, Permit, Refused, Silence, Unknown, carry_out, longest, quiet_seconds
 from gofer.engine.services import Services
-from gofer.errors import RunStopped, TemporaryError, ToolError
+from gofer.engine.term import Term
+from gofer.errors import Cancelled, OutOfTime, RunStopped, TemporaryError, ToolError
 from gofer.journal import entries as e
 from gofer.journal.codec import item_from_bytes
 from gofer.journal.log import Journal
@@ -49,9 +50,11 @@ class Permitted:
 class Step:
     """One run in the hands of its owner: its journal, and its views, folded as it grows."""
 
-    def __init__(self, journal: Journal, services: Services, entries: Sequence[e.Recorded]) -> None:
+    def __init__(self, journal: Journal, services: Services, entries: Sequence[e.Recorded], term: Term) -> None:
         self.run = journal.run
         self.services = services
+        self._term = term
+        self._begun = False
         self.progress = progress.project(entries)
         self.conversation = conversation.project(entries)
         self._journal = journal
@@ -79,8 +82,11 @@ class Step:
         return int(self.services.outside.clock.now() * 1000)
 
     async def ask_model(self, window: Window, params: Mapping[str, object], tail: str, timeout: float) -> None:
-        """Asks the model with the conversation so far. Raises RunStopped when it has no answer."""
-        await self._take_inbox()
+        """Asks the model with the conversation so far.
+
+        Raises RunStopped when it has no answer; Cancelled or OutOfTime when nothing new may begin.
+        """
+        await self._before_an_intent(timeout)
         prefix_sha256, body = window.request(self.conversation, tail)
         self.note(e.LlmRequest(self.conversation.through, prefix_sha256, params, tail))
         await self.commit()
@@ -113,10 +119,13 @@ class Step:
         return outcome
 
     async def call_together(self, calls: Sequence[Permitted], provenance: Provenance) -> Sequence[Outcome]:
-        """Calls whose intents share one frame and whose effects happen at once; outcomes in the order given."""
+        """Calls whose intents share one frame and whose effects happen at once; outcomes in the order given.
+
+        Raises Cancelled or OutOfTime when nothing new may begin.
+        """
         fresh = [item for item in calls if not self._known(item.call)]
         if fresh:
-            await self._take_inbox()
+            await self._before_an_intent(max(longest(item.tool, self.services.patience) for item in fresh))
             for item in fresh:
                 self.note(e.ToolCall(item.call, item.tool.name, item.tool.effect, item.recorded))
             await self.commit()
@@ -139,6 +148,11 @@ class Step:
             except ToolError as error:
                 self.note(self._unknown(call, recorded.tool, error.message_to_model))
 
+    def give_up_calls(self, why: str) -> None:
+        """Calls in doubt that nobody will look for any more are unknown."""
+        for call in [call for call in self.progress.in_doubt.values() if call.effect != "read"]:
+            self.note(self._unknown(call.call, call.tool, why))
+
     def quiet_left(self, predecessor_is_dead: bool) -> float:
         """Seconds until what a lost predecessor may have sent is sure to be seen; 0 when nothing is in doubt."""
         doubtful = (call.tool for call in self.progress.in_doubt.values() if call.effect == "lookup")
@@ -148,7 +162,21 @@ class Step:
         until = self.progress.quiet_until or self.progress.owned_at + int(max(waits, default=0.0) * 1000)
         return max(0.0, (until - self.now_ms()) / 1000) if waits else 0.0
 
-    async def _take_inbox(self) -> None:
+    async def has_news(self) -> bool:
+        """Whether somebody put something into the inbox."""
+        return bool(await self.services.store.items(self.run))
+
+    async def _before_an_intent(self, seconds: float) -> None:
+        """Returns when something that may take so long may begin. Raises Cancelled, OutOfTime."""
+        await self.take_inbox()
+        if (cancelled := self.progress.cancelled) and not self.progress.concluded:
+            raise Cancelled(f"cancelled by {cancelled.by}")
+        # Whoever just took over does one thing, however long: what fits no worker's time would go round for ever.
+        if self._term.over or (self._begun and seconds > self._term.left):
+            raise OutOfTime(f"Run {self.run} goes on with the next worker.")
+        self._begun = True
+
+    async def take_inbox(self) -> None:
         """Journals what outsiders put into the inbox; one that was journaled before a restart is only dropped."""
         items = await self.services.store.items(self.run)
         for item in items:

@@ -51,6 +51,17 @@ class MemoryStore:
         runnable = (h for h in self._heads.values() if h.conversation == conversation and h.status in RUNNABLE)
         return min(runnable, key=lambda head: (head.accepted_at, head.run), default=None)
 
+    async def previous(self, conversation: str, workflow: str, before: int) -> Head | None:
+        """See Store.previous."""
+        ended = (
+            head
+            for head in self._heads.values()
+            if (head.conversation, head.workflow) == (conversation, workflow)
+            and head.accepted_at < before
+            and head.status not in UNFINISHED
+        )
+        return min(ended, key=lambda head: (-head.accepted_at, head.run), default=None)
+
     async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
         """See Store.unfinished."""
         found = (head for head in self._heads.values() if head.status in UNFINISHED and head.touched_at < before)

@@ -22,6 +22,7 @@ CREATE TABLE IF NOT EXISTS heads (
 CREATE INDEX IF NOT EXISTS heads_by_age ON heads (accepted_at DESC, run);
 CREATE INDEX IF NOT EXISTS heads_runnable ON heads (conversation, accepted_at, run)
     WHERE status IN ('queued', 'running');
+CREATE INDEX IF NOT EXISTS heads_of_conversation ON heads (conversation, workflow, accepted_at DESC);
 CREATE INDEX IF NOT EXISTS heads_unfinished ON heads (max(accepted_at, updated_at), run)
     WHERE status IN ('queued', 'running', 'parked');
 CREATE TABLE IF NOT EXISTS leases (conversation TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL);
@@ -95,6 +96,15 @@ class SqliteStore:
             f"SELECT {_HEAD} FROM heads WHERE conversation = ? AND status IN ({_RUNNABLE})"
             " ORDER BY accepted_at, run LIMIT 1",
             (conversation,),
+        )
+        return _head(rows[0]) if rows else None
+
+    async def previous(self, conversation: str, workflow: str, before: int) -> Head | None:
+        """See Store.previous."""
+        rows = await self._rows(
+            f"SELECT {_HEAD} FROM heads WHERE conversation = ? AND workflow = ? AND accepted_at < ?"
+            f" AND status NOT IN ({_UNFINISHED}) ORDER BY accepted_at DESC, run LIMIT 1",
+            (conversation, workflow, before),
         )
         return _head(rows[0]) if rows else None
 

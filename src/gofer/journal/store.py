@@ -42,6 +42,10 @@ class Store(Protocol):
         """The run of a conversation that is to act next, by `accepted_at` and then by id, or None."""
         ...
 
+    async def previous(self, conversation: str, workflow: str, before: int) -> Head | None:
+        """The newest ended run of a workflow in a conversation that was accepted before `before` (unix ms), or None."""
+        ...
+
     async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
         """Runs that have not ended and whose head was last written before `before` (unix ms), oldest first."""
         ...

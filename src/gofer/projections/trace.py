@@ -84,8 +84,8 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
             state.spans["run"] = Span("run", None, "run", workflow, "accepted", at, None, attributes)
         case RunOwned():
             _update(state, "run", {"gofer.owner": recorded.owner}, status="running")
-        case RunStarted(bundle=bundle):
-            _update(state, "run", {"gofer.bundle": bundle})
+        case RunStarted(bundle=bundle, continues=earlier):
+            _update(state, "run", {"gofer.bundle": bundle} | ({"gofer.continues": earlier} if earlier else {}))
         case LlmRequest() as request:
             _ask(state, at, request)
         case LlmResponse() as response:

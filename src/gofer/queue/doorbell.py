@@ -19,6 +19,17 @@ class Doorbell:
     """How often it was handed out, this time included."""
 
 
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A doorbell that was given up."""
+
+    run: str
+    at: float
+    """When, unix seconds."""
+    why: str
+    """For people: the kind of trouble, without contents."""
+
+
 class Queue(Protocol):
     """Rings that say: look at this run."""
 
@@ -36,4 +47,12 @@ class Queue(Protocol):
 
     async def acknowledge(self, bell: Doorbell) -> None:
         """The bell was dealt with and will not come back."""
+        ...
+
+    async def bury(self, bell: Doorbell, why: str) -> None:
+        """The bell was heard too often: it will not come back, and is kept as a dead letter for people."""
+        ...
+
+    async def buried(self, limit: int) -> Sequence[DeadLetter]:
+        """The newest dead letters first."""
         ...

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gofer.outside import Clock
-from gofer.queue.doorbell import Doorbell
+from gofer.queue.doorbell import DeadLetter, Doorbell
 
 
 @dataclass(slots=True)
@@ -22,6 +22,7 @@ class MemoryQueue:
         self._clock = clock
         self._rings: dict[str, _Ring] = {}
         self._count = 0
+        self._dead: list[DeadLetter] = []
         self._rung = asyncio.Event()
 
     async def ring(self, run: str, delay: float = 0.0) -> None:
@@ -45,6 +46,15 @@ class MemoryQueue:
     async def acknowledge(self, bell: Doorbell) -> None:
         """See Queue.acknowledge."""
         self._rings.pop(bell.receipt, None)
+
+    async def bury(self, bell: Doorbell, why: str) -> None:
+        """See Queue.bury."""
+        if self._rings.pop(bell.receipt, None):
+            self._dead.append(DeadLetter(bell.run, self._clock.now(), why))
+
+    async def buried(self, limit: int) -> Sequence[DeadLetter]:
+        """See Queue.buried."""
+        return list(reversed(self._dead))[:limit]
 
     def _take(self, limit: int, visibility: float) -> list[Doorbell]:
         self._rung.clear()

@@ -7,7 +7,7 @@ from typing import Any
 
 from gofer.database import Database
 from gofer.outside import Clock
-from gofer.queue.doorbell import Doorbell
+from gofer.queue.doorbell import DeadLetter, Doorbell
 from gofer.queue.memory import wait_for_ring
 
 SCHEMA = """
@@ -15,6 +15,9 @@ CREATE TABLE IF NOT EXISTS doorbells (
     id INTEGER PRIMARY KEY, run TEXT NOT NULL, visible_at REAL NOT NULL, receives INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS doorbells_due ON doorbells (visible_at);
+CREATE TABLE IF NOT EXISTS dead_letters (
+    id INTEGER PRIMARY KEY, run TEXT NOT NULL, at REAL NOT NULL, why TEXT NOT NULL
+);
 """
 
 Row = tuple[Any, ...]
@@ -56,6 +59,21 @@ class SqliteQueue:
     async def acknowledge(self, bell: Doorbell) -> None:
         """See Queue.acknowledge."""
         await self._execute("DELETE FROM doorbells WHERE id = ?", (bell.receipt,))
+
+    async def bury(self, bell: Doorbell, why: str) -> None:
+        """See Queue.bury."""
+        at = self._clock.now()
+
+        def work(connection: sqlite3.Connection) -> None:
+            if connection.execute("DELETE FROM doorbells WHERE id = ?", (bell.receipt,)).rowcount:
+                connection.execute("INSERT INTO dead_letters (run, at, why) VALUES (?, ?, ?)", (bell.run, at, why))
+
+        await self._database.run(work)
+
+    async def buried(self, limit: int) -> Sequence[DeadLetter]:
+        """See Queue.buried."""
+        rows = await self._execute("SELECT run, at, why FROM dead_letters ORDER BY id DESC LIMIT ?", (limit,))
+        return [DeadLetter(*row) for row in rows]
 
     async def _take(self, limit: int, visibility: float) -> list[Doorbell]:
         now = self._clock.now()

@@ -70,6 +70,7 @@ def test_every_shipped_tool_declares_what_a_resume_and_a_model_need() -> None:
     assert {tool.name: tool.effect for tool in tools} == {
         "slack_read_thread": "read",
         "slack_post_message": "lookup",
+        "slack_update_message": "keyed",
         "slack_add_reaction": "keyed",
     }
     for tool in tools:

@@ -5,7 +5,15 @@ from typing import Any
 
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.read_thread import ReadThread, read_thread
-from gofer.tools.slack.write import AddReaction, PostMessage, add_reaction, find_message, post_message
+from gofer.tools.slack.write import (
+    AddReaction,
+    PostMessage,
+    UpdateMessage,
+    add_reaction,
+    find_message,
+    post_message,
+    update_message,
+)
 from gofer.tools.tool import Tool
 
 
@@ -28,6 +36,14 @@ def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             look=partial(find_message, api),
             settle=5.0,
             destination=lambda arguments: f"{arguments.channel}/{arguments.thread_ts}",
+        ),
+        Tool(
+            name="slack_update_message",
+            description="Replace the text of a message that Gofer posted. Not for the answer to the request.",
+            effect="keyed",
+            arguments=UpdateMessage,
+            act=partial(update_message, api),
+            destination=lambda arguments: f"{arguments.channel}/{arguments.ts}",
         ),
         Tool(
             name="slack_add_reaction",

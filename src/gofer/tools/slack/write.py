@@ -25,6 +25,14 @@ class PostMessage(Arguments):
     thread_ts: str = Field(default="", description="ts of the thread to reply in. Left out: a new message.")
 
 
+class UpdateMessage(Arguments):
+    """What to say instead, and in which message."""
+
+    text: str = Field(min_length=1, description="The whole new message in Markdown.")
+    ts: str = Field(description="ts of the message, one that Gofer posted.")
+    channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
+
+
 class AddReaction(Arguments):
     """Which emoji on which message."""
 
@@ -36,22 +44,25 @@ class AddReaction(Arguments):
 async def post_message(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult:
     """Posts Markdown with one link to the prompt and one to the run; details: channel id and ts."""
     channel = await _writable(api, call, arguments.channel)
-    text = neutral(arguments.text)
-    if len(text) > MARKDOWN_LIMIT:
-        text = text[: MARKDOWN_LIMIT - len(_CUT_NOTE)] + _CUT_NOTE
+    thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
     reply = await api.write(
         call,
         "chat.postMessage",
         channel=channel,
-        text=text[:3000],
-        blocks=[{"type": "markdown", "text": text}, _origin(call.provenance)],
-        metadata={"event_type": "gofer_call", "event_payload": {"key": call.key}},
+        **_content(call, arguments.text),
         unfurl_links=False,
         unfurl_media=False,
-        **({"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}),
+        **thread,
     )
     ts = str(reply.get("ts", ""))
     return ToolResult(f"Posted (ts {ts}).", "posted a message", {"channel": channel, "ts": ts})
+
+
+async def update_message(api: SlackApi, call: Call, arguments: UpdateMessage) -> ToolResult:
+    """Replaces a message of ours, links included; doing it twice is doing it once. Details: channel id and ts."""
+    channel = await _writable(api, call, arguments.channel)
+    await api.write(call, "chat.update", channel=channel, ts=arguments.ts, **_content(call, arguments.text))
+    return ToolResult(f"Changed (ts {arguments.ts}).", "changed a message", {"channel": channel, "ts": arguments.ts})
 
 
 async def find_message(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult | None:
@@ -94,6 +105,17 @@ async def _writable(api: SlackApi, call: Call, channel: str) -> str:
     if call.private and target != call.place.get("channel"):
         raise ToolError("This run began in a private channel; it can write nowhere else.")
     return target
+
+
+def _content(call: Call, markdown: str) -> dict[str, object]:
+    text = neutral(markdown)
+    if len(text) > MARKDOWN_LIMIT:
+        text = text[: MARKDOWN_LIMIT - len(_CUT_NOTE)] + _CUT_NOTE
+    return {
+        "text": text[:3000],
+        "blocks": [{"type": "markdown", "text": text}, _origin(call.provenance)],
+        "metadata": {"event_type": "gofer_call", "event_payload": {"key": call.key}},
+    }
 
 
 def _origin(provenance: Provenance) -> dict[str, object]:

@@ -1,0 +1,108 @@
+"""What does the owner of a run do with it, from taking it over to letting it go?"""
+
+from dataclasses import dataclass
+
+from gofer.deliver import announce, conclude, deliver
+from gofer.engine.admission import admit, pinned
+from gofer.engine.loop import Ending, coordinate
+from gofer.engine.services import Services
+from gofer.engine.step import Step
+from gofer.errors import Cancelled, OutOfTime, RunStopped
+from gofer.events import Event
+from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked
+from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.schema import Reply
+
+TAKEOVERS = 5
+"""Owners in a row that may be lost without anything new done; then the run is poison."""
+POISON = "poison: it broke off at the same point again and again. Whoever runs Gofer can see where in its trace."
+
+Left = RunFinished | RunParked | RunHandedOver
+"""How an owner leaves a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The one who acts for runs; whoever calls keeps others out, by a lease or a lock."""
+
+    services: Services
+    catalog: Catalog
+    alone: bool
+    """Whether every earlier owner is known to be dead, so that nothing of theirs can be under way."""
+
+    async def work(self, step: Step, again: bool) -> Left:
+        """Goes on with a run as far as possible; `again` when an earlier attempt may have left no mark.
+
+        Raises Fenced, Damaged, TemporaryError.
+        """
+        if ended := step.progress.finished:
+            return ended
+        if (parked := step.progress.parked) and parked.until > step.now_ms() and not await step.has_news():
+            return parked
+        again = again or bool(step.progress.owned_at)
+        step.note(RunOwned())
+        if again or step.progress.in_doubt:
+            # From this frame on a predecessor can append nothing more; only now may its effects be looked for.
+            # It also is the mark by which an owner that is lost at once is counted.
+            await step.commit()
+        await step.take_inbox()
+        left = self._quiet(step) or await self._go_on(step)
+        step.note(left)
+        await step.commit()
+        return left
+
+    def _quiet(self, step: Step) -> RunParked | None:
+        seconds = step.quiet_left(self.alone)
+        return RunParked("quiet", step.now_ms() + int(seconds * 1000) + 1) if seconds else None
+
+    async def _go_on(self, step: Step) -> Left:
+        try:
+            return await self._to_its_end(step)
+        except OutOfTime:
+            return RunHandedOver()
+
+    async def _to_its_end(self, step: Step) -> RunFinished:
+        event, loaded = step.progress.event, self.catalog.workflows.get(step.progress.workflow)
+        if event is None:
+            return RunFinished("failed", "its journal does not begin with an event")
+        poisoned = step.progress.takeovers >= TAKEOVERS
+        if (concluded := step.progress.concluded) is None:
+            ending = _poisoned(step) if poisoned else await self._end(step, event, loaded)
+            concluded = conclude(ending, step.progress)
+            step.note(concluded)
+        elif poisoned:
+            return RunFinished("failed", "poison: every worker that tried to deliver its answer was lost")
+        reply, prompt_file = _manners(loaded)
+        return await deliver(step, event, reply, step.provenance(prompt_file), concluded)
+
+    async def _end(self, step: Step, event: Event, loaded: Loaded | None) -> Ending:
+        if loaded is None:
+            return Ending("failed", reason=f"there is no workflow {step.progress.workflow!r} any more.")
+        try:
+            if (started := step.progress.started) is None:
+                started = await admit(step, event, loaded)
+                await self._show_public(step)
+            bundle = await pinned(self.services, started)
+            provenance = step.provenance(bundle.loaded.prompt_file)
+            await announce(step, event, loaded.workflow.reply, provenance)
+            return await coordinate(step, bundle, provenance)
+        except RunStopped as error:
+            return Ending("failed", reason=str(error))
+        except Cancelled as error:
+            return Ending("cancelled", step.conversation.answer, str(error))
+
+    async def _show_public(self, step: Step) -> None:
+        """Gives a run that turned out not to be private its place in the lists."""
+        head = await self.services.store.head(step.run)
+        if head is not None and head.private and not step.progress.private:
+            await self.services.store.put_head(head.now("running", step.now_ms(), private=False))
+
+
+def _poisoned(step: Step) -> Ending:
+    step.give_up_calls("every worker that had it was lost")
+    return Ending("failed", step.conversation.answer, POISON)
+
+
+def _manners(loaded: Loaded | None) -> tuple[Reply, str]:
+    """Where a run's answer goes and which prompt it links to; a workflow that is gone answers in the thread."""
+    return (loaded.workflow.reply, loaded.prompt_file) if loaded else ("thread", "")

@@ -1,0 +1,129 @@
+"""A worker for tests: a store and a queue in memory, and a Slack that is a function."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from engine_room import PRICES, ListModel
+from gofer.blobs.memory import MemoryBlobs
+from gofer.engine.effects import Patience
+from gofer.engine.services import Links, Services
+from gofer.journal.coordination import Head
+from gofer.journal.memory import MemoryStore
+from gofer.models.model import Answer
+from gofer.queue.doorbell import Doorbell
+from gofer.queue.memory import MemoryQueue
+from gofer.tools.slack.read_thread import ReadThread
+from gofer.tools.slack.write import PostMessage, UpdateMessage
+from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.worker import Worker
+from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.schema import Defaults, Workflow
+from stand_ins import SetClock, claimed, make_outside, mention
+
+WORKFLOW = Workflow(description="d", owner="#o", when=("slack.mention",))
+CATALOG = Catalog(
+    {"answer-here": Loaded("answer-here", WORKFLOW, "Be brief.", "agents/answer-here.md", "m")}, Defaults()
+)
+
+
+class CountingQueue(MemoryQueue):
+    """Counts how often a bell was held back."""
+
+    extended = 0
+    heard = 0
+
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+        bells = await super().receive(limit, visibility, wait)
+        self.heard += len(bells)
+        return bells
+
+    async def extend(self, bell: Doorbell, visibility: float) -> None:
+        self.extended += 1
+        await super().extend(bell, visibility)
+
+
+class Lost(BaseException):
+    """As when the process is killed: nothing of it is caught."""
+
+
+@dataclass
+class Office:
+    """One worker and what it works with."""
+
+    model: ListModel
+    clock: SetClock = field(default_factory=SetClock)
+    store: MemoryStore = field(default_factory=MemoryStore)
+    blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
+    posted: list[str] = field(default_factory=list)
+    threads: list[str] = field(default_factory=list)
+    lose_in: set[str] = field(default_factory=set)
+    """Tools in whose calls the worker is lost."""
+    catalog: Catalog = CATALOG
+
+    def __post_init__(self) -> None:
+        self.queue = CountingQueue(self.clock)
+
+        async def read(call: Call, arguments: ReadThread) -> ToolResult:
+            return ToolResult("Thread in #deploys", "read", {"private": False})
+
+        async def post(call: Call, arguments: PostMessage) -> ToolResult:
+            self.posted.append(arguments.text)
+            self.threads.append(arguments.thread_ts)
+            return ToolResult("Posted", "posted", {"channel": "C1", "ts": f"{len(self.posted)}.0"})
+
+        async def update(call: Call, arguments: UpdateMessage) -> ToolResult:
+            if "slack_update_message" in self.lose_in:
+                raise Lost
+            self.posted[int(float(arguments.ts)) - 1] = arguments.text
+            return ToolResult("Changed", "changed")
+
+        tools = {
+            "slack_read_thread": Tool("slack_read_thread", "", "read", ReadThread, read),
+            "slack_post_message": Tool("slack_post_message", "", "blind", PostMessage, post),
+            "slack_update_message": Tool("slack_update_message", "", "keyed", UpdateMessage, update),
+        }
+        services = Services(
+            self.store,
+            self.blobs,
+            self.model,
+            MappingProxyType(tools),
+            PRICES,
+            Links("http://localhost"),
+            make_outside(self.clock),
+            Patience(backoff=0.001),
+        )
+        self.worker = Worker(services, self.queue, self.catalog)
+
+    async def accept(self, run: str, accepted_at: int = 1) -> None:
+        await claimed(self.store, run)
+        await self.store.create_head(Head(run, "answer-here", mention().conversation, accepted_at))
+        await self.queue.ring(run)
+
+    async def hear(self) -> int:
+        """Answers every bell that rings now; gives how many there were."""
+        bells = await self.queue.receive(100, 120, 0)
+        await asyncio.gather(*(self.worker.answer(bell) for bell in bells))
+        return len(bells)
+
+    async def hear_lost(self) -> Sequence[object]:
+        """As `hear`, for workers that may be lost; gives what became of each."""
+        bells = await self.queue.receive(100, 120, 0)
+        return await asyncio.gather(*(self.worker.answer(bell) for bell in bells), return_exceptions=True)
+
+    def grant(self, *tools: str) -> None:
+        """Lets the model of the workflow use some tools."""
+        loaded = self.worker.catalog.workflows["answer-here"]
+        workflow = loaded.workflow.model_copy(update={"tools": tools})
+        granted = Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults())
+        self.worker = replace(self.worker, catalog=granted)
+
+    async def status(self, run: str) -> str:
+        head = await self.store.head(run)
+        assert head is not None
+        return head.status
+
+
+def office(*answers: Answer | Exception) -> Office:
+    return Office(ListModel(list(answers)))
