@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gofer.queue.doorbell import Queue
-from stand_ins import SetClock, any_stores
+from stand_ins import NOON, SetClock, any_stores
 
 pytestmark = pytest.mark.anyio
 
@@ -82,3 +82,19 @@ async def test_a_waiting_listener_hears_a_ring_at_once(queue: Queue) -> None:
     async with asyncio.timeout(5):
         (bell,) = await listening
     assert bell.run == "r"
+
+
+async def test_a_bell_that_is_given_up_is_a_dead_letter(queue: Queue, clock: SetClock) -> None:
+    for run in ("a", "b"):
+        await queue.ring(run)
+    for bell in await queue.receive(10, 60, 0):
+        await queue.bury(bell, f"trouble with {bell.run}")
+        await queue.bury(bell, "twice")
+    clock.advance(1_000)
+    assert await queue.receive(10, 60, 0) == []
+    letters = await queue.buried(10)
+    assert {(letter.run, letter.why, letter.at) for letter in letters} == {
+        ("b", "trouble with b", NOON),
+        ("a", "trouble with a", NOON),
+    }
+    assert len(await queue.buried(1)) == 1

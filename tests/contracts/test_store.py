@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,19 @@ async def test_the_oldest_runnable_run_of_a_conversation_comes_next(store: Store
     await store.put_head(head("early", 10, status="failed"))
     assert await store.oldest_runnable("c1") == head("late", 30)
     assert await store.oldest_runnable("nothing") is None
+
+
+async def test_the_newest_ended_run_of_a_workflow_in_a_conversation_is_the_previous_one(store: Store) -> None:
+    await store.create_head(head("first", 10, status="done"))
+    await store.create_head(head("second", 20, status="failed"))
+    await store.create_head(head("under way", 25, status="running"))
+    await store.create_head(head("elsewhere", 28, conversation="c2", status="done"))
+    await store.create_head(replace(head("another", 29, status="done"), workflow="other"))
+    await store.create_head(head("later", 40, status="done"))
+    found = await store.previous("c1", "answer-here", 30)
+    assert found is not None
+    assert found.run == "second"
+    assert await store.previous("c1", "answer-here", 10) is None
 
 
 async def test_unfinished_runs_that_stand_still_are_found_oldest_first(store: Store) -> None:

@@ -1,5 +1,6 @@
 """What a person at a terminal sees: the commands as they are typed, their output and their exit codes."""
 
+import asyncio
 import json
 import socket
 from pathlib import Path
@@ -7,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from company import ROOT
-from gofer.bootstrap.state import serving
+from gofer.bootstrap.state import open_state, serving
 from gofer.cli.main import main
+from gofer.outside import SystemClock
 
 EVENT = str(ROOT / "tests" / "events" / "slack_app_mention.json")
 
@@ -183,3 +185,38 @@ def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str])
         main(["run", "--help"])
     assert left.value.code == 0
     assert "--event FILE" in capsys.readouterr().out
+
+
+def test_a_run_that_has_ended_is_not_cancelled(capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_json(capsys)["run"]
+    code, _, err = gofer(capsys, "cancel", run[:8])
+    assert (code, err) == (1, f"Run {run} has ended; there is nothing to cancel.\n")
+    assert gofer(capsys, "cancel", "0000")[0] == 2
+
+
+def test_a_sweep_needs_a_slack_to_answer_in(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = gofer(capsys, "sweep")
+    assert (code, err) == (2, "gofer: Set SLACK_BOT_TOKEN; without a Slack nobody can be answered.\n")
+
+
+def test_a_doorbell_that_was_given_up_is_shown_beside_the_runs(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run = run_json(capsys)["run"]
+
+    async def give_up() -> None:
+        with open_state(tmp_path / "state", SystemClock()) as state:
+            head = await state.store.head(run)
+            assert head is not None
+            await state.store.put_head(head.now("needs_attention", 1, private=False))
+            await state.queue.ring(run)
+            await state.queue.ring("nobody's")
+            for bell in await state.queue.receive(10, 60, 0):
+                await state.queue.bury(bell, "KeyError")
+
+    asyncio.run(give_up())
+    code, out, err = gofer(capsys, "runs")
+    assert code == 0
+    assert f"the doorbell of run {run}; KeyError." in err
+    assert "the doorbell of a run that is not listed; KeyError." in err
+    assert "doorbell" not in out

@@ -30,27 +30,34 @@ class Faults:
     seen: Counter[str] = field(default_factory=Counter)
     limbo: list["asyncio.Future[None]"] = field(default_factory=list)
     """What dead machines wait for, kept so that nothing of them is collected, and so cleaned up, too early."""
-
-    def happens(self, what: str) -> bool:
-        """Rolls the dice for one kind of fault."""
-        if self.over or self.chance.random() >= getattr(self, what):
-            return False
-        self.seen[what] += 1
-        return True
+    machines: int = 0
+    when: dict[int, list[float]] = field(default_factory=dict)
+    """Virtual times at which something went wrong, by the number of the machine it happened to."""
 
 
 class Machine:
     """One process: it can be killed or frozen at any boundary between two of its outside calls."""
 
     def __init__(self, faults: Faults) -> None:
+        faults.machines += 1
+        self.number = faults.machines
         self.faults = faults
         self.dead = asyncio.Event()
 
+    def suffers(self, what: str) -> bool:
+        """Rolls the dice for one kind of fault."""
+        faults = self.faults
+        if faults.over or faults.chance.random() >= getattr(faults, what):
+            return False
+        faults.seen[what] += 1
+        faults.when.setdefault(self.number, []).append(asyncio.get_running_loop().time())
+        return True
+
     async def boundary(self) -> None:
         """Time passes; or the machine freezes for minutes; or it is dead, and nothing it does ever returns."""
-        if self.faults.happens("crash"):
+        if self.suffers("crash"):
             self.dead.set()
-        if self.faults.happens("pause"):
+        if self.suffers("pause"):
             await asyncio.sleep(self.faults.chance.uniform(30, 400))
         await asyncio.sleep(self.faults.chance.uniform(0.001, 0.05))
         if self.dead.is_set():
@@ -61,11 +68,11 @@ class Machine:
         """One call to a store, as an SDK makes it: throttled calls and lost answers are tried again blindly."""
         for attempt in range(6):
             await self.boundary()
-            if self.faults.happens("throttle"):
+            if self.suffers("throttle"):
                 await asyncio.sleep(0.2 * 2**attempt)
                 continue
             result = await call()
-            if self.faults.happens("lost"):
+            if self.suffers("lost"):
                 await asyncio.sleep(0.2)
                 continue
             await self.boundary()

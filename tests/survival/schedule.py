@@ -9,14 +9,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from clockwork import VirtualClock, VirtualLoop, play
+from clockwork import START, VirtualClock, VirtualLoop, play
 from machines import Faults, Machine, MachineQueue, MachineStore
 from world import INFLIGHT, RestlessModel, World, WorldHttp, make_tools
 
 from gofer.blobs.memory import MemoryBlobs
+from gofer.cancel import cancel
 from gofer.dispatch import Ingress
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
+from gofer.engine.term import Term
 from gofer.errors import Damaged, TemporaryError
 from gofer.events import Event
 from gofer.journal import entries as e
@@ -83,6 +85,10 @@ class Report:
     calls: int
     takeovers: int
     runs: int
+    handovers: int = 0
+    cancelled: int = 0
+    needless: int = 0
+    """Calls whose outcome nobody can tell, although nothing went wrong while they were under way."""
 
 
 class Schedule:
@@ -102,6 +108,10 @@ class Schedule:
         self.ids = itertools.count(1)
         self.graves: list[asyncio.Task] = []
         self.accepted: dict[tuple[str, ...], set[str]] = {}
+        self.cancelled: set[str] = set()
+        # One schedule in three lives in short invocations, and in one of three somebody cancels a run.
+        self.invocations = seed % 3 == 1
+        self.cancels = seed % 3 == 2
 
     def run(self) -> Report:
         try:
@@ -114,6 +124,8 @@ class Schedule:
         events = [mention(ts="1.0"), mention(ts="2.0", channel="C2"), mention(ts="3.0", channel="C2")]
         events[2] = Event(**{**_fields(events[2]), "conversation": events[1].conversation})
         providers = [asyncio.create_task(self._provider(event)) for event in events]
+        if self.cancels:
+            providers.append(asyncio.create_task(self._somebody_cancels(events[1])))
         background = [asyncio.create_task(self._sweep())]
         background += [asyncio.create_task(self._keep_a_worker()) for _ in range(2)]
         await asyncio.gather(*providers)
@@ -143,11 +155,31 @@ class Schedule:
             return
         self.accepted.setdefault(event.identity, set()).add(run)
 
+    async def _somebody_cancels(self, event: Event) -> None:
+        """Somebody asks for a run to stop, soon or much later, and once more because nothing was heard."""
+        await asyncio.sleep(self.faults.chance.choice((1, 20, 90, 300)))
+        (run,) = self.accepted.get(event.identity) or {""}
+        for _ in range(2 if run else 0):
+            machine = Machine(self.faults)
+            store, queue = MachineStore(machine, self.store), MachineQueue(machine, self.queue)
+            asking = asyncio.create_task(cancel(run, "Ada", store, queue, f"cancel-{machine.number}"))
+            asking.add_done_callback(lambda task: task.cancelled() or task.exception() or self.cancelled.add(run))
+            self.graves.append(asking)
+            await asyncio.sleep(120)
+
+    async def _serve(self, worker: Worker) -> None:
+        """Hears doorbells; on a machine of short invocations each bell has a time of its own."""
+        if not self.invocations:
+            await worker.serve()
+        while True:
+            for bell in await worker.queue.receive(1, 120, 20):
+                await worker.answer(bell, Term(self.clock, self.faults.chance.uniform(30, 400)))
+
     async def _keep_a_worker(self) -> None:
         """A worker; when its machine dies, another takes its place after a while."""
         while True:
             machine = Machine(self.faults)
-            serving = asyncio.create_task(self._worker(machine).serve())
+            serving = asyncio.create_task(self._serve(self._worker(machine)))
             await machine.dead.wait()
             self.graves.append(serving)
             # What the dead machine had under way stays where it is; nothing of it is cleaned up.
@@ -179,7 +211,10 @@ class Schedule:
         return Worker(services, queue, CATALOG, concurrency=2, alone=self.rules.alone)
 
     def _outside(self, machine: Machine) -> Outside:
-        return Outside(WorldHttp(machine, self.world), self.clock, lambda: f"id{next(self.ids):06}", self.faults.chance)
+        name = f"m{machine.number}"
+        return Outside(
+            WorldHttp(machine, self.world), self.clock, lambda: f"{name}-{next(self.ids):06}", self.faults.chance
+        )
 
     async def _all_ended(self) -> bool:
         runs = {run for found in self.accepted.values() for run in found}
@@ -203,14 +238,32 @@ class Schedule:
 
     def _judge(self, run: str, journal: Sequence[e.Recorded], report: Report) -> None:
         entries = [recorded.entry for recorded in journal]
-        report.takeovers += sum(isinstance(entry, e.RunOwned) for entry in entries) - 1
+        left = sum(isinstance(entry, e.RunParked | e.RunHandedOver) for entry in entries)
+        report.takeovers += sum(isinstance(entry, e.RunOwned) for entry in entries) - 1 - left
         if not any(isinstance(entry, e.RunFinished) for entry in entries):
             report.violations.append("an accepted run did not end")
+        report.handovers += sum(isinstance(entry, e.RunHandedOver) for entry in entries)
+        report.cancelled += any(isinstance(entry, e.RunCancelled) for entry in entries)
         report.violations += _outcomes(entries)
+        report.violations += _after_cancel(entries, accepted=run in self.cancelled)
+        report.needless += self._needless(journal)
         report.violations += self._effects(run, journal, report)
         for length in range(1, len(journal) + 1, 7):
             trace.project(journal[:length])
             progress.project(journal[:length])
+
+    def _needless(self, journal: Sequence[e.Recorded]) -> int:
+        """Unknown outcomes of calls during which nothing happened to any machine that had the run."""
+        begun = {r.entry.call: r for r in journal if isinstance(r.entry, e.ToolCall)}
+        needless = 0
+        for ended in (r for r in journal if isinstance(r.entry, e.ToolUnknown)):
+            call = begun[ended.entry.call]
+            between = {r.owner for r in journal if call.n <= r.n <= ended.n}
+            machines = {int(owner[1:].partition("-")[0]) for owner in between}
+            since, until = (at / 1000 - START for at in (call.at, ended.at))
+            trouble = (t for number in machines for t in self.faults.when.get(number, ()))
+            needless += not any(since - 1 <= t <= until + 1 for t in trouble)
+        return needless
 
     def _effects(self, run: str, journal: Sequence[e.Recorded], report: Report) -> list[str]:
         """What the journal says of each call against what the world saw of it."""
@@ -251,6 +304,22 @@ def _asked(journal: Sequence[e.Recorded]) -> dict[str, str]:
         if isinstance(recorded.entry, e.LlmResponse):
             asked |= {call: ask.arguments.split('"')[3] for call, ask in state.asks.items()}
     return asked
+
+
+def _after_cancel(entries: Sequence[e.Entry], *, accepted: bool) -> list[str]:
+    """Nothing new begins after a cancel but telling so; an accepted one is journaled unless the run was over."""
+    found = [place for place, entry in enumerate(entries) if isinstance(entry, e.RunCancelled)]
+    concluded = [place for place, entry in enumerate(entries) if isinstance(entry, e.RunConcluded)]
+    if not found:
+        over = any(isinstance(entry, e.RunFinished) for entry in entries)
+        return ["an accepted cancel was lost"] if accepted and not over else []
+    if concluded and concluded[0] < found[0]:
+        return []
+    later = [entry for entry in entries[found[0] :] if isinstance(entry, e.ToolCall | e.LlmRequest)]
+    begun = [entry for entry in later if not (isinstance(entry, e.ToolCall) and entry.call.startswith("answer/"))]
+    ends = [entry.status for entry in entries if isinstance(entry, e.RunFinished)]
+    wrong = [status for status in ends if status not in ("cancelled", "failed", "needs_attention")]
+    return (["something began after a cancel"] if begun else []) + (["a cancelled run went on"] if wrong else [])
 
 
 def _outcomes(entries: Sequence[e.Entry]) -> list[str]:

@@ -31,13 +31,19 @@ EFFECTS: Mapping[str, Effect] = {
     "ticket": "lookup",
     "mail": "blind",
     "slack_post_message": "lookup",
+    "slack_update_message": "keyed",
 }
+
+
+DETAILS: Mapping[str, object] = {"private": False, "channel": "C1", "ts": "1.0"}
+"""What the code of a run relies on in the results of its tools."""
 
 
 class Anything(Arguments):
     """Whatever is said, for every simulated tool."""
 
     text: str = ""
+    channel: str = ""
     ts: str = ""
     thread_ts: str = ""
 
@@ -74,11 +80,11 @@ class WorldHttp:
             return HttpResponse(200, {}, encode({"found": bool(self._world.landed[key])}))
         faults = self._world.faults
         self._world.sent.append(key)
-        if effect != "blind" and faults.happens("refused"):
+        if effect != "blind" and self._machine.suffers("refused"):
             await self._machine.boundary()
             return HttpResponse(409, {}, b"{}")
         self._world.under_way += 1
-        if faults.happens("late"):
+        if self._machine.suffers("late"):
             asyncio.get_running_loop().call_later(
                 faults.chance.uniform(0, INFLIGHT), self._world.land, key, effect, text
             )
@@ -103,11 +109,11 @@ def _tool(name: str, effect: Effect) -> Tool[Anything]:
     async def act(call: Call, said: Anything) -> ToolResult:
         if (await send("act", call, said)).status == 409:
             raise ToolError("refused")
-        return ToolResult(f"{name} {said.text}", name, {"private": False})
+        return ToolResult(f"{name} {said.text}", name, DETAILS)
 
     async def look(call: Call, said: Anything) -> ToolResult | None:
         found = json.loads((await send("look", call, said)).body)["found"]
-        return ToolResult(f"{name} {said.text}", name) if found else None
+        return ToolResult(f"{name} {said.text}", name, DETAILS) if found else None
 
     return Tool(
         name,

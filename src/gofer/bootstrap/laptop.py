@@ -28,6 +28,9 @@ from gofer.sweeper import Sweeper
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog, load_catalog
 
+GRACE = 5.0
+"""Seconds that runs under way get to be handed over when the process stops."""
+
 
 @dataclass(frozen=True, slots=True)
 class Laptop:
@@ -44,6 +47,8 @@ class Laptop:
     """The simulated Slack's page for people; empty with a real Slack."""
     model: str
     """What answers, for people."""
+    settings: Settings
+    """As they are with the simulators in place."""
 
 
 @contextlib.asynccontextmanager
@@ -71,9 +76,10 @@ async def open_laptop(
         model = build_model(settings, http)
         # The lock on the state proves that no other worker is alive.
         worker = build_worker(settings, catalog, state.store, state.blobs, state.queue, model, outside, url, alone=True)
+        worker = replace(worker, grace=GRACE)
         if slack is not None:
             slack.subscribe(f"{url}/slack/events")
-        yield Laptop(url, ingress, worker, state, catalog, slack, slack_url, _model_name(settings))
+        yield Laptop(url, ingress, worker, state, catalog, slack, slack_url, _model_name(settings), settings)
 
 
 @contextlib.asynccontextmanager

@@ -36,6 +36,17 @@ def process_settings() -> Settings:
     return read_settings(os.environ)
 
 
+def child_environment(settings: Settings) -> dict[str, str]:
+    """The environment of another process on this machine that has the same Slack and the same model."""
+    return {
+        **os.environ,
+        "SLACK_API_URL": settings.slack_api_url,
+        "SLACK_BOT_TOKEN": settings.slack_bot_token.reveal(),
+        "OPENAI_API_KEY": settings.openai_api_key.reveal(),
+        "OPENAI_BASE_URL": settings.openai_base_url,
+    }
+
+
 def read_settings(environment: Mapping[str, str]) -> Settings:
     """The settings in an environment. Raises ConfigError naming the one that is wrong."""
     signing = environment.get("SLACK_SIGNING_SECRET", "").split(",")

@@ -3,12 +3,14 @@
 import argparse
 import asyncio
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from gofer.bootstrap.laptop import Laptop, open_laptop, working
-from gofer.bootstrap.settings import process_settings
+from gofer.bootstrap.settings import child_environment, process_settings
 from gofer.cli.numbers import number
 from gofer.errors import ConfigError
+from gofer.local.killed import killed_between_a_call_and_its_outcome
 from gofer.local.tour import WORKFLOW, Tour, TourFailed
 from gofer.simulators.demo import demo_world
 
@@ -33,7 +35,8 @@ async def _demo(port: int, leave: bool) -> int:
             raise ConfigError(f"The demo plays the workflow {WORKFLOW}; agents/{WORKFLOW}.yaml is missing.")
         print("Gofer with a simulated Slack: real HTTP on this machine, no account needed.")
         print(f"Words come from {laptop.model}.", flush=True)
-        came_out = await _play(Tour(laptop.slack, laptop.state.store, laptop.state.blobs, print))
+        tour = Tour(laptop.slack, laptop.state.store, laptop.state.blobs, print)
+        came_out = await _play(tour, child_environment(laptop.settings))
         if leave:
             print("Next: `make demo` keeps serving, so that you can mention Gofer yourself.")
         else:
@@ -41,13 +44,14 @@ async def _demo(port: int, leave: bool) -> int:
     return 0 if came_out else 1
 
 
-async def _play(tour: Tour) -> bool:
+async def _play(tour: Tour, environment: Mapping[str, str]) -> bool:
     try:
         await tour.play()
+        await killed_between_a_call_and_its_outcome(tour, environment)
     except TourFailed as error:
         print(f"The tour failed: {error}.", file=sys.stderr)
         return False
-    print("\nBoth scenes came out as they must.")
+    print("\nAll three scenes came out as they must.")
     return True
 
 

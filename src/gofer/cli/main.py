@@ -16,6 +16,8 @@ COMMANDS = {
     "demo": "play Gofer with a simulated Slack; no account needed",
     "run": "run one workflow on one event, here and now",
     "runs": "list the newest runs",
+    "cancel": "stop a run before its next step",
+    "sweep": "continue what an earlier process left under way, once",
     "trace": "show what one run did, step by step",
 }
 """Subcommands, each a module of this folder: only the one that is asked for is imported."""

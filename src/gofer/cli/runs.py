@@ -4,9 +4,10 @@ import argparse
 import asyncio
 import json
 import sys
+from collections.abc import Sequence
 
 from gofer.bootstrap.settings import process_settings
-from gofer.bootstrap.state import read_state
+from gofer.bootstrap.state import State, read_state
 from gofer.cli.numbers import number
 from gofer.journal.coordination import Head
 from gofer.outside import SystemClock
@@ -22,7 +23,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Prints the newest runs that are not private."""
     with read_state(process_settings().data, SystemClock()) as state:
-        heads = asyncio.run(state.store.heads(arguments.limit))
+        heads, dead = asyncio.run(_read(state, arguments.limit))
+    for line in dead:
+        print(line, file=sys.stderr)
     if arguments.json:
         print(json.dumps([_line(head) for head in heads], indent=2))
         return 0
@@ -31,6 +34,18 @@ def execute(arguments: argparse.Namespace) -> int:
     if not heads:
         print("No runs that you may see.", file=sys.stderr)
     return 0
+
+
+async def _read(state: State, limit: int) -> tuple[Sequence[Head], list[str]]:
+    """The newest runs, and one line for each doorbell that was given up although its run has not ended well."""
+    dead: list[str] = []
+    for letter in await state.queue.buried(limit):
+        head = await state.store.head(letter.run)
+        if head is None or head.status != "done":
+            # Of a private run nothing but this line is shown, and not which it is.
+            name = f"run {letter.run}" if head and not head.private else "a run that is not listed"
+            dead.append(f"Given up at {timestamp(int(letter.at * 1000))}: the doorbell of {name}; {letter.why}.")
+    return await state.store.heads(limit), dead
 
 
 def _line(head: Head) -> dict[str, object]:

@@ -32,6 +32,11 @@ class Head:
     reason: str = ""
 
     @property
+    def ended(self) -> bool:
+        """Whether it says that nothing more will happen; a head may lie, a journal does not."""
+        return self.status not in UNFINISHED
+
+    @property
     def touched_at(self) -> int:
         """When anybody last wrote about the run, unix milliseconds."""
         return max(self.accepted_at, self.updated_at)

@@ -47,7 +47,7 @@ class Tour:
 
     async def answered_in_its_thread(self) -> None:
         """A mention is answered in its thread, with a tool call on the way."""
-        self._title("1. A mention, answered in its thread")
+        self.title("1. A mention, answered in its thread")
         incident, deploy = self._first_message("incidents"), self._first_message("deploys")
         link = self.slack.workspace.permalink(incident)
         before = await self._known()
@@ -58,8 +58,8 @@ class Tour:
             thread_ts=deploy.ts,
         )
         head = await self._ended(before)
-        answers = self._answers(asked)
-        self._show_thread(asked)
+        answers = self.answers(asked)
+        self.show_thread(asked)
         if head.status != "done":
             raise TourFailed(f"the run ended as {head.status}: {head.reason.rstrip('.')}")
         if len(answers) != 1:
@@ -72,24 +72,27 @@ class Tour:
 
     async def eleven_deliveries_one_answer(self) -> None:
         """The same mention comes eleven times and is answered once."""
-        self._title("2. The same mention, delivered eleven times")
+        self.title("2. The same mention, delivered eleven times")
         before = await self._known()
-        colleague = self._first_message("deploys").user
-        channel = self._channel("general")
-        text = self.slack.typed(f"@{self.slack.workspace.bot.name} hello, are you there?")
-        # Stored without being announced: every one of its deliveries is made below.
-        asked = self.slack.workspace.post(Message(channel.id, "", colleague, text))
+        asked = self.question()
         statuses = await asyncio.gather(*(deliver() for deliver in self._eleven(asked)))
         await self._ended(before)
         await asyncio.sleep(0.3)  # time for a second answer, if there were one
         runs = await self._fresh(before)
-        answers = self._answers(asked)
+        answers = self.answers(asked)
         self.say(f"Slack delivered one message {len(statuses)} times: as app_mention and as message, under new event")
         self.say(f"ids, and as retries. Gofer answered each with HTTP {', '.join(map(str, sorted(set(statuses))))}.")
         self.say(f"Runs: {len(runs)}. Answers in the thread: {len(answers)}.")
-        self._show_thread(asked)
+        self.show_thread(asked)
         if len(runs) != 1 or len(answers) != 1 or set(statuses) != {200}:
             raise TourFailed(f"expected one run and one answer, found {len(runs)} and {len(answers)}")
+
+    def question(self) -> Message:
+        """A new mention that Slack announces to nobody by itself."""
+        colleague = self._first_message("deploys").user
+        channel = self._channel("general")
+        text = self.slack.typed(f"@{self.slack.workspace.bot.name} hello, are you there?")
+        return self.slack.workspace.post(Message(channel.id, "", colleague, text))
 
     def _eleven(self, asked: Message) -> Sequence[Callable[[], Awaitable[int]]]:
         """Eleven deliveries of one message: both event types, four event ids each, and three retries."""
@@ -136,12 +139,14 @@ class Tour:
         parent = self.slack.workspace.parent(asked)
         return [parent, *self.slack.workspace.replies(parent)]
 
-    def _answers(self, asked: Message) -> Sequence[Message]:
+    def answers(self, asked: Message) -> Sequence[Message]:
+        """What the workflow of the tour wrote into the thread after a message."""
         bot = self.slack.workspace.bot.user
         written = [message for message in self._thread(asked) if message.user == bot and message.ts > asked.ts]
         return [message for message in written if f"|{WORKFLOW} prompt>" in str(message.blocks)]
 
-    def _show_thread(self, asked: Message) -> None:
+    def show_thread(self, asked: Message) -> None:
+        """Prints the thread of a message as it stands now."""
         workspace = self.slack.workspace
         self.say("")
         self.say(f"   #{workspace.channel(asked.channel).name}")
@@ -152,7 +157,8 @@ class Tour:
                 self.say(fill(line, 100, initial_indent=" " * 8, subsequent_indent=" " * 8, break_long_words=False))
         self.say("")
 
-    def _title(self, text: str) -> None:
+    def title(self, text: str) -> None:
+        """Begins a scene."""
         self.say("")
         self.say(text)
         self.say("─" * len(text))

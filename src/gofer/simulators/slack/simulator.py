@@ -3,6 +3,7 @@
 The one object that tests, evals and the demo hold: it ties workspace, Web API, deliveries and page together.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 
 import httpx2
@@ -86,6 +87,10 @@ class SlackSimulator:
     def snapshot(self) -> dict[str, object]:
         """Channels, messages and reactions in plain JSON."""
         return self.workspace.snapshot()
+
+    def hold_next(self, method: str) -> asyncio.Event:
+        """Let the next call of a Web API method do its work and never be answered; the event is set when it has."""
+        return self._web_api.hold_next(method)
 
     def fail_next(self, method: str, *failures: Failure, after_effect: bool = False) -> None:
         """Let the next calls of a Web API method fail: an error code or a status, one a call.

@@ -3,6 +3,7 @@
 The door of `/api/<method>`: token, scopes, planned failures; what each method does is in `methods`.
 """
 
+import asyncio
 from collections import defaultdict, deque
 from typing import TypeAlias
 
@@ -26,6 +27,7 @@ class WebApi:
         self._backend = backend
         self._token = token
         self._failures: defaultdict[str, deque[tuple[Failure, bool]]] = defaultdict(deque)
+        self._held: dict[str, asyncio.Event] = {}
 
     def routes(self) -> list[Route]:
         """The routes of an app that serves this."""
@@ -36,6 +38,10 @@ class WebApi:
         if method not in METHODS:
             raise ValueError(f"The simulated Slack has no method {method!r}; it has {', '.join(METHODS)}.")
         self._failures[method].extend((failure, after_effect) for failure in failures)
+
+    def hold_next(self, method: str) -> asyncio.Event:
+        """Let the next call of a method do its work and never be answered; gives what is set when it has."""
+        return self._held.setdefault(method, asyncio.Event())
 
     async def _call(self, request: Request) -> Response:
         name: str = request.path_params["method"]
@@ -50,6 +56,9 @@ class WebApi:
         if planned and not planned[1]:
             return self._failed(planned[0], method)
         answer = self._answered(method, arguments)
+        if held := self._held.pop(name, None):
+            held.set()
+            await _hung_up(request)
         return self._failed(planned[0], method) if planned else answer
 
     def _admitted(self, name: str, authorization: str, arguments: Arguments) -> Method:
@@ -83,6 +92,12 @@ class WebApi:
                 return HTMLResponse("<html><body>Something went wrong at our end.</body></html>", failure)
             case str():
                 return _refused(SlackRefusal(failure, method.scope if failure == "missing_scope" else ""))
+
+
+async def _hung_up(request: Request) -> None:
+    """Returns when whoever called is gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def _refused(refusal: SlackRefusal) -> Response:

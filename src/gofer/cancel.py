@@ -1,0 +1,21 @@
+"""How is a run told to stop? An item in its inbox and a ring; its owner journals it before it begins anything new."""
+
+from gofer.journal.codec import item_bytes
+from gofer.journal.coordination import InboxItem
+from gofer.journal.entries import RunCancelled
+from gofer.journal.store import Store
+from gofer.queue.doorbell import Queue
+
+
+async def cancel(run: str, by: str, store: Store, queue: Queue, item: str) -> bool:
+    """Asks for a run to stop; `by` is who asks, for people, and `item` the same for every repetition of the same wish.
+
+    False when there is no such run or it has ended. A run that has decided on its answer delivers it all the same.
+    Raises TemporaryError when nobody was told.
+    """
+    head = await store.head(run)
+    if head is None or head.ended:
+        return False
+    await store.put_item(run, InboxItem(item, item_bytes(RunCancelled(by))))
+    await queue.ring(run)
+    return True

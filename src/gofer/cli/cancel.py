@@ -1,0 +1,34 @@
+"""`gofer cancel RUN`: how does somebody at a terminal stop a run?"""
+
+import argparse
+import asyncio
+import sys
+
+from gofer.bootstrap.settings import process_settings
+from gofer.bootstrap.state import State, read_state
+from gofer.cancel import cancel
+from gofer.cli.find import find_run
+from gofer.outside import SystemClock, random_id
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `gofer cancel`."""
+    parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
+    parser.add_argument("--by", default="whoever runs Gofer", metavar="NAME", help="who is named where it was asked")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Asks for the run to stop; what is under way is finished, nothing new begins."""
+    with read_state(process_settings().data, SystemClock()) as state:
+        run, asked = asyncio.run(_cancel(state, arguments.run, arguments.by))
+    if not asked:
+        print(f"Run {run} has ended; there is nothing to cancel.", file=sys.stderr)
+        return 1
+    print(f"Run {run} stops before its next step.", file=sys.stderr)
+    return 0
+
+
+async def _cancel(state: State, prefix: str, by: str) -> tuple[str, bool]:
+    # Who has the whole id of a run that is not listed knows of it already.
+    head = await state.store.head(prefix) or await find_run(state.store, prefix)
+    return head.run, await cancel(head.run, by, state.store, state.queue, random_id())
