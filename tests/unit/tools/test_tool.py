@@ -78,3 +78,9 @@ def test_every_shipped_tool_declares_what_a_resume_and_a_model_need() -> None:
         for described in tool.schema()["function"]["parameters"]["properties"].values():
             assert described["description"]
         json.dumps(tool.schema())
+
+
+def test_a_thread_is_one_destination_however_its_channel_is_written() -> None:
+    post = next(tool for tool in slack_tools(SlackApi("http://127.0.0.1/", Secret("x"))) if tool.effect == "lookup")
+    said = [{"text": "x", "channel": channel, "thread_ts": "1.0"} for channel in ("", "#deploys", "C0DEPLOY0")]
+    assert {post.destination(post.parse(arguments)) for arguments in said} == {"1.0"}

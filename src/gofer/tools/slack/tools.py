@@ -35,7 +35,8 @@ def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             act=partial(post_message, api),
             look=partial(find_message, api),
             settle=5.0,
-            destination=lambda arguments: f"{arguments.channel}/{arguments.thread_ts}",
+            # A channel may be written as its name, as its id, or left out; a thread has one ts wherever it is.
+            destination=lambda arguments: arguments.thread_ts,
         ),
         Tool(
             name="slack_update_message",
@@ -43,7 +44,7 @@ def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=UpdateMessage,
             act=partial(update_message, api),
-            destination=lambda arguments: f"{arguments.channel}/{arguments.ts}",
+            destination=lambda arguments: arguments.ts,
         ),
         Tool(
             name="slack_add_reaction",
