@@ -22,6 +22,7 @@ from gofer.events import Event
 from gofer.journal import entries as e
 from gofer.journal.log import read_journal
 from gofer.journal.memory import MemoryStore
+from gofer.journal.seal import KEY_BYTES
 from gofer.journal.sqlite import SCHEMA, SqliteStore
 from gofer.journal.store import Store
 from gofer.models.prices import Prices
@@ -56,6 +57,9 @@ class InlineDatabase:
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         return work(self._connection)
+
+    async def empty_log(self) -> None:
+        """There is none in memory."""
 
     def close(self) -> None:
         self._connection.close()
@@ -179,7 +183,14 @@ class Schedule:
         return Worker(services, queue, CATALOG, concurrency=2, alone=self.rules.alone)
 
     def _outside(self, machine: Machine) -> Outside:
-        return Outside(WorldHttp(machine, self.world), self.clock, lambda: f"id{next(self.ids):06}", self.faults.chance)
+        chance = self.faults.chance
+        return Outside(
+            WorldHttp(machine, self.world),
+            self.clock,
+            lambda: f"id{next(self.ids):06}",
+            chance,
+            lambda: chance.randbytes(KEY_BYTES),
+        )
 
     async def _all_ended(self) -> bool:
         runs = {run for found in self.accepted.values() for run in found}

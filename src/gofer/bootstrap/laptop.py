@@ -19,7 +19,7 @@ from gofer.dispatch import Ingress
 from gofer.local.front import front
 from gofer.local.pages import Pages
 from gofer.local.server import serve
-from gofer.outside import Outside, SystemClock, random_id
+from gofer.outside import Outside, SystemClock, random_id, random_key
 from gofer.secret import Secret
 from gofer.simulators.demo import demo_scripts
 from gofer.simulators.offline_model import offline_model
@@ -64,7 +64,7 @@ async def open_laptop(
         if world is not None:
             slack, slack_url, settings = await _simulate_slack(stack, settings, world, http)
         settings = await _offline_unless_set_up(stack, settings)
-        outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom())
+        outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
         key = installation_key(settings.data)
         ingress = build_ingress(settings, catalog.routes(), state.store, state.queue, key, outside)
         url = await stack.enter_async_context(serve(front(ingress, Pages(state.store, state.blobs, catalog)), port))
