@@ -11,12 +11,14 @@ from gofer.engine.admission import admit, pinned
 from gofer.engine.loop import Ending, coordinate
 from gofer.engine.services import Services
 from gofer.engine.step import Step
-from gofer.errors import Damaged, Fenced, RunStopped, TemporaryError
+from gofer.errors import Damaged, Fenced, Gone, RunStopped, TemporaryError
 from gofer.events import Event
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import RunFinished, RunOwned, RunParked
 from gofer.journal.log import Pen, open_journal
+from gofer.projections.progress import Progress
 from gofer.queue.doorbell import Doorbell, Queue
+from gofer.retention import delete
 from gofer.workflows.load import Catalog, Loaded
 
 VISIBILITY_SECONDS = 120.0
@@ -97,7 +99,7 @@ class Worker:
         return True
 
     async def _while_leased(
-        self, work: Coroutine[None, None, None], conversation: str, owner: str, bell: Doorbell
+        self, work: Coroutine[None, None, object], conversation: str, owner: str, bell: Doorbell
     ) -> None:
         """Does the work while the lease is renewed; ends it when the lease was lost to somebody else."""
         working = asyncio.create_task(work)
@@ -127,26 +129,42 @@ class Worker:
         if head is not None and head.status == "parked":
             await self._show(head, "queued")
 
-    async def continue_run(self, head: Head, owner: str) -> None:
-        """Continues one run to its end and keeps its head; the caller keeps others out, by a lease or a lock."""
+    async def continue_run(self, head: Head, owner: str) -> Progress | None:
+        """Continues one run to its end and keeps its head; the caller keeps others out, by a lease or a lock.
+
+        Gives how far it is now, which nobody can look up later when it is private; None when it could not go on.
+        """
         try:
             await self._show(head, "running")
             step = await self._open(head.run, owner)
             ended = step.progress.finished or await self._to_its_end(step)
             await self._leave(head, ended, step.progress.private)
+            return step.progress
         except Fenced:
-            return
+            return None
+        except Gone as error:
+            # A head that lied: nothing is left to continue, and only what ended is deleted.
+            await self._show(head, "done", str(error))
         except Damaged as error:
             _log.error("%s", error)
             await self._show(head, "needs_attention", str(error))
+        return None
 
     async def _leave(self, head: Head, ended: RunFinished | RunParked, private: bool) -> None:
         match ended:
             case RunFinished(status=status, reason=reason):
                 await self._show(head, status, reason, private)
+                if private:
+                    await self._delete(head.run)
             case RunParked(until=until):
                 await self._show(head, "parked", private=private)
                 await self.queue.ring(head.run, max(0.0, until / 1000 - self.services.outside.clock.now()))
+
+    async def _delete(self, run: str) -> None:
+        try:
+            await delete([run], self.services.store, self.services.blobs)
+        except TemporaryError as error:
+            _log.warning("what is left of run %s is deleted with the next purge: %s", run, error)
 
     async def _open(self, run: str, owner: str) -> Step:
         pen = Pen(owner, self.services.outside)

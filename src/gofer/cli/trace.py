@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from gofer.bootstrap.settings import process_settings
 from gofer.bootstrap.state import State, read_state
+from gofer.cli.listed import listed
 from gofer.errors import ConfigError
 from gofer.journal.log import read_journal
 from gofer.outside import SystemClock
@@ -33,11 +34,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _spans(state: State, prefix: str) -> tuple[str, Sequence[Span]]:
-    found = [head.run for head in await state.store.heads(10_000) if head.run.startswith(prefix)]
-    if len(found) != 1:
-        problem = "There is no run" if not found else f"{len(found)} runs begin with"
-        raise ConfigError(f"{problem} {prefix!r}; `gofer runs` lists the newest.")
-    entries = await read_journal(found[0], state.store, state.blobs)
+    run = (await listed(state.store, prefix)).run
+    entries = await read_journal(run, state.store, state.blobs)
     if progress.project(entries).private:
-        raise ConfigError(f"Run {found[0]} began in a private channel; it has no trace.")
-    return found[0], trace.project(entries)
+        raise ConfigError(f"Run {run} began in a private channel; it has no trace.")
+    return run, trace.project(entries)
