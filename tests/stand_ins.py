@@ -16,6 +16,7 @@ from gofer.journal import sqlite as journal_sqlite
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import Pen, claim
 from gofer.journal.memory import MemoryStore
+from gofer.journal.seal import KEY_BYTES
 from gofer.journal.sqlite import SqliteStore
 from gofer.journal.store import Store
 from gofer.outside import Http, HttpRequest, HttpResponse, Outside
@@ -66,9 +67,13 @@ def unreachable(url: str, content: bytes) -> HttpResponse:
 
 
 def make_outside(clock: SetClock | None = None, http: Http | None = None) -> Outside:
-    ids = itertools.count(1)
+    ids, chance = itertools.count(1), random.Random(7)
     return Outside(
-        http or AnsweringHttp(unreachable), clock or SetClock(), lambda: f"id{next(ids):06}", random.Random(7)
+        http or AnsweringHttp(unreachable),
+        clock or SetClock(),
+        lambda: f"id{next(ids):06}",
+        chance,
+        lambda: chance.randbytes(KEY_BYTES),
     )
 
 

@@ -1,7 +1,7 @@
 """How is a run told to stop? An item in its inbox and a ring; its owner journals it before it begins anything new."""
 
-from gofer.journal.codec import item_bytes
-from gofer.journal.coordination import InboxItem
+from gofer.errors import Gone
+from gofer.journal import inbox
 from gofer.journal.entries import RunCancelled
 from gofer.journal.store import Store
 from gofer.queue.doorbell import Queue
@@ -16,6 +16,9 @@ async def cancel(run: str, by: str, store: Store, queue: Queue, item: str) -> bo
     head = await store.head(run)
     if head is None or head.ended:
         return False
-    await store.put_item(run, InboxItem(item, item_bytes(RunCancelled(by))))
+    try:
+        await inbox.put(store, run, item, RunCancelled(by))
+    except Gone:
+        return False
     await queue.ring(run)
     return True

@@ -2,7 +2,8 @@
 
 One thread owns the one connection. Work that arrives while it is busy waits in a list; the thread takes the
 whole list, runs it in one transaction and commits once (group commit), so that a hundred runs share an fsync.
-Results are handed back only after the commit: what a caller was told is on the disk (WAL, synchronous FULL).
+Results are handed back only after the commit: what a caller was told is on the disk (WAL, synchronous FULL). What was
+deleted is overwritten in the file (secure_delete); the log keeps a copy until it is emptied.
 """
 
 import asyncio
@@ -14,14 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, cast
 
-from gofer.errors import TemporaryError
+from gofer.errors import Damaged, GoferError, TemporaryError
 
 T = TypeVar("T")
+
+VERSION = 2
+"""Of the tables; a file with others is left alone."""
 
 
 @dataclass(slots=True)
 class _Job:
-    work: Callable[[sqlite3.Connection], object]
+    work: Callable[[sqlite3.Connection], object] | None
+    """None: to empty the log, which no transaction can."""
     future: "asyncio.Future[object]"
     loop: asyncio.AbstractEventLoop
     result: object = None
@@ -46,18 +51,28 @@ class Database:
         self._wake = threading.Condition()
         self._closing = False
         self._opened = threading.Event()
-        self._open_error: sqlite3.Error | None = None
+        self._open_error: GoferError | None = None
         self._thread = threading.Thread(target=self._serve, name="gofer-database", daemon=True)
         self._thread.start()
         self._opened.wait()
         if self._open_error is not None:
-            raise TemporaryError(f"{path} cannot be opened ({self._open_error}); check the folder and the disk.")
+            raise self._open_error
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs `work` on the writer thread, in a transaction; returns after the commit.
 
         Raises TemporaryError when the database refused (disk full, locked, read-only): nothing was written.
         """
+        return cast(T, await self._queued(work))
+
+    async def empty_log(self) -> None:
+        """Moves the write-ahead log into the file and empties it, so that no copy of what was deleted is left there.
+
+        Raises TemporaryError when another process reads the log just now.
+        """
+        await self._queued(None)
+
+    def _queued(self, work: Callable[[sqlite3.Connection], object] | None) -> "asyncio.Future[object]":
         loop = asyncio.get_running_loop()
         future: asyncio.Future[object] = loop.create_future()
         with self._wake:
@@ -65,7 +80,7 @@ class Database:
                 raise TemporaryError(f"{self._path} is closed; start Gofer again.")
             self._waiting.append(_Job(work, future, loop))
             self._wake.notify()
-        return cast(T, await future)
+        return future
 
     def close(self) -> None:
         """Finishes the work accepted so far and closes the file."""
@@ -77,13 +92,14 @@ class Database:
     def _serve(self) -> None:
         try:
             connection = _connect(self._path, self._schema)
-        except sqlite3.Error as error:
-            self._open_error = error
+        except (sqlite3.Error, Damaged) as error:
+            self._open_error = _told(self._path, error)
             self._opened.set()
             return
         self._opened.set()
         while batch := self._next_batch():
             _commit(connection, batch)
+            _empty_log(connection, [job for job in batch if job.work is None])
             _hand_back(batch)
         connection.close()
 
@@ -99,11 +115,25 @@ class Database:
 def _connect(path: Path, schema: str) -> sqlite3.Connection:
     # isolation_level=None: transactions are ours to begin and end.
     connection = sqlite3.connect(path, isolation_level=None)
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if tables and version != VERSION:
+        connection.close()
+        raise Damaged(f"{path} was written by another version of Gofer; use that one, or move its folder away.")
     connection.executescript(
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA secure_delete=ON;"
     )
-    connection.executescript(schema)
+    # Tables and version in one transaction: another process that opens the file sees both or none.
+    connection.executescript(schema if tables else f"BEGIN IMMEDIATE; {schema} PRAGMA user_version={VERSION}; COMMIT;")
     return connection
+
+
+def _told(path: Path, error: sqlite3.Error | Damaged) -> GoferError:
+    if isinstance(error, Damaged):
+        return error
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
+        return Damaged(f"{path} is no database of Gofer; restore it from a backup, or move its folder away.")
+    return TemporaryError(f"{path} cannot be opened ({error}); check the folder and the disk.")
 
 
 def _commit(connection: sqlite3.Connection, batch: list[_Job]) -> None:
@@ -121,6 +151,8 @@ def _commit(connection: sqlite3.Connection, batch: list[_Job]) -> None:
 
 def _attempt(connection: sqlite3.Connection, job: _Job) -> None:
     """A job's own mistake undoes that job and reaches its caller; the rest of the batch goes on."""
+    if job.work is None:
+        return
     connection.execute("SAVEPOINT job")
     try:
         job.result = job.work(connection)
@@ -130,6 +162,21 @@ def _attempt(connection: sqlite3.Connection, job: _Job) -> None:
         job.error = error
         connection.execute("ROLLBACK TO job")
     connection.execute("RELEASE job")
+
+
+def _empty_log(connection: sqlite3.Connection, jobs: list[_Job]) -> None:
+    if not jobs:
+        return
+    # Nobody waits here for a reader of another process: whoever asked comes again.
+    connection.execute("PRAGMA busy_timeout=0")
+    try:
+        (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.Error:
+        busy = 1
+    connection.execute("PRAGMA busy_timeout=5000")
+    for job in jobs:
+        if busy:
+            job.error = TemporaryError("The log of the database could not be emptied; it is read elsewhere. Try again.")
 
 
 def _hand_back(batch: list[_Job]) -> None:

@@ -11,6 +11,7 @@
 
     BadRequest            the sender's mistake: answered with a status, never logged with contents
     Damaged               a journal or a body is not what was written; never read as less
+    Gone                  a run was deleted in its time: nobody has to act, and nobody can
 
 Every message is one sentence for a person: what is wrong and what to do.
 """
@@ -61,6 +62,10 @@ class Fenced(GoferError):
 
 class Damaged(GoferError):
     """Stored bytes are not the bytes that were written; the message names the run and the frame."""
+
+
+class Gone(GoferError):
+    """The contents of a run were deleted and its key destroyed; the message names the run."""
 
 
 class BadRequest(GoferError):

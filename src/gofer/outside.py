@@ -71,6 +71,11 @@ def random_id() -> str:
     return secrets.token_hex(8)
 
 
+def random_key() -> bytes:
+    """64 bytes of the system's randomness: the key of one run's seal."""
+    return secrets.token_bytes(64)
+
+
 @dataclass(frozen=True, slots=True)
 class Outside:
     """Everything a run may touch that is not its journal."""
@@ -80,3 +85,5 @@ class Outside:
     new_id: Callable[[], str]
     """Fresh unique names, used for owners and nonces."""
     random: random.Random
+    new_key: Callable[[], bytes]
+    """A fresh key for the seal of a run."""

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from gofer.engine.services import Services
 from gofer.engine.step import Step
 from gofer.engine.term import Term
-from gofer.errors import Damaged, Fenced, TemporaryError
+from gofer.errors import Damaged, Fenced, Gone, TemporaryError
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
 from gofer.journal.log import Pen, open_journal
 from gofer.owner import Left, Owner
+from gofer.projections.progress import Progress
 from gofer.queue.doorbell import Doorbell, Queue
+from gofer.retention import delete
 from gofer.workflows.load import Catalog
 
 VISIBILITY_SECONDS = 120.0
@@ -117,7 +119,7 @@ class Worker:
         return True
 
     async def _while_leased(
-        self, work: Coroutine[None, None, None], conversation: str, owner: str, bell: Doorbell
+        self, work: Coroutine[None, None, object], conversation: str, owner: str, bell: Doorbell
     ) -> None:
         """Does the work while the lease is renewed; ends it when the lease was lost to somebody else."""
         working = asyncio.create_task(work)
@@ -147,18 +149,25 @@ class Worker:
         if head is not None and head.status == "parked":
             await self._show(head, "queued")
 
-    async def continue_run(self, head: Head, owner: str, term: Term | None = None, *, attempt: int = 1) -> None:
+    async def continue_run(
+        self, head: Head, owner: str, term: Term | None = None, *, attempt: int = 1
+    ) -> Progress | None:
         """Continues one run as far as possible and keeps its head; the caller keeps others out, by lease or lock.
 
-        `attempt` counts how often the same bell was heard: an attempt may be lost before it leaves a mark.
+        `attempt` counts how often the same bell was heard: an attempt may be lost before it leaves a mark. Gives how
+        far the run is now, which nobody can look up later when it is private; None when it could not go on.
         """
         try:
             await self._show(head, "running")
             step = await self._open(head.run, owner, term or Term(self.services.outside.clock))
             left = await Owner(self.services, self.catalog, self.alone).work(step, again=attempt > 1)
             await self._leave(head, left, step.progress.private)
+            return step.progress
         except Fenced:
-            return
+            return None
+        except Gone as error:
+            # A head that lied: nothing is left to continue, and only what ended is deleted.
+            await self._show(head, "done", str(error))
         except Damaged as error:
             _log.error("%s", error)
             await self._show(head, "needs_attention", str(error))
@@ -169,6 +178,7 @@ class Worker:
                 reason = f"it cannot be continued: {type(error).__name__} on every attempt"
                 await self._show(head, "needs_attention", reason)
             raise
+        return None
 
     async def _open(self, run: str, owner: str, term: Term) -> Step:
         pen = Pen(owner, self.services.outside)
@@ -179,6 +189,8 @@ class Worker:
         match left:
             case RunFinished(status=status, reason=reason):
                 await self._show(head, status, reason, private)
+                if private:
+                    await self._delete(head.run)
             case RunParked(until=until):
                 await self._show(head, "parked", private=private)
                 # Whoever put something into its inbox before the head said so was told that it is busy.
@@ -188,6 +200,12 @@ class Worker:
             case RunHandedOver():
                 # Found when its conversation is looked at again, right after this.
                 await self._show(head, "queued", private=private)
+
+    async def _delete(self, run: str) -> None:
+        try:
+            await delete([run], self.services.store, self.services.blobs)
+        except TemporaryError as error:
+            _log.warning("what is left of run %s is deleted with the next purge: %s", run, error)
 
     async def _show(self, head: Head, status: HeadStatus, reason: str = "", private: bool | None = None) -> None:
         at = int(self.services.outside.clock.now() * 1000)

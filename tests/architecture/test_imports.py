@@ -96,13 +96,13 @@ def test_only_bootstrap_reads_the_environment() -> None:
 
 def test_only_outside_reads_clocks_and_draws_random_numbers() -> None:
     names = {"time.time", "time.monotonic", "datetime.now", "datetime.utcnow", "uuid.uuid4", "random.random"}
-    names |= {"secrets.token_hex"}
+    names |= {"secrets.token_hex", "secrets.token_bytes"}
     # The command line times itself for people, and a key is drawn once per installation.
     assert found(names, "outside.py") == ["bootstrap/state.py", "cli/run.py"]
 
 
 def test_only_step_and_the_claim_append_to_a_journal() -> None:
-    appending = {"self._journal.commit", "self._journal.add", "self._store.create", "store.create"}
+    appending = {"self._journal.commit", "self._journal.add", "self._store.create", "store.create", "store.claim"}
     assert found(appending, "nowhere", calls) == ["engine/step.py", "journal/log.py"]
     assert found({"claim"}, "nowhere", calls) == ["dispatch.py"]
 

@@ -66,3 +66,28 @@ async def test_a_folder_that_cannot_be_written_means_try_later(tmp_path: Path) -
     (tmp_path / "run1").write_bytes(b"a file where a folder should be")
     with pytest.raises(TemporaryError, match="check the disk"):
         await DirectoryBlobs(tmp_path).put(blob_key("run1", BODY), BODY)
+
+
+async def test_a_dropped_folder_is_gone_and_the_others_are_not(blobs: Blobs) -> None:
+    mine, theirs = blob_key("run1", BODY), blob_key("run10", BODY)
+    await blobs.put(mine, BODY)
+    await blobs.put(theirs, BODY)
+    for _ in range(2):
+        await blobs.drop("run1")
+    with pytest.raises(Damaged, match="missing"):
+        await blobs.get(mine)
+    assert await blobs.get(theirs) == BODY
+
+
+async def test_a_dropped_folder_leaves_no_file_not_even_a_half_written_one(tmp_path: Path) -> None:
+    blobs = DirectoryBlobs(tmp_path)
+    await blobs.put(blob_key("run1", BODY), BODY)
+    (tmp_path / "run1" / ".half").write_bytes(b"aside")
+    await blobs.drop("run1")
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_folder_that_cannot_be_removed_means_try_later(tmp_path: Path) -> None:
+    (tmp_path / "run1" / "in the way").mkdir(parents=True)
+    with pytest.raises(TemporaryError, match="check the disk"):
+        await DirectoryBlobs(tmp_path).drop("run1")

@@ -1,12 +1,14 @@
 """The promises of `journal/store.py`, kept by every store."""
 
 import asyncio
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from gofer.errors import TemporaryError
 from gofer.journal.coordination import Head, InboxItem
 from gofer.journal.store import Store
 from stand_ins import NOON, any_store
@@ -24,26 +26,47 @@ def head(run: str, accepted_at: int, conversation: str = "c1", **changes: object
     return Head(run=run, workflow="answer-here", conversation=conversation, accepted_at=accepted_at, **changes)
 
 
+async def test_a_claim_has_a_key_and_the_first_one_stands(store: Store) -> None:
+    assert await store.key("r") is None
+    assert await store.claim("r", b"mine", b"my key") is None
+    assert await store.claim("r", b"theirs", b"their key") == b"mine"
+    assert (list(await store.frames("r")), await store.key("r")) == ([b"mine"], b"my key")
+
+
+async def test_one_of_many_claims_stands_with_its_own_key(store: Store) -> None:
+    claims = {f"frame {i}".encode(): f"key {i}".encode() for i in range(50)}
+    results = await asyncio.gather(*(store.claim("r", frame, key) for frame, key in claims.items()))
+    assert sum(standing is None for standing in results) == 1
+    (frame,) = await store.frames("r")
+    assert await store.key("r") == claims[frame]
+
+
 async def test_the_position_is_the_fence(store: Store) -> None:
-    assert await store.create("r", 1, b"mine") is None
-    assert await store.create("r", 1, b"theirs") == b"mine"
-    assert list(await store.frames("r")) == [b"mine"]
+    await store.claim("r", b"one", b"key")
+    assert await store.create("r", 2, b"mine") is None
+    assert await store.create("r", 2, b"theirs") == b"mine"
+    assert list(await store.frames("r")) == [b"one", b"mine"]
 
 
 async def test_the_fence_holds_when_many_write_at_once(store: Store) -> None:
-    results = await asyncio.gather(*(store.create("r", 1, f"{i}".encode()) for i in range(50)))
+    await store.claim("r", b"one", b"key")
+    results = await asyncio.gather(*(store.create("r", 2, f"{i}".encode()) for i in range(50)))
     winners = [i for i, standing in enumerate(results) if standing is None]
     assert len(winners) == 1
     assert {standing for standing in results if standing is not None} == {f"{winners[0]}".encode()}
 
 
 async def test_our_own_frame_is_shown_when_it_is_written_again(store: Store) -> None:
-    await store.create("r", 1, b"mine")
-    assert await store.create("r", 1, b"mine") == b"mine"
+    await store.claim("r", b"one", b"key")
+    assert await store.claim("r", b"one", b"key") == b"one"
+    await store.create("r", 2, b"mine")
+    assert await store.create("r", 2, b"mine") == b"mine"
 
 
 async def test_readers_see_a_prefix(store: Store) -> None:
-    await store.create("r", 1, b"one")
+    with pytest.raises(ValueError, match="gap"):
+        await store.create("r", 1, b"only a claim begins a run")
+    await store.claim("r", b"one", b"key")
     with pytest.raises(ValueError, match="gap"):
         await store.create("r", 3, b"three")
     await store.create("r", 2, b"two")
@@ -52,10 +75,11 @@ async def test_readers_see_a_prefix(store: Store) -> None:
 
 async def test_frames_are_kept_apart_by_run_and_byte_for_byte(store: Store) -> None:
     body = bytes(range(256)) * 500
-    await store.create("a", 1, body)
-    await store.create("b", 1, b"")
+    await store.claim("a", body, b"key a")
+    await store.claim("b", b"b", b"key b")
+    await store.create("b", 2, body[::-1])
     assert list(await store.frames("a")) == [body]
-    assert list(await store.frames("b")) == [b""]
+    assert list(await store.frames("b")) == [b"b", body[::-1]]
     assert list(await store.frames("nobody")) == []
 
 
@@ -162,10 +186,106 @@ async def test_the_inbox_keeps_items_once_and_in_order(store: Store) -> None:
 
 async def test_written_is_durable(tmp_path: Path) -> None:
     with any_store("sqlite", tmp_path) as first:
-        await first.create("r", 1, b"one")
+        await first.claim("r", b"one", b"key")
+        await first.create("r", 2, b"two")
         await first.create_head(head("r", 1))
         await first.put_item("r", InboxItem("1", b"item"))
     with any_store("sqlite", tmp_path) as second:
-        assert list(await second.frames("r")) == [b"one"]
+        assert (list(await second.frames("r")), await second.key("r")) == ([b"one", b"two"], b"key")
         assert await second.head("r") == head("r", 1)
         assert list(await second.items("r")) == [InboxItem("1", b"item")]
+
+
+async def full(store: Store, run: str = "r") -> None:
+    """A run that has everything a run can have."""
+    await store.claim(run, b"one", b"key")
+    await store.create(run, 2, b"two")
+    await store.create_head(head(run, 1, status="done"))
+    await store.put_item(run, InboxItem("1", b"item"))
+
+
+async def test_a_destroyed_key_is_gone_for_good(store: Store) -> None:
+    await full(store)
+    await full(store, "other")
+    for _ in range(2):
+        await store.destroy_key("r")
+        assert await store.key("r") is None
+    assert await store.claim("r", b"again", b"another key") == b"one"
+    assert await store.key("r") is None
+    assert await store.key("other") == b"key"
+
+
+async def test_an_emptied_run_keeps_its_positions_and_nothing_else(store: Store) -> None:
+    await full(store)
+    await full(store, "other")
+    for _ in range(2):
+        await store.empty("r")
+        assert (list(await store.frames("r")), list(await store.items("r"))) == ([b"", b""], [])
+    assert await store.claim("r", b"again", b"key") == b""
+    assert await store.create("r", 2, b"again") == b""
+    assert list(await store.frames("other")) == [b"one", b"two"]
+    assert len(await store.items("other")) == 1
+    await store.empty("nobody")
+    assert await store.claim("nobody", b"one", b"key") is None
+
+
+async def test_a_forgotten_run_was_never_there(store: Store) -> None:
+    await full(store)
+    await full(store, "other")
+    for _ in range(2):
+        await store.forget("r")
+        assert (await store.head("r"), await store.key("r")) == (None, None)
+        assert (list(await store.frames("r")), list(await store.items("r"))) == ([], [])
+    assert await store.head("other") == head("other", 1, status="done")
+    assert await store.claim("r", b"anew", b"another key") is None
+
+
+async def test_only_retain_changes_what_becomes_of_a_run_and_only_from_what_is(store: Store) -> None:
+    await store.create_head(head("r", 1))
+    assert await store.retain("r", "due", "kept") == "kept"
+    assert await store.retain("r", "due", "kept") == "kept"
+    assert await store.retain("r", "due", "deleting") == "kept"
+    await store.put_head(head("r", 1, status="done", reason="by an owner that knows nothing of it"))
+    found = await store.head("r")
+    assert found is not None
+    assert (found.status, found.retention) == ("done", "kept")
+    assert await store.retain("nobody", "due", "kept") is None
+
+
+async def test_runs_that_ended_are_found_oldest_first(store: Store) -> None:
+    await store.create_head(head("new", 900, status="done"))
+    await store.create_head(head("old", 100, status="failed", private=False))
+    await store.create_head(head("touched", 50, status="done", updated_at=950))
+    await store.create_head(head("running", 1, status="running"))
+    await store.create_head(head("parked", 1, status="parked"))
+    await store.create_head(head("kept", 10, status="done", retention="kept"))
+    assert [item.run for item in await store.ended("due", 900, 10)] == ["old"]
+    assert [item.run for item in await store.ended("due", 951, 10)] == ["old", "new", "touched"]
+    assert [item.run for item in await store.ended("due", 951, 1)] == ["old"]
+    assert [item.run for item in await store.ended("due", 951, 10, private=True)] == ["new", "touched"]
+    assert [item.run for item in await store.ended("kept", 951, 10)] == ["kept"]
+
+
+async def test_scrubbed_files_hold_nothing_of_what_was_removed(tmp_path: Path) -> None:
+    with any_store("sqlite", tmp_path) as store:
+        await store.claim("r", b"a frame of some length", b"a key of some length")
+        await store.put_item("r", InboxItem("1", b"an item of some length"))
+        await store.destroy_key("r")
+        await store.empty("r")
+        await store.scrub()
+        left = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"of some length" not in left
+    assert (tmp_path / "gofer.db").exists()
+
+
+async def test_a_log_that_somebody_else_reads_is_scrubbed_another_time(tmp_path: Path) -> None:
+    with any_store("sqlite", tmp_path) as store:
+        await store.claim("r", b"one", b"key")
+        reader = sqlite3.connect(tmp_path / "gofer.db", isolation_level=None)
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM frames").fetchall()
+        await store.destroy_key("r")
+        with pytest.raises(TemporaryError, match="read elsewhere"):
+            await store.scrub()
+        reader.close()
+        await store.scrub()

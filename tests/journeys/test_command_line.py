@@ -119,16 +119,39 @@ def test_a_run_in_a_private_channel_has_no_row_and_no_trace(capsys: pytest.Captu
     event.write_text(json.dumps(payload))
     _, out, _ = gofer(capsys, "run", "answer-here", "--event", str(event), "--json")
     run = json.loads(out)["run"]
+    assert (json.loads(out)["status"], json.loads(out)["llm_calls"]) == ("done", 1)
     assert gofer(capsys, "runs", "--json")[1].strip() == "[]"
-    code, out, err = gofer(capsys, "trace", run)
-    assert (code, out) == (2, "")
-    assert "There is no run" in err
+    for command in ("trace", "keep"):
+        code, out, err = gofer(capsys, command, run)
+        assert (code, out) == (2, "")
+        assert "There is no run" in err
+
+
+def test_purged_contents_are_gone_and_kept_ones_are_not(capsys: pytest.CaptureFixture[str]) -> None:
+    kept, other = run_json(capsys)["run"], run_json(capsys)["run"]
+    assert gofer(capsys, "keep", kept[:8]) == (0, f"Run {kept} is kept.\n", "")
+    code, out, _ = gofer(capsys, "purge", "--json")
+    assert (code, json.loads(out)) == (0, {"deleted": 0, "forgotten": 0})
+    code, out, _ = gofer(capsys, "purge", "--older-than", "0")
+    assert (code, out) == (0, "Runs whose contents were deleted: 1. Runs of which nothing is left: 0.\n")
+    assert gofer(capsys, "trace", kept)[0] == 0
+    gone = f"gofer: The contents of run {other} were deleted by retention; nothing can bring them back.\n"
+    assert gofer(capsys, "trace", other) == (1, "", gone)
+    assert gofer(capsys, "keep", other)[::2] == (
+        1,
+        f"gofer: The contents of run {other} were deleted; nothing is left to keep.\n",
+    )
+    assert [row["retention"] for row in json.loads(gofer(capsys, "runs", "--json")[1])] == ["deleted", "kept"]
+    assert gofer(capsys, "keep", kept, "--no") == (0, f"Run {kept} is deleted in its time.\n", "")
+    assert json.loads(gofer(capsys, "purge", "--older-than", "0", "--json")[1]) == {"deleted": 1, "forgotten": 0}
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (["trace", "abc"], "There are no runs in"),
+        (["keep", "abc"], "There are no runs in"),
+        (["purge"], "There are no runs in"),
         (["run", "nope", "--event", EVENT], "There is no workflow 'nope'"),
         (["run", "answer-here", "--event", "missing.json"], "missing.json cannot be read"),
         (["run", "answer-here", "--event", "README.md"], "README.md is not JSON"),
@@ -179,7 +202,7 @@ def test_a_number_out_of_bounds_is_named(capsys: pytest.CaptureFixture[str], wor
 def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = gofer(capsys)
     assert code == 2
-    for command in ("demo", "run", "runs", "trace"):
+    for command in ("demo", "keep", "purge", "run", "runs", "trace"):
         assert f"    {command} " in err
     with pytest.raises(SystemExit) as left:
         main(["run", "--help"])

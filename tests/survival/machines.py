@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from gofer.errors import TemporaryError
-from gofer.journal.coordination import Head, InboxItem
+from gofer.journal.coordination import Head, InboxItem, Retention
 from gofer.journal.store import Store
 from gofer.queue.doorbell import DeadLetter, Doorbell, Queue
 
@@ -87,6 +87,12 @@ class MachineStore:
         self._io = machine.io
         self._store = store
 
+    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
+        return await self._io(lambda: self._store.claim(run, frame, key))
+
+    async def key(self, run: str) -> bytes | None:
+        return await self._io(lambda: self._store.key(run))
+
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
         return await self._io(lambda: self._store.create(run, n, frame))
 
@@ -114,6 +120,9 @@ class MachineStore:
     async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
         return await self._io(lambda: self._store.unfinished(before, limit))
 
+    async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
+        return await self._io(lambda: self._store.ended(retention, before, limit, private=private))
+
     async def drop_leases(self) -> None:
         await self._io(self._store.drop_leases)
 
@@ -131,6 +140,21 @@ class MachineStore:
 
     async def drop_items(self, run: str, ids: Sequence[str]) -> None:
         await self._io(lambda: self._store.drop_items(run, ids))
+
+    async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
+        return await self._io(lambda: self._store.retain(run, was, becomes))
+
+    async def destroy_key(self, run: str) -> None:
+        await self._io(lambda: self._store.destroy_key(run))
+
+    async def empty(self, run: str) -> None:
+        await self._io(lambda: self._store.empty(run))
+
+    async def forget(self, run: str) -> None:
+        await self._io(lambda: self._store.forget(run))
+
+    async def scrub(self) -> None:
+        await self._io(self._store.scrub)
 
 
 class MachineQueue:

@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Awaitable
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,10 +33,16 @@ class MortalStore:
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
 
+    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
+        return await self._around(1, self._store.claim(run, frame, key))
+
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+        return await self._around(n, self._store.create(run, n, frame))
+
+    async def _around(self, n: int, write: Awaitable[bytes | None]) -> bytes | None:
         if (self._when, self._n) == ("before", n):
             os.kill(os.getpid(), signal.SIGKILL)
-        standing = await self._store.create(run, n, frame)
+        standing = await write
         if (self._when, self._n) == ("after", n):
             os.kill(os.getpid(), signal.SIGKILL)
         return standing

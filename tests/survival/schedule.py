@@ -6,7 +6,7 @@ import random
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from clockwork import START, VirtualClock, VirtualLoop, play
@@ -24,12 +24,14 @@ from gofer.events import Event
 from gofer.journal import entries as e
 from gofer.journal.log import read_journal
 from gofer.journal.memory import MemoryStore
+from gofer.journal.seal import KEY_BYTES
 from gofer.journal.sqlite import SCHEMA, SqliteStore
 from gofer.journal.store import Store
 from gofer.models.prices import Prices
 from gofer.outside import Outside
 from gofer.projections import conversation, progress, trace
 from gofer.queue.memory import MemoryQueue
+from gofer.retention import Purger
 from gofer.secret import Secret
 from gofer.sweeper import Sweeper
 from gofer.tools.tool import Tool
@@ -45,6 +47,8 @@ WORKFLOW = Workflow(
     description="d", owner="#o", when=("slack.mention",), tools=("search", "page", "ticket", "mail"), limits=LIMITS
 )
 CATALOG = Catalog({"w": Loaded("w", WORKFLOW, "Simulate.", "agents/w.md", "m")}, Defaults())
+PRIVATE = replace(mention(ts="1.0"), private=True)
+"""The mention whose run is deleted as soon as it ended."""
 FAULTS_UNTIL, PATIENCE_UNTIL = 2_500.0, 12_000.0
 """Virtual seconds until nothing goes wrong any more, and until every run has to have ended."""
 
@@ -59,8 +63,32 @@ class InlineDatabase:
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         return work(self._connection)
 
+    async def empty_log(self) -> None:
+        """There is none in memory."""
+
     def close(self) -> None:
         self._connection.close()
+
+
+class Archive:
+    """A store that hands on what it is asked, and copies frames and keys to where nothing is ever deleted."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.copy = MemoryStore()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
+        if (standing := await self._store.claim(run, frame, key)) is None:
+            await self.copy.claim(run, frame, key)
+        return standing
+
+    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+        if (standing := await self._store.create(run, n, frame)) is None:
+            await self.copy.create(run, n, frame)
+        return standing
 
 
 @dataclass
@@ -102,7 +130,8 @@ class Schedule:
         self.world = World(self.faults)
         self.database = InlineDatabase() if kind == "sqlite" else None
         store = SqliteStore(self.database) if self.database else MemoryStore()  # type: ignore[arg-type]
-        self.store: Store = self.rules.store(store)
+        self.archive = Archive(store)
+        self.store: Store = self.rules.store(self.archive)  # type: ignore[arg-type]
         self.queue = MemoryQueue(self.clock)
         self.blobs = MemoryBlobs()
         self.ids = itertools.count(1)
@@ -121,8 +150,8 @@ class Schedule:
                 self.database.close()
 
     async def _play(self) -> Report:
-        events = [mention(ts="1.0"), mention(ts="2.0", channel="C2"), mention(ts="3.0", channel="C2")]
-        events[2] = Event(**{**_fields(events[2]), "conversation": events[1].conversation})
+        events = [PRIVATE, mention(ts="2.0", channel="C2"), mention(ts="3.0", channel="C2")]
+        events[2] = replace(events[2], conversation=events[1].conversation)
         providers = [asyncio.create_task(self._provider(event)) for event in events]
         if self.cancels:
             providers.append(asyncio.create_task(self._somebody_cancels(events[1])))
@@ -187,13 +216,14 @@ class Schedule:
             await asyncio.sleep(self.faults.chance.uniform(1, 60))
 
     async def _sweep(self) -> None:
-        """A sweeper that is started anew by a schedule, as on AWS: one that fails is followed by the next."""
+        """A sweeper and a purger, started anew by a schedule, as on AWS: one that fails is followed by the next."""
         while True:
             machine = Machine(self.faults)
             store, queue = MachineStore(machine, self.store), MachineQueue(machine, self.queue)
-            sweep = asyncio.create_task(Sweeper(store, queue, self.clock).sweep(180))
-            sweep.add_done_callback(lambda task: task.cancelled() or task.exception())
-            self.graves.append(sweep)
+            for work in (Sweeper(store, queue, self.clock).sweep(180), Purger(store, self.blobs, self.clock).purge()):
+                task = asyncio.create_task(work)
+                task.add_done_callback(lambda task: task.cancelled() or task.exception())
+                self.graves.append(task)
             await asyncio.sleep(120)
 
     def _worker(self, machine: Machine) -> Worker:
@@ -211,27 +241,40 @@ class Schedule:
         return Worker(services, queue, CATALOG, concurrency=2, alone=self.rules.alone)
 
     def _outside(self, machine: Machine) -> Outside:
-        name = f"m{machine.number}"
+        chance, name = self.faults.chance, f"m{machine.number}"
         return Outside(
-            WorldHttp(machine, self.world), self.clock, lambda: f"{name}-{next(self.ids):06}", self.faults.chance
+            WorldHttp(machine, self.world),
+            self.clock,
+            lambda: f"{name}-{next(self.ids):06}",
+            chance,
+            lambda: chance.randbytes(KEY_BYTES),
         )
 
     async def _all_ended(self) -> bool:
         runs = {run for found in self.accepted.values() for run in found}
         try:
-            entries = [await read_journal(run, self.store, self.blobs) for run in sorted(runs)]
+            entries = [await read_journal(run, self.archive.copy, self.blobs) for run in sorted(runs)]
         except Damaged:
             return True
-        return all(any(isinstance(item.entry, e.RunFinished) for item in journal) for journal in entries)
+        finished = all(any(isinstance(item.entry, e.RunFinished) for item in journal) for journal in entries)
+        return finished and not [run for run in self._private() if await self._left(run)]
+
+    def _private(self) -> set[str]:
+        return self.accepted.get(PRIVATE.identity, set())
+
+    async def _left(self, run: str) -> bool:
+        """Whether there is anything of a run's contents in the store."""
+        return await self.store.key(run) is not None or any(await self.store.frames(run))
 
     async def _report(self) -> Report:
         runs = sorted({run for found in self.accepted.values() for run in found})
         violations = [f"{len(found)} runs for one event" for found in self.accepted.values() if len(found) != 1]
+        violations += ["the contents of a private run are left" for run in self._private() if await self._left(run)]
         report = Report(violations, self.faults.seen, [], 0, 0, 0, len(runs))
         for run in runs:
-            report.journals.append(b"\n".join(await self.store.frames(run)))
+            report.journals.append(b"\n".join(await self.archive.copy.frames(run)))
             try:
-                self._judge(run, await read_journal(run, self.store, self.blobs), report)
+                self._judge(run, await read_journal(run, self.archive.copy, self.blobs), report)
             except Damaged as error:
                 report.violations.append(str(error))
         return report
@@ -289,10 +332,6 @@ class Schedule:
         if stray := [key for key in self.world.sent if key.startswith(f"{run}/") and key not in known]:
             found.append(f"{len(stray)} effects without an intent")
         return found
-
-
-def _fields(event: Event) -> dict[str, object]:
-    return {name: getattr(event, name) for name in event.__slots__}
 
 
 def _asked(journal: Sequence[e.Recorded]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gofer.database import Database
-from gofer.errors import TemporaryError
+from gofer.errors import Damaged, TemporaryError
 
 pytestmark = pytest.mark.anyio
 
@@ -112,3 +112,28 @@ async def test_work_accepted_before_closing_is_done_and_later_work_is_refused(pa
     with sqlite3.connect(path) as reopened:
         assert count(reopened) == 20
     reopened.close()
+
+
+async def test_a_file_of_another_version_is_left_alone_and_says_so(path: Path) -> None:
+    with sqlite3.connect(path) as older:
+        older.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY)")
+    older.close()
+    before = path.read_bytes()
+    with pytest.raises(Damaged, match="was written by another version of Gofer"):
+        Database(path, SCHEMA)
+    assert path.read_bytes() == before
+
+
+async def test_a_file_that_is_no_database_says_so(path: Path) -> None:
+    path.write_bytes(b"a letter to somebody" * 1000)
+    with pytest.raises(Damaged, match="is no database of Gofer"):
+        Database(path, SCHEMA)
+
+
+async def test_an_emptied_log_holds_nothing_and_the_file_everything(path: Path) -> None:
+    database = Database(path, SCHEMA)
+    log = path.with_name("notes.db-wal")
+    await asyncio.gather(database.run(add("one")), database.empty_log(), database.run(add("two")))
+    assert log.stat().st_size == 0
+    assert await database.run(count) == 2
+    database.close()

@@ -33,11 +33,11 @@ class WatchedStore(MemoryStore):
         self.writes = 0
         self.full = False
 
-    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
         self.writes += 1
         if self.full:
             raise TemporaryError("disk full")
-        return await super().create(run, n, frame)
+        return await super().claim(run, frame, key)
 
 
 def ingress(store: MemoryStore | None = None, *workflows: str) -> tuple[Ingress, WatchedStore, MemoryQueue]:

@@ -7,8 +7,7 @@ import pytest
 
 from engine_room import says
 from gofer.engine.term import MARGIN, Term
-from gofer.journal.codec import item_bytes
-from gofer.journal.coordination import InboxItem
+from gofer.journal import inbox
 from gofer.journal.entries import (
     LlmRequest,
     RunCancelled,
@@ -33,7 +32,7 @@ async def entries(made: Office, run: str = "run1") -> list[object]:
 
 
 async def cancel(made: Office, item: str = "cancel-1") -> None:
-    await made.store.put_item("run1", InboxItem(item, item_bytes(RunCancelled("Ada"))))
+    await inbox.put(made.store, "run1", item, RunCancelled("Ada"))
     await made.queue.ring("run1")
 
 

@@ -368,3 +368,55 @@ async def test_a_serving_worker_hears_rings_and_stops_when_asked() -> None:
     serving.cancel()
     await asyncio.gather(serving, return_exceptions=True)
     assert serving.cancelled()
+
+
+async def test_a_bell_for_a_run_that_was_deleted_leaves_it_alone_whatever_its_head_says() -> None:
+    made = office(says("second"))
+    await made.accept("run1", 1)
+    await made.accept("run2", 2)
+    await made.store.destroy_key("run1")
+    await made.store.empty("run1")
+    while await made.hear():
+        pass
+    head = await made.store.head("run1")
+    assert head is not None
+    assert (head.status, "deleted by retention" in head.reason) == ("done", True)
+    assert (made.posted, await made.status("run2")) == (["second"], "done")
+    assert set(await made.store.frames("run1")) == {b""}
+    made.clock.advance(1000)
+    assert await made.hear() == 0
+
+
+class FullDisk(MemoryStore):
+    """A store that cannot destroy keys."""
+
+    async def destroy_key(self, run: str) -> None:
+        raise TemporaryError("disk full")
+
+
+async def test_a_private_run_that_cannot_be_deleted_now_has_ended_all_the_same(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """There is no workflow, so nobody found out that it is public; the next run of the conversation goes on."""
+    made = Office(ListModel([]), store=FullDisk(), catalog=Catalog({}, Defaults()))
+    await made.accept("run1", 1)
+    await made.accept("run2", 2)
+    while await made.hear():
+        pass
+    assert [await made.status(run) for run in ("run1", "run2")] == ["failed", "failed"]
+    assert "what is left of run run1 is deleted with the next purge: disk full" in caplog.text
+    head = await made.store.head("run1")
+    assert head is not None
+    assert head.retention == "deleting"
+
+
+async def test_how_far_a_run_came_is_told_to_who_continued_it_even_when_nothing_of_it_is_left() -> None:
+    made = Office(ListModel([]), catalog=Catalog({}, Defaults()))
+    await made.accept("run1")
+    head = await made.store.head("run1")
+    assert head is not None
+    done = await made.worker.continue_run(head, "me")
+    assert done is not None
+    assert (done.phase, done.workflow) == ("finished", "answer-here")
+    assert await made.store.key("run1") is None
+    assert await made.worker.continue_run(head, "me") is None

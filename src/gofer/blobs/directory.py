@@ -1,6 +1,7 @@
 """How are bodies kept as files that survive a power cut?"""
 
 import asyncio
+import contextlib
 import os
 import tempfile
 from pathlib import Path
@@ -29,6 +30,13 @@ class DirectoryBlobs:
         except OSError as error:
             raise TemporaryError(f"A body could not be read ({error.strerror}); check the disk.") from error
 
+    async def drop(self, folder: str) -> None:
+        """Removes all bodies of a folder. Raises TemporaryError."""
+        try:
+            await asyncio.to_thread(_remove, self._root / folder)
+        except OSError as error:
+            raise TemporaryError(f"Bodies could not be removed ({error.strerror}); check the disk.") from error
+
 
 def _write(path: Path, body: bytes) -> None:
     _make_folder(path.parent)
@@ -49,6 +57,17 @@ def _put_aside(path: Path, body: bytes) -> None:
     except OSError:
         Path(aside).unlink(missing_ok=True)
         raise
+
+
+def _remove(folder: Path) -> None:
+    if not folder.is_dir():
+        return
+    for path in folder.iterdir():
+        path.unlink(missing_ok=True)
+    # Whoever removes the same folder at the same time may have been faster.
+    with contextlib.suppress(FileNotFoundError):
+        folder.rmdir()
+    _sync_folder(folder.parent)
 
 
 def _make_folder(folder: Path) -> None:

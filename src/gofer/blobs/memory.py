@@ -16,3 +16,8 @@ class MemoryBlobs:
     async def get(self, key: str) -> bytes:
         """The body. Raises Damaged when it is missing."""
         return verified(key, self._bodies.get(key))
+
+    async def drop(self, folder: str) -> None:
+        """Removes all bodies of a folder."""
+        for key in [key for key in self._bodies if key.startswith(f"{folder}/")]:
+            del self._bodies[key]

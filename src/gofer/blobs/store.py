@@ -20,6 +20,10 @@ class Blobs(Protocol):
         """The body. Raises Damaged when it is missing or is not what its name says."""
         ...
 
+    async def drop(self, folder: str) -> None:
+        """Removes all bodies of a folder; nothing happens when there is none. Raises TemporaryError."""
+        ...
+
 
 def blob_key(folder: str, body: bytes) -> str:
     """The key of a body: `<folder>/<sha256>`."""

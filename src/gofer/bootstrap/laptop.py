@@ -19,7 +19,8 @@ from gofer.dispatch import Ingress
 from gofer.local.front import front
 from gofer.local.pages import Pages
 from gofer.local.server import serve
-from gofer.outside import Outside, SystemClock, random_id
+from gofer.outside import Outside, SystemClock, random_id, random_key
+from gofer.retention import Purger
 from gofer.secret import Secret
 from gofer.simulators.demo import demo_scripts
 from gofer.simulators.offline_model import offline_model
@@ -69,7 +70,7 @@ async def open_laptop(
         if world is not None:
             slack, slack_url, settings = await _simulate_slack(stack, settings, world, http)
         settings = await _offline_unless_set_up(stack, settings)
-        outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom())
+        outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
         key = installation_key(settings.data)
         ingress = build_ingress(settings, catalog.routes(), state.store, state.queue, key, outside)
         url = await stack.enter_async_context(serve(front(ingress, Pages(state.store, state.blobs, catalog)), port))
@@ -84,15 +85,16 @@ async def open_laptop(
 
 @contextlib.asynccontextmanager
 async def working(worker: Worker) -> AsyncGenerator[None]:
-    """The worker hears doorbells and the sweeper sweeps while the block runs.
+    """The worker hears doorbells, the sweeper sweeps and what is due is deleted while the block runs.
 
     What an earlier process left under way is taken up at once: the lock proves that it is dead.
     """
     store, queue = worker.services.store, worker.queue
-    sweeper = Sweeper(store, queue, worker.services.outside.clock)
+    clock = worker.services.outside.clock
+    sweeper, purger = Sweeper(store, queue, clock), Purger(store, worker.services.blobs, clock)
     await store.drop_leases()
     await sweeper.sweep(still=0)
-    tasks = [asyncio.create_task(serving) for serving in (worker.serve(), sweeper.serve())]
+    tasks = [asyncio.create_task(serving) for serving in (worker.serve(), sweeper.serve(), purger.serve())]
     try:
         yield
     finally:

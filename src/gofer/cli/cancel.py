@@ -7,7 +7,7 @@ import sys
 from gofer.bootstrap.settings import process_settings
 from gofer.bootstrap.state import State, read_state
 from gofer.cancel import cancel
-from gofer.cli.find import find_run
+from gofer.cli.listed import listed
 from gofer.outside import SystemClock, random_id
 
 
@@ -30,5 +30,5 @@ def execute(arguments: argparse.Namespace) -> int:
 
 async def _cancel(state: State, prefix: str, by: str) -> tuple[str, bool]:
     # Who has the whole id of a run that is not listed knows of it already.
-    head = await state.store.head(prefix) or await find_run(state.store, prefix)
+    head = await state.store.head(prefix) or await listed(state.store, prefix)
     return head.run, await cancel(head.run, by, state.store, state.queue, random_id())

@@ -14,6 +14,8 @@ from gofer.errors import ConfigError, GoferError
 
 COMMANDS = {
     "demo": "play Gofer with a simulated Slack; no account needed",
+    "keep": "keep the contents of a run beyond their time",
+    "purge": "delete the contents of runs whose time has come",
     "run": "run one workflow on one event, here and now",
     "runs": "list the newest runs",
     "cancel": "stop a run before its next step",

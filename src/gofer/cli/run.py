@@ -60,9 +60,9 @@ async def _run(
             laptop.slack.adopt(payload)
             print(f"On a simulated Slack, with {laptop.model}.", file=sys.stderr)
         run = await laptop.ingress.start(_by_hand(event, laptop), workflow)
-        if head := await laptop.state.store.head(run):
-            await laptop.worker.continue_run(head, "by-hand")
-        done = progress.project(await read_journal(run, laptop.state.store, laptop.state.blobs))
+        head = await laptop.state.store.head(run)
+        done = await laptop.worker.continue_run(head, "by-hand") if head else None
+        done = done or progress.project(await read_journal(run, laptop.state.store, laptop.state.blobs))
     return _result(run, done, time.monotonic() - began)
 
 

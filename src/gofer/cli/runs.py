@@ -56,4 +56,5 @@ def _line(head: Head) -> dict[str, object]:
         "reason": head.reason,
         "accepted_at": timestamp(head.accepted_at),
         "updated_at": timestamp(head.updated_at),
+        "retention": head.retention,
     }

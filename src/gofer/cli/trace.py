@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gofer.bootstrap.settings import process_settings
 from gofer.bootstrap.state import State, read_state
-from gofer.cli.find import find_run
+from gofer.cli.listed import listed
 from gofer.errors import ConfigError
 from gofer.journal.log import read_journal
 from gofer.outside import SystemClock
@@ -34,7 +34,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _spans(state: State, prefix: str) -> tuple[str, Sequence[Span]]:
-    run = (await find_run(state.store, prefix)).run
+    run = (await listed(state.store, prefix)).run
     entries = await read_journal(run, state.store, state.blobs)
     if progress.project(entries).private:
         raise ConfigError(f"Run {run} began in a private channel; it has no trace.")

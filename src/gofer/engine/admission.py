@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gofer.blobs.store import blob_key
 from gofer.engine.services import Services
 from gofer.engine.step import Outcome, Permitted, Step
-from gofer.errors import Damaged, RunStopped
+from gofer.errors import Damaged, Gone, RunStopped
 from gofer.events import Event
 from gofer.journal.entries import MessageReceived, RunStarted, ToolResult
 from gofer.journal.log import read_journal
@@ -55,7 +55,7 @@ async def _recall(step: Step, event: Event) -> tuple[str, str]:
         return "", ""
     try:
         journal = await read_journal(head.run, store, step.services.blobs)
-    except Damaged:
+    except (Damaged, Gone):
         return "", ""
     # Its head may lie; what it left in the journal counts.
     earlier = project(journal)

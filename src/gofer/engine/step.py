@@ -8,7 +8,7 @@ share a frame. On resume a call with an outcome is answered from the journal, an
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from gofer.engine.context import Window
@@ -17,7 +17,7 @@ from gofer.engine.services import Services
 from gofer.engine.term import Term
 from gofer.errors import Cancelled, OutOfTime, RunStopped, TemporaryError, ToolError
 from gofer.journal import entries as e
-from gofer.journal.codec import item_from_bytes
+from gofer.journal import inbox
 from gofer.journal.log import Journal
 from gofer.models.model import Answer
 from gofer.projections import conversation, progress
@@ -178,13 +178,13 @@ class Step:
 
     async def take_inbox(self) -> None:
         """Journals what outsiders put into the inbox; one that was journaled before a restart is only dropped."""
-        items = await self.services.store.items(self.run)
+        items = await inbox.read(self.services.store, self._journal.seal)
         for item in items:
-            if item.id not in self.progress.taken:
-                self.note(replace(item_from_bytes(item.entry), item=item.id))
+            if item.item not in self.progress.taken:
+                self.note(item)
         if items:
             await self.commit()
-            await self.services.store.drop_items(self.run, [item.id for item in items])
+            await self.services.store.drop_items(self.run, [item.item for item in items])
 
     def _known(self, call: str) -> bool:
         return call in self.progress.outcomes or call in self.progress.in_doubt

@@ -1,7 +1,8 @@
 """Which values are too large for a frame, and where do they go?
 
 A field of an entry above 16 KB goes to its own blob before the frame is written; then the largest that are
-left follow until the frame is under 128 KB. Readers put them back, so nothing above the journal ever knows.
+left follow until the frame is under 128 KB. Bodies are sealed and named by the hash of their ciphertext. Readers put
+them back, so nothing above the journal ever knows.
 """
 
 import json
@@ -11,17 +12,19 @@ from gofer.blobs.store import Blobs, blob_key
 from gofer.canonical import encode
 from gofer.errors import Damaged
 from gofer.journal.frames import Body, Frame
+from gofer.journal.seal import Seal
 
 INLINE_LIMIT = 16_384
 FRAME_LIMIT = 131_072
 _OVERHEAD = 1_024
-"""Room for the frame's own fields and the list of bodies."""
+"""Room for the frame's own fields, its seal and the list of bodies."""
+_PLACE = "body"
 
 Objects = Sequence[Mapping[str, object]]
 
 
-async def spill(blobs: Blobs, folder: str, entries: Objects) -> tuple[Objects, tuple[Body, ...]]:
-    """Writes what is too large to `folder`; gives the entries without it and where it belongs."""
+async def spill(blobs: Blobs, entries: Objects, seal: Seal) -> tuple[Objects, tuple[Body, ...]]:
+    """Writes what is too large to the run's folder; gives the entries without it and where it belongs."""
     size = len(encode(entries))
     if size <= INLINE_LIMIT:
         return entries, ()
@@ -30,25 +33,26 @@ async def spill(blobs: Blobs, folder: str, entries: Objects) -> tuple[Objects, t
     for i, field, value in _largest_first(entries):
         if len(value) <= INLINE_LIMIT and size <= FRAME_LIMIT - _OVERHEAD - 120 * len(bodies):
             break
-        key = blob_key(folder, value)
-        await blobs.put(key, value)
+        sealed = seal.close(_PLACE, value)
+        key = blob_key(seal.run, sealed)
+        await blobs.put(key, sealed)
         bodies.append(Body(i, field, key.rpartition("/")[2]))
         del kept[i][field]
         size -= len(value)
     return kept, tuple(bodies)
 
 
-async def restore(blobs: Blobs, folder: str, frame: Frame) -> Objects:
+async def restore(blobs: Blobs, frame: Frame, seal: Seal) -> Objects:
     """The entries of a frame with their spilled fields back in place. Raises Damaged."""
     if not frame.bodies:
         return frame.entries
     entries = [dict(entry) for entry in frame.entries]
     for body in frame.bodies:
-        raw = await blobs.get(f"{folder}/{body.sha256}")
+        raw = seal.open(_PLACE, await blobs.get(f"{seal.run}/{body.sha256}"))
         try:
             entries[body.i][body.field] = json.loads(raw)
         except (ValueError, IndexError) as error:
-            raise Damaged(f"Run {folder} is damaged at frame {frame.n}: a body does not fit its place.") from error
+            raise Damaged(f"Run {seal.run} is damaged at frame {frame.n}: a body does not fit its place.") from error
     return entries
 
 

@@ -15,6 +15,10 @@ UNFINISHED: tuple[HeadStatus, ...] = (*RUNNABLE, "parked")
 """Statuses of runs that have not ended."""
 
 
+Retention = Literal["due", "kept", "deleting", "deleted"]
+"""What becomes of a run's contents: deleted in their time, kept by somebody's wish, being deleted, gone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """One line about a run, for lists and for finding the next run of a conversation."""
@@ -30,6 +34,8 @@ class Head:
     updated_at: int = 0
     """Unix milliseconds."""
     reason: str = ""
+    retention: Retention = "due"
+    """Changed by `Store.retain` only, whatever the owner of the run believes."""
 
     @property
     def ended(self) -> bool:
@@ -54,7 +60,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class InboxItem:
-    """Something an outsider wants journaled: an entry as JSON bytes. The owner of the run journals and drops it."""
+    """Something an outsider wants journaled: a sealed entry. The owner of the run journals and drops it."""
 
     id: str
     """Unique per run; the same item put twice stands once. Items are read in the order of their ids."""

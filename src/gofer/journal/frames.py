@@ -1,7 +1,8 @@
 """What is a frame, and how do its bytes chain to the one before?
 
-A frame is `{n, at, owner, nonce, prev_hash, entries}` in canonical JSON, plus `bodies` when values were spilled.
-Its hash covers the stored bytes, so any change, loss or reordering of frames breaks the chain.
+A frame is `{at, owner, nonce, entries}` in canonical JSON, plus `bodies` when values were spilled, sealed for its
+position. Before it stands in plain bytes which form it has and `prev_hash`, the hash of the stored bytes before it: so
+whoever has no key can still tell that frames were changed, lost or reordered.
 """
 
 import hashlib
@@ -12,14 +13,18 @@ from typing import cast
 
 from gofer.canonical import encode
 from gofer.errors import Damaged
+from gofer.journal.seal import Seal
 
-GENESIS = ""
+FORM = b"\x01"
+"""The first byte of every stored frame; a file of another Gofer has another one."""
+GENESIS = bytes(32)
 """`prev_hash` of frame 1."""
+_HEADER = len(FORM) + len(GENESIS)
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Where a spilled value belongs: entry `i`, field `field`; its canonical JSON is the blob `sha256`."""
+    """Where a spilled value belongs: entry `i`, field `field`; its canonical JSON, sealed, is the blob `sha256`."""
 
     i: int
     field: str
@@ -36,48 +41,54 @@ class Frame:
     owner: str
     nonce: str
     """Unique per write: tells our own lost response from somebody else's frame."""
-    prev_hash: str
+    prev_hash: bytes
     entries: Sequence[Mapping[str, object]]
     bodies: Sequence[Body] = ()
 
 
-def frame_bytes(frame: Frame) -> bytes:
-    """The canonical bytes of a frame, as every store keeps them."""
+def frame_bytes(frame: Frame, seal: Seal) -> bytes:
+    """The bytes of a frame, as every store keeps them."""
     value: dict[str, object] = {
-        "n": frame.n,
         "at": frame.at,
         "owner": frame.owner,
         "nonce": frame.nonce,
-        "prev_hash": frame.prev_hash,
         "entries": frame.entries,
     }
     if frame.bodies:
         value["bodies"] = [[body.i, body.field, body.sha256] for body in frame.bodies]
-    return encode(value)
+    header = FORM + frame.prev_hash
+    return header + seal.close(f"frame {frame.n}", encode(value), header)
 
 
-def frame_hash(stored: bytes) -> str:
+def frame_hash(stored: bytes) -> bytes:
     """The hash by which the next frame names this one."""
-    return hashlib.sha256(stored).hexdigest()
+    return hashlib.sha256(stored).digest()
 
 
-def parse_chain(run: str, stored: Sequence[bytes]) -> list[Frame]:
-    """All frames of a run from its first. Raises Damaged naming the first frame that does not fit."""
-    frames: list[Frame] = []
+def check_chain(run: str, stored: Sequence[bytes]) -> None:
+    """Whether each frame follows the one before; needs no key. Raises Damaged naming the first that does not."""
     previous = GENESIS
     for n, raw in enumerate(stored, start=1):
-        frame = _parse(run, n, raw)
-        if frame.n != n or frame.prev_hash != previous:
+        if not raw.startswith(FORM):
+            raise Damaged(f"Run {run} is damaged at frame {n}, or another Gofer wrote it; read it with that one.")
+        if raw[len(FORM) : _HEADER] != previous:
             raise Damaged(f"Run {run} is damaged at frame {n}: it does not follow the frame before it.")
-        frames.append(frame)
         previous = frame_hash(raw)
-    return frames
 
 
-def _parse(run: str, n: int, raw: bytes) -> Frame:
+def open_chain(stored: Sequence[bytes], seal: Seal) -> list[Frame]:
+    """All frames of a run from its first. Raises Damaged naming the first frame that does not fit."""
+    check_chain(seal.run, stored)
+    return [_open(n, raw, seal) for n, raw in enumerate(stored, start=1)]
+
+
+def _open(n: int, raw: bytes, seal: Seal) -> Frame:
+    header = raw[:_HEADER]
+    plain = seal.open(f"frame {n}", raw[_HEADER:], header)
     try:
-        value = cast(dict[str, object], json.loads(raw))
+        value = cast(dict[str, object], json.loads(plain))
         bodies = cast(list[tuple[int, str, str]], value.pop("bodies", []))
-        return Frame(**value, bodies=[Body(*body) for body in bodies])  # pyright: ignore[reportArgumentType]
+        frame = {"n": n, "prev_hash": header[len(FORM) :], **value, "bodies": [Body(*body) for body in bodies]}
+        return Frame(**frame)  # pyright: ignore[reportArgumentType]
     except (ValueError, TypeError, AttributeError) as error:
-        raise Damaged(f"Run {run} is damaged at frame {n}: it is not a frame this Gofer can read.") from error
+        raise Damaged(f"Run {seal.run} is damaged at frame {n}: it is not a frame this Gofer can read.") from error

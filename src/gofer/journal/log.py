@@ -11,7 +11,8 @@ from gofer.errors import Damaged, Fenced
 from gofer.journal.bodies import Objects, restore, spill
 from gofer.journal.codec import from_json, to_json
 from gofer.journal.entries import FORMAT, Entry, Recorded, RunAccepted
-from gofer.journal.frames import GENESIS, Body, Frame, frame_bytes, frame_hash, parse_chain
+from gofer.journal.frames import GENESIS, Body, Frame, frame_bytes, frame_hash, open_chain
+from gofer.journal.seal import Seal, seal_of
 from gofer.journal.store import Store
 from gofer.outside import Outside
 
@@ -27,7 +28,7 @@ class Pen:
         """Now, in unix milliseconds."""
         return int(self.outside.clock.now() * 1000)
 
-    def frame(self, n: int, at: int, prev_hash: str, entries: Objects, bodies: Sequence[Body] = ()) -> Frame:
+    def frame(self, n: int, at: int, prev_hash: bytes, entries: Objects, bodies: Sequence[Body] = ()) -> Frame:
         """A frame by this owner, with a nonce of its own."""
         return Frame(n, at, self.owner, self.outside.new_id(), prev_hash, entries, bodies)
 
@@ -39,13 +40,14 @@ class Journal:
     durable only after `commit`, so an intent is committed before its effect begins.
     """
 
-    def __init__(self, run: str, store: Store, blobs: Blobs, pen: Pen, stored: Sequence[bytes]) -> None:
-        self.run = run
+    def __init__(self, store: Store, blobs: Blobs, pen: Pen, stored: Sequence[bytes], seal: Seal) -> None:
+        self.run = seal.run
+        self.seal = seal
         self._store = store
         self._blobs = blobs
         self._pen = pen
         self._n = len(stored)
-        self._hash = frame_hash(stored[-1]) if stored else GENESIS
+        self._hash = frame_hash(stored[-1])
         self._draft: list[Recorded] = []
 
     def add(self, entry: Entry) -> Recorded:
@@ -68,9 +70,9 @@ class Journal:
         if not self._draft:
             return
         objects = [to_json(recorded.entry) for recorded in self._draft]
-        kept, bodies = await spill(self._blobs, self.run, objects)
+        kept, bodies = await spill(self._blobs, objects, self.seal)
         frame = self._pen.frame(self._n + 1, self._draft[0].at, self._hash, kept, bodies)
-        raw = frame_bytes(frame)
+        raw = frame_bytes(frame, self.seal)
         standing = await self._store.create(self.run, frame.n, raw)
         # Equal bytes carry our nonce: the answer to our own write was lost, and a retry met it.
         if standing is not None and standing != raw:
@@ -79,29 +81,41 @@ class Journal:
 
 
 async def open_journal(run: str, store: Store, blobs: Blobs, pen: Pen) -> tuple[Journal, Sequence[Recorded]]:
-    """A journal and all its entries so far. Raises Damaged when its bytes are not what was written."""
+    """A journal and all its entries so far. Raises Damaged when its bytes are not what was written, Gone."""
+    # In this order: as long as the key is there, no frame has been emptied.
     stored = await store.frames(run)
-    return Journal(run, store, blobs, pen, stored), await _entries(run, stored, blobs)
+    seal = await seal_of(run, store)
+    return Journal(store, blobs, pen, stored, seal), await _entries(stored, seal, store, blobs)
 
 
 async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorded]:
-    """All entries of a run, for readers; empty when there is no such run. Raises Damaged."""
-    return await _entries(run, await store.frames(run), blobs)
+    """All entries of a run, for readers; empty when there is no such run. Raises Damaged, and Gone when deleted."""
+    # In this order: as long as the key is there, no frame has been emptied.
+    stored = await store.frames(run)
+    return await _entries(stored, await seal_of(run, store), store, blobs) if stored else ()
 
 
 async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store) -> bool:
-    """Creates frame 1 of a run, which is the claim; False when it was claimed before."""
-    raw = frame_bytes(pen.frame(1, pen.at(), GENESIS, [to_json(accepted)]))
-    standing = await store.create(run, 1, raw)
+    """Creates frame 1 of a run and its key, which is the claim; False when it was claimed before."""
+    key = pen.outside.new_key()
+    raw = frame_bytes(pen.frame(1, pen.at(), GENESIS, [to_json(accepted)]), Seal(run, key))
+    standing = await store.claim(run, raw, key)
     return standing is None or standing == raw
 
 
-async def _entries(run: str, stored: Sequence[bytes], blobs: Blobs) -> Sequence[Recorded]:
+async def _entries(stored: Sequence[bytes], seal: Seal, store: Store, blobs: Blobs) -> Sequence[Recorded]:
     entries: list[Recorded] = []
-    for frame in parse_chain(run, stored):
-        objects = await restore(blobs, run, frame)
-        entries.extend(Recorded(frame.n, i, frame.at, frame.owner, from_json(value)) for i, value in enumerate(objects))
-    _check_format(run, entries)
+    try:
+        for frame in open_chain(stored, seal):
+            objects = await restore(blobs, frame, seal)
+            entries.extend(
+                Recorded(frame.n, i, frame.at, frame.owner, from_json(value)) for i, value in enumerate(objects)
+            )
+    except Damaged:
+        # Its bodies are missing too when it is being deleted just now: that is no damage.
+        await seal_of(seal.run, store)
+        raise
+    _check_format(seal.run, entries)
     return entries
 
 

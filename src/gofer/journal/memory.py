@@ -2,25 +2,38 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
-from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem
+from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention
 
 
 class MemoryStore:
     """A store in dictionaries; one asyncio loop only."""
 
     def __init__(self) -> None:
-        self._frames: defaultdict[str, list[bytes]] = defaultdict(list)
+        self._frames: dict[str, list[bytes]] = {}
+        self._keys: dict[str, bytes] = {}
         self._heads: dict[str, Head] = {}
         self._leases: dict[str, tuple[str, float]] = {}
         self._inbox: defaultdict[str, dict[str, InboxItem]] = defaultdict(dict)
 
+    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
+        """See Store.claim."""
+        if run in self._frames:
+            return self._frames[run][0]
+        self._frames[run], self._keys[run] = [frame], key
+        return None
+
+    async def key(self, run: str) -> bytes | None:
+        """See Store.key."""
+        return self._keys.get(run)
+
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
         """See Store.create."""
-        frames = self._frames[run]
+        frames = self._frames.get(run, [])
         if n <= len(frames):
             return frames[n - 1]
-        if n != len(frames) + 1:
+        if not frames or n != len(frames) + 1:
             raise ValueError(f"frame {n} would leave a gap after {len(frames)}")
         frames.append(frame)
         return None
@@ -35,7 +48,8 @@ class MemoryStore:
 
     async def put_head(self, head: Head) -> None:
         """See Store.put_head."""
-        self._heads[head.run] = head
+        standing = self._heads.get(head.run, head)
+        self._heads[head.run] = replace(head, retention=standing.retention)
 
     async def head(self, run: str) -> Head | None:
         """See Store.head."""
@@ -67,6 +81,16 @@ class MemoryStore:
         found = (head for head in self._heads.values() if head.status in UNFINISHED and head.touched_at < before)
         return sorted(found, key=lambda head: (head.touched_at, head.run))[:limit]
 
+    async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
+        """See Store.ended."""
+        found = (
+            head
+            for head in self._heads.values()
+            if head.status not in UNFINISHED and head.retention == retention and head.private >= private
+        )
+        old = (head for head in found if head.touched_at < before)
+        return sorted(old, key=lambda head: (head.touched_at, head.run))[:limit]
+
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
         """See Store.lease."""
         holder, until = self._leases.get(conversation, (owner, now))
@@ -96,3 +120,29 @@ class MemoryStore:
         """See Store.drop_items."""
         for item_id in ids:
             self._inbox[run].pop(item_id, None)
+
+    async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
+        """See Store.retain."""
+        head = self._heads.get(run)
+        if head is None or head.retention != was:
+            return head.retention if head else None
+        self._heads[run] = replace(head, retention=becomes)
+        return becomes
+
+    async def destroy_key(self, run: str) -> None:
+        """See Store.destroy_key."""
+        self._keys.pop(run, None)
+
+    async def empty(self, run: str) -> None:
+        """See Store.empty."""
+        frames = self._frames.get(run, [])
+        frames[:] = [b""] * len(frames)
+        self._inbox.pop(run, None)
+
+    async def forget(self, run: str) -> None:
+        """See Store.forget."""
+        for rows in (self._keys, self._frames, self._inbox, self._heads):
+            rows.pop(run, None)
+
+    async def scrub(self) -> None:
+        """See Store.scrub."""

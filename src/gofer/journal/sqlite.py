@@ -1,7 +1,8 @@
 """How are journals kept in one SQLite file?
 
 The primary key `(run, n)` is the fence. Every method is one statement or one small transaction on the writer
-thread of `gofer.database`, so what a caller was told is on the disk.
+thread of `gofer.database`, so what a caller was told is on the disk. Keys stand beside what they seal: that makes
+deletion true for whoever finds the rest later, and hides nothing from who can read the live file.
 """
 
 import sqlite3
@@ -9,15 +10,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from gofer.database import Database
-from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem
+from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS frames (
     run TEXT NOT NULL, n INTEGER NOT NULL, frame BLOB NOT NULL, PRIMARY KEY (run, n)
 );
+CREATE TABLE IF NOT EXISTS keys (run TEXT PRIMARY KEY, key BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS heads (
     run TEXT PRIMARY KEY, workflow TEXT NOT NULL, conversation TEXT NOT NULL, accepted_at INTEGER NOT NULL,
-    status TEXT NOT NULL, private INTEGER NOT NULL, updated_at INTEGER NOT NULL, reason TEXT NOT NULL
+    status TEXT NOT NULL, private INTEGER NOT NULL, updated_at INTEGER NOT NULL, reason TEXT NOT NULL,
+    retention TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS heads_by_age ON heads (accepted_at DESC, run);
 CREATE INDEX IF NOT EXISTS heads_runnable ON heads (conversation, accepted_at, run)
@@ -25,6 +28,8 @@ CREATE INDEX IF NOT EXISTS heads_runnable ON heads (conversation, accepted_at, r
 CREATE INDEX IF NOT EXISTS heads_of_conversation ON heads (conversation, workflow, accepted_at DESC);
 CREATE INDEX IF NOT EXISTS heads_unfinished ON heads (max(accepted_at, updated_at), run)
     WHERE status IN ('queued', 'running', 'parked');
+CREATE INDEX IF NOT EXISTS heads_ended ON heads (retention, max(accepted_at, updated_at), run)
+    WHERE status NOT IN ('queued', 'running', 'parked');
 CREATE TABLE IF NOT EXISTS leases (conversation TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS inbox (
     run TEXT NOT NULL, id TEXT NOT NULL, entry BLOB NOT NULL, PRIMARY KEY (run, id)
@@ -34,7 +39,9 @@ CREATE TABLE IF NOT EXISTS inbox (
 Row = tuple[Any, ...]
 """What SQLite gives back: values of the types that SCHEMA declares."""
 
-_HEAD = "run, workflow, conversation, accepted_at, status, private, updated_at, reason"
+_HEAD = "run, workflow, conversation, accepted_at, status, private, updated_at, reason, retention"
+_REPLACED = ", ".join(f"{name} = excluded.{name}" for name in _HEAD.split(", ")[1:-1])
+"""All of a head but its `retention`."""
 _RUNNABLE = ", ".join(f"'{status}'" for status in RUNNABLE)
 _UNFINISHED = ", ".join(f"'{status}'" for status in UNFINISHED)
 
@@ -45,6 +52,23 @@ class SqliteStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
+        """See Store.claim."""
+
+        def work(connection: sqlite3.Connection) -> bytes | None:
+            written = connection.execute("INSERT INTO frames VALUES (?, 1, ?) ON CONFLICT DO NOTHING", (run, frame))
+            if not written.rowcount:
+                return _frame(connection, run, 1)
+            connection.execute("INSERT INTO keys VALUES (?, ?)", (run, key))
+            return None
+
+        return await self._database.run(work)
+
+    async def key(self, run: str) -> bytes | None:
+        """See Store.key."""
+        rows = await self._rows("SELECT key FROM keys WHERE run = ?", (run,))
+        return rows[0][0] if rows else None
+
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
         """See Store.create."""
 
@@ -52,16 +76,15 @@ class SqliteStore:
             # The condition makes a gap impossible: frame n needs frame n - 1.
             written = connection.execute(
                 "INSERT INTO frames SELECT ?1, ?2, ?3"
-                " WHERE ?2 = 1 OR EXISTS (SELECT 1 FROM frames WHERE run = ?1 AND n = ?2 - 1)"
+                " WHERE EXISTS (SELECT 1 FROM frames WHERE run = ?1 AND n = ?2 - 1)"
                 " ON CONFLICT DO NOTHING",
                 (run, n, frame),
             ).rowcount
             if written:
                 return None
-            standing = connection.execute("SELECT frame FROM frames WHERE run = ? AND n = ?", (run, n)).fetchone()
-            if standing is None:
+            if (standing := _frame(connection, run, n)) is None:
                 raise ValueError(f"frame {n} would leave a gap")
-            return bytes(standing[0])
+            return standing
 
         return await self._database.run(work)
 
@@ -72,11 +95,13 @@ class SqliteStore:
 
     async def create_head(self, head: Head) -> None:
         """See Store.create_head."""
-        await self._rows(f"INSERT INTO heads ({_HEAD}) VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING", _row(head))
+        await self._rows(f"INSERT INTO heads ({_HEAD}) VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING", _row(head))
 
     async def put_head(self, head: Head) -> None:
         """See Store.put_head."""
-        await self._rows(f"INSERT OR REPLACE INTO heads ({_HEAD}) VALUES (?,?,?,?,?,?,?,?)", _row(head))
+        await self._rows(
+            f"INSERT INTO heads ({_HEAD}) VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET {_REPLACED}", _row(head)
+        )
 
     async def head(self, run: str) -> Head | None:
         """See Store.head."""
@@ -117,6 +142,15 @@ class SqliteStore:
         )
         return [_head(row) for row in rows]
 
+    async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
+        """See Store.ended."""
+        rows = await self._rows(
+            f"SELECT {_HEAD} FROM heads WHERE status NOT IN ({_UNFINISHED}) AND retention = ?"
+            " AND max(accepted_at, updated_at) < ? AND private >= ? ORDER BY max(accepted_at, updated_at), run LIMIT ?",
+            (retention, before, private, limit),
+        )
+        return [_head(row) for row in rows]
+
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
         """See Store.lease."""
         rows = await self._rows(
@@ -151,6 +185,41 @@ class SqliteStore:
             )
         )
 
+    async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
+        """See Store.retain."""
+
+        def work(connection: sqlite3.Connection) -> Retention | None:
+            connection.execute("UPDATE heads SET retention = ? WHERE run = ? AND retention = ?", (becomes, run, was))
+            row = connection.execute("SELECT retention FROM heads WHERE run = ?", (run,)).fetchone()
+            return row[0] if row else None
+
+        return await self._database.run(work)
+
+    async def destroy_key(self, run: str) -> None:
+        """See Store.destroy_key."""
+        await self._rows("DELETE FROM keys WHERE run = ?", (run,))
+
+    async def empty(self, run: str) -> None:
+        """See Store.empty."""
+        await self._each(run, "UPDATE frames SET frame = x'' WHERE run = ?", "DELETE FROM inbox WHERE run = ?")
+
+    async def forget(self, run: str) -> None:
+        """See Store.forget."""
+        await self._each(run, *(f"DELETE FROM {table} WHERE run = ?" for table in ("keys", "frames", "inbox", "heads")))
+
+    async def scrub(self) -> None:
+        """See Store.scrub."""
+        await self._database.empty_log()
+
+    async def _each(self, run: str, *statements: str) -> None:
+        """Several statements about one run, together or not at all."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            for statement in statements:
+                connection.execute(statement, (run,))
+
+        await self._database.run(work)
+
     async def _rows(self, statement: str, values: Row) -> list[Row]:
         return await self._database.run(lambda connection: connection.execute(statement, values).fetchall())
 
@@ -165,9 +234,15 @@ def _row(head: Head) -> Row:
         int(head.private),
         head.updated_at,
         head.reason,
+        head.retention,
     )
 
 
 def _head(row: Row) -> Head:
-    run, workflow, conversation, accepted_at, status, private, updated_at, reason = row
-    return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, reason)
+    run, workflow, conversation, accepted_at, status, private, updated_at, reason, retention = row
+    return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, reason, retention)
+
+
+def _frame(connection: sqlite3.Connection, run: str, n: int) -> bytes | None:
+    row = connection.execute("SELECT frame FROM frames WHERE run = ? AND n = ?", (run, n)).fetchone()
+    return row[0] if row else None

@@ -1,6 +1,7 @@
 """What must any store of journals promise?
 
 *The position is the fence*: frame `n` of a run is written once, whoever comes second is shown what stands there.
+*A claim has a key*: both are there or none, and what was deleted keeps its positions, so that nobody can begin anew.
 *Written is durable*: a call that returned survives the process. *Readers see a prefix*: never a gap, never a part.
 The tests of the same names hold for every store (`tests/contracts/`).
 """
@@ -8,18 +9,29 @@ The tests of the same names hold for every store (`tests/contracts/`).
 from collections.abc import Sequence
 from typing import Protocol
 
-from gofer.journal.coordination import Head, InboxItem
+from gofer.journal.coordination import Head, InboxItem, Retention
 
 
 class Store(Protocol):
     """Frames and the coordination rows beside them. Every call may raise TemporaryError: nothing was written."""
 
+    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
+        """Writes frame 1 and the key of a new run: None. Otherwise writes nothing and gives the frame that stands."""
+        ...
+
+    async def key(self, run: str) -> bytes | None:
+        """The key of a run; None when it was destroyed or there is no such run."""
+        ...
+
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
-        """Writes frame `n` if it is free: None. Otherwise writes nothing and gives the frame that stands there."""
+        """Writes frame `n` if it is free: None. Otherwise writes nothing and gives the frame that stands there.
+
+        Raises ValueError for a gap, and so for frame 1, which only `claim` writes.
+        """
         ...
 
     async def frames(self, run: str) -> Sequence[bytes]:
-        """All frames of a run in order; empty when there is no such run."""
+        """All frames of a run in order, empty bytes for those that were emptied; none when there is no such run."""
         ...
 
     async def create_head(self, head: Head) -> None:
@@ -27,7 +39,7 @@ class Store(Protocol):
         ...
 
     async def put_head(self, head: Head) -> None:
-        """Replaces the head of a run; for its owner only."""
+        """Replaces the head of a run, all but its `retention`; for its owner only."""
         ...
 
     async def head(self, run: str) -> Head | None:
@@ -48,6 +60,10 @@ class Store(Protocol):
 
     async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
         """Runs that have not ended and whose head was last written before `before` (unix ms), oldest first."""
+        ...
+
+    async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
+        """Runs that ended and were last written before `before` (unix ms), oldest first; or only private ones."""
         ...
 
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
@@ -72,4 +88,24 @@ class Store(Protocol):
 
     async def drop_items(self, run: str, ids: Sequence[str]) -> None:
         """Removes items that were journaled."""
+        ...
+
+    async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
+        """Changes what becomes of a run, if it is `was` now; gives what it is afterwards, None without a head."""
+        ...
+
+    async def destroy_key(self, run: str) -> None:
+        """Destroys the key of a run: nothing of it can be read from here on, by nobody."""
+        ...
+
+    async def empty(self, run: str) -> None:
+        """Empties all frames of a run, whose positions stay taken, and drops its inbox."""
+        ...
+
+    async def forget(self, run: str) -> None:
+        """Removes whatever there still is of a run, its head last: the same happening would be a new run."""
+        ...
+
+    async def scrub(self) -> None:
+        """Leaves no copy of what was removed in the store's own files. Raises TemporaryError when one is left."""
         ...

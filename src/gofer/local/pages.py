@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from gofer.blobs.store import Blobs
-from gofer.errors import Damaged
+from gofer.errors import Damaged, Gone
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections import progress, trace
@@ -88,7 +88,7 @@ class Pages:
     async def _spans(self, request: Request) -> Sequence[Span]:
         try:
             entries = await read_journal(request.path_params["run"], self.store, self.blobs)
-        except Damaged:
+        except (Damaged, Gone):
             return ()
         return () if progress.project(entries).private else trace.project(entries)
 

@@ -225,10 +225,12 @@ async def test_a_run_continues_from_its_journal_as_if_nothing_had_happened() -> 
     script = [says("", ("look", {"text": "1"}), ("post", {"text": "2"})), says("Done.")]
     whole = with_tools(*script)
     await run(whole)
-    frames = list(await whole.store.frames("run1"))
+    frames, key = list(await whole.store.frames("run1")), await whole.store.key("run1")
+    assert key is not None
     for length in range(2, len(frames) + 1):
         made = with_tools()
-        for n, frame in enumerate(frames[:length], start=1):
+        await made.store.claim("run1", frames[0], key)
+        for n, frame in enumerate(frames[1:length], start=2):
             await made.store.create("run1", n, frame)
         answered = conversation.project(await made.journal()).turn
         made.model.answers = list(script[answered:])

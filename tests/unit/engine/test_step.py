@@ -6,8 +6,7 @@ from engine_room import PROVENANCE, Room, Said, no_answer, room, says
 from gofer.engine.context import Window, tail
 from gofer.engine.step import TEXT_LIMIT, Permitted, Step
 from gofer.errors import Fenced, RunStopped, TemporaryError, ToolError
-from gofer.journal.codec import item_bytes
-from gofer.journal.coordination import InboxItem
+from gofer.journal import inbox
 from gofer.journal.entries import MessageReceived, RunOwned, ToolCall, ToolResult, ToolUnknown
 from gofer.models.model import Answer
 from gofer.tools.tool import Call
@@ -187,14 +186,13 @@ async def test_what_a_model_is_shown_has_a_hard_limit() -> None:
 
 async def test_inbox_items_are_journaled_once_before_the_next_intent() -> None:
     made = with_tools("blind")
-    item = InboxItem("a1", item_bytes(MessageReceived("stop please")))
-    await made.store.put_item("run1", item)
     step = await made.step()
+    await inbox.put(made.store, "run1", "a1", MessageReceived("stop please"))
     await step.call(permitted(made, "1.0", "blind"), PROVENANCE)
     assert await made.kinds() == [["RunOwned", "RunStarted", "MessageReceived"], ["ToolCall"]]
     assert list(await made.store.items("run1")) == []
     # The item comes back, as after a crash between journaling and dropping it.
-    await made.store.put_item("run1", item)
+    await inbox.put(made.store, "run1", "a1", MessageReceived("stop please"))
     again = await made.step("second")
     await again.call(permitted(made, "1.1", "blind"), PROVENANCE)
     received = [item.entry for item in await made.journal() if isinstance(item.entry, MessageReceived)]

@@ -7,41 +7,62 @@ from gofer.blobs.store import blob_key
 from gofer.canonical import encode
 from gofer.errors import Damaged
 from gofer.journal.bodies import FRAME_LIMIT, INLINE_LIMIT, restore, spill
-from gofer.journal.frames import Body, Frame, frame_bytes
+from gofer.journal.frames import GENESIS, Body, Frame, frame_bytes
+from gofer.journal.seal import KEY_BYTES, Seal
 
 pytestmark = pytest.mark.anyio
 
+SEAL = Seal("r", bytes(range(KEY_BYTES)))
 SIZES = st.lists(st.integers(0, 60_000), min_size=1, max_size=40)
 
 
 async def test_small_values_stay_in_the_frame() -> None:
     entries = [{"kind": "a", "text": "x" * 1000}]
-    assert await spill(MemoryBlobs(), "r", entries) == (entries, ())
+    assert await spill(MemoryBlobs(), entries, SEAL) == (entries, ())
 
 
 async def test_a_value_above_the_inline_limit_goes_to_a_body() -> None:
     blobs = MemoryBlobs()
     large = "ü" * INLINE_LIMIT
-    kept, bodies = await spill(blobs, "r", [{"kind": "a", "text": large, "call": "1.0"}])
+    kept, bodies = await spill(blobs, [{"kind": "a", "text": large, "call": "1.0"}], SEAL)
     assert kept == [{"kind": "a", "call": "1.0"}]
-    assert await blobs.get(f"r/{bodies[0].sha256}") == encode(large)
+    stored = await blobs.get(f"r/{bodies[0].sha256}")
+    assert encode(large)[:100] not in stored
+    assert SEAL.open("body", stored) == encode(large)
 
 
 @given(SIZES)
 async def test_any_frame_fits_and_comes_back_whole(sizes: list[int]) -> None:
     blobs = MemoryBlobs()
     entries = [{"kind": "a", "text": chr(97 + i % 26) * size, "nested": {"i": i}} for i, size in enumerate(sizes)]
-    kept, bodies = await spill(blobs, "r", entries)
-    frame = Frame(1, 1_795_262_400_000, "owner", "nonce", "0" * 64, kept, bodies)
-    assert len(frame_bytes(frame)) <= FRAME_LIMIT
-    assert list(await restore(blobs, "r", frame)) == entries
+    kept, bodies = await spill(blobs, entries, SEAL)
+    frame = Frame(1, 1_795_262_400_000, "owner", "nonce", GENESIS, kept, bodies)
+    assert len(frame_bytes(frame, SEAL)) <= FRAME_LIMIT
+    assert list(await restore(blobs, frame, SEAL)) == entries
 
 
 async def test_a_body_that_does_not_fit_its_place_is_reported() -> None:
     blobs = MemoryBlobs()
-    raw = encode("value")
+    raw = SEAL.close("body", encode("value"))
     key = blob_key("r", raw)
     await blobs.put(key, raw)
-    frame = Frame(4, 1, "o", "n", "", [{"kind": "a"}], [Body(7, "text", key.removeprefix("r/"))])
+    frame = Frame(4, 1, "o", "n", GENESIS, [{"kind": "a"}], [Body(7, "text", key.removeprefix("r/"))])
     with pytest.raises(Damaged, match="frame 4"):
-        await restore(blobs, "r", frame)
+        await restore(blobs, frame, SEAL)
+
+
+async def test_the_same_value_written_again_is_the_same_body() -> None:
+    blobs = MemoryBlobs()
+    entries = [{"kind": "a", "text": "x" * 20_000}]
+    assert await spill(blobs, entries, SEAL) == await spill(blobs, entries, SEAL)
+
+
+async def test_a_body_of_another_run_is_reported() -> None:
+    blobs = MemoryBlobs()
+    raw = Seal("s", bytes(range(KEY_BYTES))).close("body", encode("value"))
+    key = blob_key("r", raw)
+    await blobs.put(key, raw)
+    with pytest.raises(Damaged, match="Run r is damaged at body"):
+        await restore(
+            blobs, Frame(4, 1, "o", "n", GENESIS, [{"kind": "a"}], [Body(0, "text", key.removeprefix("r/"))]), SEAL
+        )

@@ -3,56 +3,104 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.errors import Damaged
-from gofer.journal.frames import GENESIS, Body, Frame, frame_bytes, frame_hash, parse_chain
+from gofer.journal.frames import FORM, GENESIS, Body, Frame, check_chain, frame_bytes, frame_hash, open_chain
+from gofer.journal.seal import KEY_BYTES, Seal
+
+SEAL = Seal("r", bytes(range(KEY_BYTES)))
 
 
-def chain(length: int) -> list[bytes]:
+def chain(length: int, seal: Seal = SEAL) -> list[bytes]:
     stored: list[bytes] = []
     previous = GENESIS
     for n in range(1, length + 1):
-        raw = frame_bytes(Frame(n, 1000 + n, "me", f"nonce{n}", previous, [{"kind": "run.owned", "x": "é" * n}]))
-        stored.append(raw)
-        previous = frame_hash(raw)
+        frame = Frame(n, 1000 + n, "me", f"nonce{n}", previous, [{"kind": "run.owned", "x": "é" * n}])
+        stored.append(frame_bytes(frame, seal))
+        previous = frame_hash(stored[-1])
     return stored
 
 
 def test_a_chain_reads_back_as_it_was_written() -> None:
-    frames = parse_chain("r", chain(3))
+    stored = chain(3)
+    frames = open_chain(stored, SEAL)
     assert [frame.n for frame in frames] == [1, 2, 3]
     assert frames[1].owner == "me"
+    assert frames[1].prev_hash == frame_hash(stored[0])
     assert frames[2].entries == [{"kind": "run.owned", "x": "ééé"}]
 
 
 def test_bodies_keep_their_place() -> None:
     frame = Frame(1, 1, "me", "n", GENESIS, [{"kind": "x"}], [Body(0, "text", "ab" * 32)])
-    assert parse_chain("r", [frame_bytes(frame)])[0].bodies == [Body(0, "text", "ab" * 32)]
+    assert open_chain([frame_bytes(frame, SEAL)], SEAL)[0].bodies == [Body(0, "text", "ab" * 32)]
 
 
 def test_equal_frames_have_equal_bytes() -> None:
     one = Frame(1, 1, "me", "n", GENESIS, [{"b": 1, "a": 2}])
     other = Frame(1, 1, "me", "n", GENESIS, [{"a": 2, "b": 1}])
-    assert frame_bytes(one) == frame_bytes(other)
+    assert frame_bytes(one, SEAL) == frame_bytes(other, SEAL)
+
+
+def test_nothing_of_a_frame_can_be_read_in_its_bytes() -> None:
+    for raw in chain(3):
+        assert not any(word in raw for word in (b"run.owned", b"nonce", b"me", "é".encode()))
 
 
 @given(st.integers(1, 5), st.data())
-def test_any_changed_byte_is_noticed_unless_it_is_in_the_last_frame(length: int, data: st.DataObject) -> None:
-    stored = chain(length + 1)
+def test_any_changed_byte_is_noticed(length: int, data: st.DataObject) -> None:
+    stored = chain(length)
     which = data.draw(st.integers(0, length - 1))
     where = data.draw(st.integers(0, len(stored[which]) - 1))
     raw = bytearray(stored[which])
     raw[where] ^= data.draw(st.integers(1, 255))
     with pytest.raises(Damaged, match="Run r is damaged at frame"):
-        parse_chain("r", [*stored[:which], bytes(raw), *stored[which + 1 :]])
+        open_chain([*stored[:which], bytes(raw), *stored[which + 1 :]], SEAL)
 
 
-@pytest.mark.parametrize("broken", ["dropped", "swapped", "doubled", "foreign"])
+@given(st.integers(2, 5), st.data())
+def test_who_has_no_key_can_still_tell_that_frames_before_the_last_were_changed(
+    length: int, data: st.DataObject
+) -> None:
+    stored = chain(length)
+    check_chain("r", stored)
+    which = data.draw(st.integers(0, length - 2))
+    raw = bytearray(stored[which])
+    raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
+    with pytest.raises(Damaged, match="Run r is damaged at frame"):
+        check_chain("r", [*stored[:which], bytes(raw), *stored[which + 1 :]])
+
+
+@pytest.mark.parametrize("broken", ["dropped", "swapped", "doubled", "foreign", "older", "emptied"])
 def test_lost_or_reordered_frames_are_noticed(broken: str) -> None:
     one, two, three = chain(3)
     stored = {
         "dropped": [one, three],
         "swapped": [one, three, two],
         "doubled": [one, two, two, three],
-        "foreign": [one, b'{"n":2}', three],
+        "foreign": [one, chain(2, Seal("r", bytes(KEY_BYTES)))[1], three],
+        "older": [one, b'{"n":2}', three],
+        "emptied": [one, b"", three],
     }[broken]
     with pytest.raises(Damaged, match=r"at frame [23]"):
-        parse_chain("r", stored)
+        open_chain(stored, SEAL)
+
+
+def test_a_frame_holds_only_after_the_frame_it_was_written_after() -> None:
+    """Even when the hash before it is made to fit, as somebody could who has the bytes and not the key."""
+    _, two = chain(2)
+    other = frame_bytes(Frame(1, 1, "fenced", "another nonce", GENESIS, []), SEAL)
+    moved = FORM + frame_hash(other) + two[len(FORM) + len(GENESIS) :]
+    check_chain("r", [other, moved])
+    with pytest.raises(Damaged, match="at frame 2"):
+        open_chain([other, moved], SEAL)
+
+
+def test_another_runs_frame_is_noticed() -> None:
+    key = bytes(range(KEY_BYTES))
+    with pytest.raises(Damaged, match="Run s is damaged at frame 1"):
+        open_chain(chain(1, Seal("r", key)), Seal("s", key))
+
+
+def test_sealed_bytes_that_are_no_frame_are_reported() -> None:
+    header = FORM + GENESIS
+    for plain in (b"not json", b"[]", b'{"at": 1}'):
+        with pytest.raises(Damaged, match="frame 1: it is not a frame"):
+            open_chain([header + SEAL.close("frame 1", plain, header)], SEAL)

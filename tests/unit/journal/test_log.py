@@ -1,16 +1,18 @@
 import pytest
 
 from gofer.blobs.memory import MemoryBlobs
-from gofer.canonical import encode
-from gofer.errors import Damaged, Fenced
+from gofer.errors import Damaged, Fenced, Gone
 from gofer.journal.codec import to_json
 from gofer.journal.entries import FORMAT, MessageReceived, RunAccepted, RunFinished, RunOwned
-from gofer.journal.frames import GENESIS
+from gofer.journal.frames import GENESIS, Frame, frame_bytes
 from gofer.journal.log import Pen, claim, open_journal, read_journal
 from gofer.journal.memory import MemoryStore
+from gofer.journal.seal import KEY_BYTES, Seal
 from stand_ins import SetClock, claimed, make_outside, memory_stores, mention
 
 pytestmark = pytest.mark.anyio
+
+KEY = bytes(range(KEY_BYTES))
 
 
 async def test_a_draft_is_one_frame_with_addresses_given_beforehand() -> None:
@@ -45,6 +47,10 @@ async def test_the_second_of_two_owners_is_fenced_and_writes_nothing() -> None:
 
 class ForgetfulStore(MemoryStore):
     """Writes the frame, loses the answer, and is asked again, as an SDK that retries does."""
+
+    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
+        await super().claim(run, frame, key)
+        return await super().claim(run, frame, key)
 
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
         await super().create(run, n, frame)
@@ -85,6 +91,10 @@ async def test_a_body_is_stored_before_the_frame_that_names_it() -> None:
     happened: list[str] = []
 
     class WatchedStore(MemoryStore):
+        async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
+            happened.append("frame 1")
+            return await super().claim(run, frame, key)
+
         async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
             happened.append(f"frame {n}")
             return await super().create(run, n, frame)
@@ -110,8 +120,8 @@ async def test_a_journal_of_a_newer_gofer_is_reported() -> None:
 
 async def test_a_journal_that_does_not_begin_with_the_claim_is_reported() -> None:
     store, blobs = memory_stores()
-    frame = {"n": 1, "at": 1, "owner": "o", "nonce": "n", "prev_hash": GENESIS, "entries": [to_json(RunOwned())]}
-    await store.create("r", 1, encode(frame))
+    frame = frame_bytes(Frame(1, 1, "o", "n", GENESIS, [to_json(RunOwned())]), Seal("r", KEY))
+    await store.claim("r", frame, KEY)
     with pytest.raises(Damaged, match="does not begin with the claim"):
         await read_journal("r", store, blobs)
 
@@ -119,3 +129,44 @@ async def test_a_journal_that_does_not_begin_with_the_claim_is_reported() -> Non
 async def test_nobody_has_no_journal() -> None:
     store, blobs = memory_stores()
     assert list(await read_journal("nobody", store, blobs)) == []
+    with pytest.raises(Gone):
+        await open_journal("nobody", store, blobs, Pen("me", make_outside()))
+
+
+async def test_a_run_whose_key_was_destroyed_cannot_be_read() -> None:
+    store, blobs = memory_stores()
+    pen = await claimed(store)
+    await store.destroy_key("run1")
+    with pytest.raises(Gone, match="deleted by retention"):
+        await read_journal("run1", store, blobs)
+    with pytest.raises(Gone):
+        await open_journal("run1", store, blobs, pen)
+
+
+async def test_a_run_that_is_deleted_while_it_is_read_is_gone_not_damaged() -> None:
+    class Slow(MemoryBlobs):
+        async def get(self, key: str) -> bytes:
+            await store.destroy_key("run1")
+            await self.drop("run1")
+            return await super().get(key)
+
+    store, blobs = MemoryStore(), Slow()
+    journal, _ = await open_journal("run1", store, blobs, await claimed(store))
+    journal.add(MessageReceived("long " * 10_000))
+    await journal.commit()
+    with pytest.raises(Gone):
+        await read_journal("run1", store, blobs)
+
+
+async def test_an_owner_that_was_frozen_cannot_write_into_a_run_that_was_deleted() -> None:
+    store, blobs = memory_stores()
+    pen = await claimed(store)
+    frozen, _ = await open_journal("run1", store, blobs, Pen("frozen", pen.outside))
+    other, _ = await open_journal("run1", store, blobs, Pen("other", pen.outside))
+    other.add(RunFinished("done"))
+    await other.commit()
+    await store.destroy_key("run1")
+    await store.empty("run1")
+    frozen.add(RunOwned())
+    with pytest.raises(Fenced):
+        await frozen.commit()

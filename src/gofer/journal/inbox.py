@@ -1,0 +1,31 @@
+"""How does somebody who does not own a run tell it something, and how does its owner read that?"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gofer.journal.codec import item_bytes, item_from_bytes
+from gofer.journal.coordination import InboxItem
+from gofer.journal.entries import Item
+from gofer.journal.seal import Seal, seal_of
+from gofer.journal.store import Store
+
+
+async def put(store: Store, run: str, item_id: str, item: Item) -> None:
+    """Puts an item, sealed, into the inbox of a run; the same id again changes nothing.
+
+    Raises Gone when the run was deleted or never was. Nobody is told: whoever puts something also rings.
+    """
+    seal = await seal_of(run, store)
+    await store.put_item(run, InboxItem(item_id, seal.close(_place(item_id), item_bytes(item))))
+
+
+async def read(store: Store, seal: Seal) -> Sequence[Item]:
+    """What waits in a run's inbox, in the order of the ids; each says in `item` which one it is. Raises Damaged."""
+    return [
+        replace(item_from_bytes(seal.open(_place(stored.id), stored.entry)), item=stored.id)
+        for stored in await store.items(seal.run)
+    ]
+
+
+def _place(item_id: str) -> str:
+    return f"item {item_id}"

@@ -1,0 +1,45 @@
+"""How is what a run stores made readable for whoever has its key, and for nobody else?
+
+AES-SIV: the ciphertext is bound to its run and its place there, any change is noticed, and equal values in equal
+places have equal ciphertexts, so that a write that is tried again is the same write. Deleting a run is destroying
+its key: that also holds for every copy of the bytes that nobody can reach.
+"""
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+
+from gofer.errors import Damaged, Gone
+from gofer.journal.store import Store
+
+KEY_BYTES = 64
+"""Two AES-256 keys, as AES-SIV takes them."""
+
+
+class Seal:
+    """The seal of one run."""
+
+    def __init__(self, run: str, key: bytes) -> None:
+        self.run = run
+        self._cipher = AESSIV(key)
+
+    def close(self, place: str, plain: bytes, header: bytes = b"") -> bytes:
+        """The ciphertext of what stands at a place of the run: `frame 3`, `body`, `item a1`; 16 bytes longer.
+
+        `header` is bound to it, and stays readable for everybody.
+        """
+        return self._cipher.encrypt(plain, [self.run.encode(), place.encode(), header])
+
+    def open(self, place: str, sealed: bytes, header: bytes = b"") -> bytes:
+        """What was sealed for this place of this run under this header. Raises Damaged for anything else."""
+        try:
+            return self._cipher.decrypt(sealed, [self.run.encode(), place.encode(), header])
+        except InvalidTag as error:
+            raise Damaged(f"Run {self.run} is damaged at {place}: it is not what was sealed there.") from error
+
+
+async def seal_of(run: str, store: Store) -> Seal:
+    """The seal of a run. Raises Gone when its key was destroyed or never was."""
+    key = await store.key(run)
+    if key is None:
+        raise Gone(f"The contents of run {run} were deleted by retention; nothing can bring them back.")
+    return Seal(run, key)

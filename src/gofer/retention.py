@@ -1,0 +1,117 @@
+"""When are the contents of a run deleted, and in what order?
+
+Those of a private run at its end, those of others 30 days later; what somebody keeps is left alone. The head is marked
+first and the key destroyed next: from there on nothing can be read any more, and the rest is tidying. Each step can be
+done twice, so a deletion that was killed goes on where it was. The head and the positions of the frames stay until the
+thirtieth day, without contents: by them duplicates of what happened collapse, and owners that were frozen stay fenced.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gofer.blobs.store import Blobs
+from gofer.errors import Damaged, Gone, TemporaryError
+from gofer.journal.coordination import Head, Retention
+from gofer.journal.log import read_journal
+from gofer.journal.store import Store
+from gofer.outside import Clock
+from gofer.projections import progress
+
+DAYS = 30
+"""How long after its end the contents of a run stay, and the positions of its frames at least."""
+BATCH = 1_000
+"""Runs looked at in one go."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What one purge did, as numbers: who a private run belonged to is nobody's business."""
+
+    deleted: int = 0
+    """Runs whose contents are gone now."""
+    forgotten: int = 0
+    """Runs of which nothing is left at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Purger:
+    """Deletes what is due."""
+
+    store: Store
+    blobs: Blobs
+    clock: Clock
+    every: float = 86_400.0
+    """Seconds between two purges."""
+
+    async def serve(self) -> None:
+        """Purges at once and then daily, until it is cancelled."""
+        while True:
+            try:
+                await self.purge()
+            except TemporaryError as error:
+                _log.warning("not everything that is due was deleted: %s", error)
+            await asyncio.sleep(self.every)
+
+    async def purge(self, days: int = DAYS) -> Purged:
+        """Deletes the contents of everything that is due, with `days` after their end for runs that are not private."""
+        deleted = forgotten = 0
+        while count := await delete([head.run for head in await self.due(days)], self.store, self.blobs):
+            deleted += count
+        while old := await self._ended("deleted", DAYS):
+            for head in old:
+                await self.blobs.drop(head.run)
+                await self.store.forget(head.run)
+            forgotten += len(old)
+        if forgotten:
+            await self.store.scrub()
+        return Purged(deleted, forgotten)
+
+    async def due(self, days: int = DAYS) -> Sequence[Head]:
+        """Runs whose contents are to be deleted now, some of them when there are many."""
+        found = [*await self._ended("deleting", 0), *await self._ended("due", days)]
+        known = {head.run for head in found}
+        private = await self._ended("due", 0, private=True)
+        return [*found, *[head for head in private if head.run not in known and await self._over(head.run)]]
+
+    async def _ended(self, retention: Retention, days: int, *, private: bool = False) -> Sequence[Head]:
+        before = int((self.clock.now() - days * 86_400) * 1000) + 1
+        return await self.store.ended(retention, before, BATCH, private=private)
+
+    async def _over(self, run: str) -> bool:
+        """Whether its journal says that a private run ended. One that cannot be read here may be read elsewhere."""
+        try:
+            entries = await read_journal(run, self.store, self.blobs)
+        except Gone:
+            return True
+        except Damaged:
+            return False
+        state = progress.project(entries)
+        return state.finished is not None and state.private
+
+
+async def delete(runs: Sequence[str], store: Store, blobs: Blobs) -> int:
+    """Deletes the contents of runs that ended and that nobody keeps; gives how many there were.
+
+    Raises TemporaryError when it came not to its end; it goes on with the next purge.
+    """
+    marked = [run for run in runs if await store.retain(run, "due", "deleting") == "deleting"]
+    for run in marked:
+        await store.destroy_key(run)
+        await blobs.drop(run)
+        await store.empty(run)
+    if marked:
+        await store.scrub()
+    for run in marked:
+        await store.retain(run, "deleting", "deleted")
+    return len(marked)
+
+
+async def keep(run: str, store: Store, *, wanted: bool) -> bool:
+    """Keeps a run from being deleted, or no longer; False when it is too late."""
+    if wanted:
+        return await store.retain(run, "due", "kept") == "kept"
+    return await store.retain(run, "kept", "due") == "due"

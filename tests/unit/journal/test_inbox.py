@@ -1,0 +1,51 @@
+import pytest
+
+from gofer.errors import Damaged, Gone
+from gofer.journal import inbox
+from gofer.journal.codec import item_bytes
+from gofer.journal.coordination import InboxItem
+from gofer.journal.entries import MessageReceived, RunCancelled
+from gofer.journal.memory import MemoryStore
+from gofer.journal.seal import seal_of
+from stand_ins import claimed
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_what_an_outsider_puts_the_owner_reads_with_its_id() -> None:
+    store = MemoryStore()
+    await claimed(store)
+    await inbox.put(store, "run1", "b", RunCancelled("somebody"))
+    await inbox.put(store, "run1", "a", MessageReceived("wait"))
+    await inbox.put(store, "run1", "a", MessageReceived("said twice"))
+    read = await inbox.read(store, await seal_of("run1", store))
+    assert read == [MessageReceived("wait", "a"), RunCancelled("somebody", "b")]
+
+
+async def test_nobody_can_read_an_item_in_the_store() -> None:
+    store = MemoryStore()
+    await claimed(store)
+    await inbox.put(store, "run1", "a", MessageReceived("a secret"))
+    (stored,) = await store.items("run1")
+    assert b"secret" not in stored.entry
+
+
+async def test_an_item_that_was_not_sealed_for_its_place_is_reported() -> None:
+    store = MemoryStore()
+    await claimed(store)
+    await inbox.put(store, "run1", "a", MessageReceived("stop"))
+    (stored,) = await store.items("run1")
+    for entry in (stored.entry, item_bytes(MessageReceived("plain"))):
+        await store.drop_items("run1", ["a", "b"])
+        await store.put_item("run1", InboxItem("b", entry))
+        with pytest.raises(Damaged, match="Run run1 is damaged at item b"):
+            await inbox.read(store, await seal_of("run1", store))
+
+
+async def test_nothing_can_be_put_into_a_run_that_was_deleted() -> None:
+    store = MemoryStore()
+    await claimed(store)
+    await store.destroy_key("run1")
+    with pytest.raises(Gone):
+        await inbox.put(store, "run1", "a", MessageReceived("too late"))
+    assert list(await store.items("run1")) == []

@@ -1,0 +1,67 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.errors import Damaged, Gone
+from gofer.journal.memory import MemoryStore
+from gofer.journal.seal import KEY_BYTES, Seal, seal_of
+from gofer.outside import random_key
+
+KEYS = st.binary(min_size=KEY_BYTES, max_size=KEY_BYTES)
+KEY = bytes(range(KEY_BYTES))
+
+
+@given(KEYS, st.text(), st.binary(), st.binary())
+def test_what_was_sealed_is_opened_as_it_was(key: bytes, place: str, plain: bytes, header: bytes) -> None:
+    sealed = Seal("r", key).close(place, plain, header)
+    assert Seal("r", key).open(place, sealed, header) == plain
+    assert len(sealed) == len(plain) + 16
+
+
+@given(st.binary())
+def test_equal_values_in_equal_places_have_equal_ciphertexts(plain: bytes) -> None:
+    assert Seal("r", KEY).close("body", plain) == Seal("r", KEY).close("body", plain)
+
+
+@given(st.binary(), st.data())
+def test_any_changed_byte_is_damage(plain: bytes, data: st.DataObject) -> None:
+    sealed = bytearray(Seal("r", KEY).close("body", plain))
+    sealed[data.draw(st.integers(0, len(sealed) - 1))] ^= data.draw(st.integers(1, 255))
+    with pytest.raises(Damaged, match="Run r is damaged at body"):
+        Seal("r", KEY).open("body", bytes(sealed))
+
+
+@given(st.binary(), st.data())
+def test_what_was_cut_off_is_damage(plain: bytes, data: st.DataObject) -> None:
+    sealed = Seal("r", KEY).close("body", plain)
+    with pytest.raises(Damaged):
+        Seal("r", KEY).open("body", sealed[: data.draw(st.integers(0, len(sealed) - 1))])
+
+
+@given(st.binary(), KEYS.filter(lambda key: key != KEY))
+def test_nothing_else_opens_it(plain: bytes, other: bytes) -> None:
+    sealed = Seal("r", KEY).close("frame 1", plain, b"header")
+    for seal, place, header in (
+        (Seal("r", other), "frame 1", b"header"),
+        (Seal("s", KEY), "frame 1", b"header"),
+        (Seal("r", KEY), "frame 2", b"header"),
+        (Seal("r", KEY), "frame 1", b"Header"),
+        (Seal("r", KEY), "frame 1header", b""),
+    ):
+        with pytest.raises(Damaged):
+            seal.open(place, sealed, header)
+
+
+@pytest.mark.anyio
+async def test_without_a_key_there_is_no_seal() -> None:
+    store = MemoryStore()
+    await store.claim("r", b"frame", KEY)
+    assert (await seal_of("r", store)).run == "r"
+    await store.destroy_key("r")
+    with pytest.raises(Gone, match="run r were deleted by retention"):
+        await seal_of("r", store)
+
+
+def test_keys_are_as_long_as_the_seal_takes_them_and_never_the_same() -> None:
+    assert len({random_key() for _ in range(20)}) == 20
+    assert len(random_key()) == KEY_BYTES
