@@ -6,6 +6,7 @@ Results are handed back only after the commit: what a caller was told is on the 
 """
 
 import asyncio
+import contextlib
 import sqlite3
 import threading
 from collections import deque
@@ -14,9 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, cast
 
-from gofer.errors import TemporaryError
+from gofer.errors import Damaged, GoferError, TemporaryError
 
 T = TypeVar("T")
+
+_UNREADABLE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""The file is not what was written, or not what this Gofer writes; waiting does not help."""
 
 
 @dataclass(slots=True)
@@ -51,12 +55,15 @@ class Database:
         self._thread.start()
         self._opened.wait()
         if self._open_error is not None:
+            if _unreadable(self._open_error):
+                raise self._damaged(self._open_error)
             raise TemporaryError(f"{path} cannot be opened ({self._open_error}); check the folder and the disk.")
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs `work` on the writer thread, in a transaction; returns after the commit.
 
-        Raises TemporaryError when the database refused (disk full, locked, read-only): nothing was written.
+        Raises TemporaryError when the database refused (disk full, locked, read-only), and Damaged when the file is
+        not what was written: in both cases nothing was.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[object] = loop.create_future()
@@ -83,9 +90,44 @@ class Database:
             return
         self._opened.set()
         while batch := self._next_batch():
-            _commit(connection, batch)
+            self._commit(connection, batch)
             _hand_back(batch)
         connection.close()
+
+    def _commit(self, connection: sqlite3.Connection, batch: list[_Job]) -> None:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            for job in batch:
+                self._attempt(connection, job)
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            # A database that is in trouble may refuse that too; the next batch then finds it as it is.
+            with contextlib.suppress(sqlite3.Error):
+                connection.rollback()
+            for job in batch:
+                job.error = self._refusal(error)
+
+    def _attempt(self, connection: sqlite3.Connection, job: _Job) -> None:
+        """A job's own mistake or find undoes that job and reaches its caller; the rest of the batch goes on."""
+        connection.execute("SAVEPOINT job")
+        try:
+            job.result = job.work(connection)
+        except Exception as error:
+            if isinstance(error, sqlite3.OperationalError) and not _unreadable(error):
+                raise  # the disk's trouble, not the job's: full, locked, read-only
+            job.error = self._damaged(error) if _unreadable(error) else error
+            connection.execute("ROLLBACK TO job")
+        connection.execute("RELEASE job")
+
+    def _refusal(self, error: sqlite3.Error) -> GoferError:
+        if _unreadable(error):
+            return self._damaged(error)
+        return TemporaryError(f"The database did not do it ({error}); nothing was written. Check the disk.")
+
+    def _damaged(self, error: Exception) -> Damaged:
+        # Without a code it is a value that is no text, and the message would show it.
+        said = str(error) if hasattr(error, "sqlite_errorcode") else "a value is not what was written"
+        return Damaged(f"{self._path} cannot be read ({said}); stop Gofer and restore the file from a backup.")
 
     def _next_batch(self) -> list[_Job]:
         with self._wake:
@@ -106,30 +148,12 @@ def _connect(path: Path, schema: str) -> sqlite3.Connection:
     return connection
 
 
-def _commit(connection: sqlite3.Connection, batch: list[_Job]) -> None:
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        for job in batch:
-            _attempt(connection, job)
-        connection.execute("COMMIT")
-    except sqlite3.Error as error:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        for job in batch:
-            job.error = TemporaryError(f"The database did not do it ({error}); nothing was written. Check the disk.")
-
-
-def _attempt(connection: sqlite3.Connection, job: _Job) -> None:
-    """A job's own mistake undoes that job and reaches its caller; the rest of the batch goes on."""
-    connection.execute("SAVEPOINT job")
-    try:
-        job.result = job.work(connection)
-    except sqlite3.OperationalError:
-        raise  # the file's trouble, not the job's: disk full, locked, read-only
-    except Exception as error:  # noqa: BLE001
-        job.error = error
-        connection.execute("ROLLBACK TO job")
-    connection.execute("RELEASE job")
+def _unreadable(error: Exception) -> bool:
+    # The module's own complaint about a value has no code; of a mistake in a job it has another class.
+    if type(error) not in (sqlite3.DatabaseError, sqlite3.OperationalError):
+        return False
+    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return code & 0xFF in _UNREADABLE
 
 
 def _hand_back(batch: list[_Job]) -> None:

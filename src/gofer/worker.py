@@ -65,7 +65,7 @@ class Worker:
             else:
                 # Whoever is busy there will not look for a parked run when it is done.
                 await self.queue.extend(bell, self.lease)
-        except TemporaryError as error:
+        except (TemporaryError, Damaged) as error:
             # The bell stays and comes back after its visibility time.
             _log.warning("run %s was not continued: %s", bell.run, error)
         except Exception as error:  # noqa: BLE001
@@ -75,7 +75,7 @@ class Worker:
     async def _listen(self, limit: int) -> Sequence[Doorbell]:
         try:
             return await self.queue.receive(limit, VISIBILITY_SECONDS, 20.0)
-        except TemporaryError as error:
+        except (TemporaryError, Damaged) as error:
             _log.warning("the queue cannot be heard: %s", error)
             await asyncio.sleep(self.pause)
             return ()
@@ -116,7 +116,7 @@ class Worker:
         held = True
         while held:
             await asyncio.sleep(self.lease / 3)
-            with contextlib.suppress(TemporaryError):
+            with contextlib.suppress(TemporaryError, Damaged):
                 now = self.services.outside.clock.now()
                 held = await self.services.store.lease(conversation, owner, now, self.lease)
                 await self.queue.extend(bell, VISIBILITY_SECONDS)
@@ -133,19 +133,20 @@ class Worker:
             await self._show(head, "running")
             step = await self._open(head.run, owner)
             ended = step.progress.finished or await self._to_its_end(step)
-            await self._leave(head, ended, step.progress.private)
+            await self._leave(head, ended, step)
         except Fenced:
             return
         except Damaged as error:
             _log.error("%s", error)
-            await self._show(head, "needs_attention", str(error))
+            # The row as it is by now: it may know of more frames than it did.
+            await self._show(await self.services.store.head(head.run) or head, "needs_attention", str(error))
 
-    async def _leave(self, head: Head, ended: RunFinished | RunParked, private: bool) -> None:
+    async def _leave(self, head: Head, ended: RunFinished | RunParked, step: Step) -> None:
         match ended:
             case RunFinished(status=status, reason=reason):
-                await self._show(head, status, reason, private)
+                await self._show(head, status, reason, step)
             case RunParked(until=until):
-                await self._show(head, "parked", private=private)
+                await self._show(head, "parked", step=step)
                 await self.queue.ring(head.run, max(0.0, until / 1000 - self.services.outside.clock.now()))
 
     async def _open(self, run: str, owner: str) -> Step:
@@ -194,8 +195,10 @@ class Worker:
         """Gives a run that turned out not to be private its place in the lists."""
         head = await self.services.store.head(step.run)
         if head is not None and head.private and not step.progress.private:
-            await self._show(head, "running", private=False)
+            await self._show(head, "running", step=step)
 
-    async def _show(self, head: Head, status: HeadStatus, reason: str = "", private: bool | None = None) -> None:
+    async def _show(self, head: Head, status: HeadStatus, reason: str = "", step: Step | None = None) -> None:
+        """Writes the head; with what the journal says of the run when it was read."""
         at = int(self.services.outside.clock.now() * 1000)
-        await self.services.store.put_head(head.now(status, at, private=private, reason=reason))
+        private, frames = (step.progress.private, step.frames) if step else (None, 0)
+        await self.services.store.put_head(head.now(status, at, private=private, reason=reason, frames=frames))

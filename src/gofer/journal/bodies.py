@@ -48,7 +48,7 @@ async def restore(blobs: Blobs, folder: str, frame: Frame) -> Objects:
         try:
             entries[body.i][body.field] = json.loads(raw)
         except (ValueError, IndexError) as error:
-            raise Damaged(f"Run {folder} is damaged at frame {frame.n}: a body does not fit its place.") from error
+            raise Damaged("A body does not fit its place; restore the run from a backup.") from error
     return entries
 
 

@@ -56,6 +56,11 @@ class Journal:
         return recorded
 
     @property
+    def frames(self) -> int:
+        """How many frames are durable."""
+        return self._n
+
+    @property
     def drafted(self) -> bool:
         """Whether there is anything to commit."""
         return bool(self._draft)
@@ -70,7 +75,7 @@ class Journal:
         objects = [to_json(recorded.entry) for recorded in self._draft]
         kept, bodies = await spill(self._blobs, self.run, objects)
         frame = self._pen.frame(self._n + 1, self._draft[0].at, self._hash, kept, bodies)
-        raw = frame_bytes(frame)
+        raw = frame_bytes(self.run, frame)
         standing = await self._store.create(self.run, frame.n, raw)
         # Equal bytes carry our nonce: the answer to our own write was lost, and a retry met it.
         if standing is not None and standing != raw:
@@ -80,38 +85,53 @@ class Journal:
 
 async def open_journal(run: str, store: Store, blobs: Blobs, pen: Pen) -> tuple[Journal, Sequence[Recorded]]:
     """A journal and all its entries so far. Raises Damaged when its bytes are not what was written."""
-    stored = await store.frames(run)
+    stored = await _stored(run, store)
     return Journal(run, store, blobs, pen, stored), await _entries(run, stored, blobs)
 
 
 async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorded]:
     """All entries of a run, for readers; empty when there is no such run. Raises Damaged."""
-    return await _entries(run, await store.frames(run), blobs)
+    return await _entries(run, await _stored(run, store), blobs)
 
 
 async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store) -> bool:
     """Creates frame 1 of a run, which is the claim; False when it was claimed before."""
-    raw = frame_bytes(pen.frame(1, pen.at(), GENESIS, [to_json(accepted)]))
+    raw = frame_bytes(run, pen.frame(1, pen.at(), GENESIS, [to_json(accepted)]))
     standing = await store.create(run, 1, raw)
     return standing is None or standing == raw
+
+
+async def _stored(run: str, store: Store) -> Sequence[bytes]:
+    """The frames of a run. Raises Damaged when there are fewer than its head knows of."""
+    # The head first: the other way round, a journal that grows in between would look cut.
+    head = await store.head(run)
+    stored = await store.frames(run)
+    if head is not None and len(stored) < head.frames:
+        found = f"{head.frames} frames were written and {len(stored)} are there"
+        raise Damaged(f"Run {run} is damaged after frame {len(stored)}: {found}; restore them.")
+    return stored
 
 
 async def _entries(run: str, stored: Sequence[bytes], blobs: Blobs) -> Sequence[Recorded]:
     entries: list[Recorded] = []
     for frame in parse_chain(run, stored):
-        objects = await restore(blobs, run, frame)
-        entries.extend(Recorded(frame.n, i, frame.at, frame.owner, from_json(value)) for i, value in enumerate(objects))
-    _check_format(run, entries)
+        try:
+            objects = await restore(blobs, run, frame)
+            read = [from_json(value) for value in objects]
+            if frame.n == 1:
+                _check_format(read)
+        except Damaged as error:
+            said = str(error)
+            raise Damaged(f"Run {run} cannot be read at frame {frame.n}: {said[:1].lower()}{said[1:]}") from error
+        entries.extend(Recorded(frame.n, i, frame.at, frame.owner, entry) for i, entry in enumerate(read))
     return entries
 
 
-def _check_format(run: str, entries: Sequence[Recorded]) -> None:
-    match entries[0].entry if entries else None:
-        case None:
-            return
+def _check_format(first: Sequence[Entry]) -> None:
+    match first[0] if first else None:
         case RunAccepted(format=version) if version <= FORMAT:
             return
         case RunAccepted(format=version):
-            raise Damaged(f"Run {run} was written in format {version}; this Gofer reads up to {FORMAT}. Update it.")
+            raise Damaged(f"It was written in format {version} and this Gofer reads up to {FORMAT}; update Gofer.")
         case _:
-            raise Damaged(f"Run {run} is damaged at frame 1: it does not begin with the claim.")
+            raise Damaged("It does not begin with the claim; restore it from a backup.")

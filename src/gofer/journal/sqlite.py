@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gofer.database import Database
+from gofer.errors import Damaged
 from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem
 
 SCHEMA = """
@@ -17,7 +18,8 @@ CREATE TABLE IF NOT EXISTS frames (
 );
 CREATE TABLE IF NOT EXISTS heads (
     run TEXT PRIMARY KEY, workflow TEXT NOT NULL, conversation TEXT NOT NULL, accepted_at INTEGER NOT NULL,
-    status TEXT NOT NULL, private INTEGER NOT NULL, updated_at INTEGER NOT NULL, reason TEXT NOT NULL
+    status TEXT NOT NULL, private INTEGER NOT NULL, updated_at INTEGER NOT NULL, reason TEXT NOT NULL,
+    frames INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS heads_by_age ON heads (accepted_at DESC, run);
 CREATE INDEX IF NOT EXISTS heads_runnable ON heads (conversation, accepted_at, run)
@@ -33,7 +35,10 @@ CREATE TABLE IF NOT EXISTS inbox (
 Row = tuple[Any, ...]
 """What SQLite gives back: values of the types that SCHEMA declares."""
 
-_HEAD = "run, workflow, conversation, accepted_at, status, private, updated_at, reason"
+_HEAD = "run, workflow, conversation, accepted_at, status, private, updated_at, reason, frames"
+_HEAD_TYPES = (str, str, str, int, str, int, int, str, int)
+_LATEST = 253_402_300_799_999
+"""The last millisecond of the year 9999; a number beyond it was never a time."""
 _RUNNABLE = ", ".join(f"'{status}'" for status in RUNNABLE)
 _UNFINISHED = ", ".join(f"'{status}'" for status in UNFINISHED)
 
@@ -60,22 +65,22 @@ class SqliteStore:
             standing = connection.execute("SELECT frame FROM frames WHERE run = ? AND n = ?", (run, n)).fetchone()
             if standing is None:
                 raise ValueError(f"frame {n} would leave a gap")
-            return bytes(standing[0])
+            return _frame(run, n, standing[0])
 
         return await self._database.run(work)
 
     async def frames(self, run: str) -> Sequence[bytes]:
         """See Store.frames."""
         rows = await self._rows("SELECT frame FROM frames WHERE run = ? ORDER BY n", (run,))
-        return [row[0] for row in rows]
+        return [_frame(run, n, row[0]) for n, row in enumerate(rows, start=1)]
 
     async def create_head(self, head: Head) -> None:
         """See Store.create_head."""
-        await self._rows(f"INSERT INTO heads ({_HEAD}) VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING", _row(head))
+        await self._rows(f"INSERT INTO heads ({_HEAD}) VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING", _row(head))
 
     async def put_head(self, head: Head) -> None:
         """See Store.put_head."""
-        await self._rows(f"INSERT OR REPLACE INTO heads ({_HEAD}) VALUES (?,?,?,?,?,?,?,?)", _row(head))
+        await self._rows(f"INSERT OR REPLACE INTO heads ({_HEAD}) VALUES (?,?,?,?,?,?,?,?,?)", _row(head))
 
     async def head(self, run: str) -> Head | None:
         """See Store.head."""
@@ -155,9 +160,20 @@ def _row(head: Head) -> Row:
         int(head.private),
         head.updated_at,
         head.reason,
+        head.frames,
     )
 
 
 def _head(row: Row) -> Head:
-    run, workflow, conversation, accepted_at, status, private, updated_at, reason = row
-    return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, reason)
+    run, workflow, conversation, accepted_at, status, private, updated_at, reason, frames = row
+    plausible = tuple(map(type, row)) == _HEAD_TYPES and all(0 <= at <= _LATEST for at in (accepted_at, updated_at))
+    if not plausible:
+        raise Damaged(f"The list row of run {run} is not what was written; restore gofer.db from a backup.")
+    return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, reason, frames)
+
+
+def _frame(run: str, n: int, stored: object) -> bytes:
+    # SQLite keeps a type with each value; one flipped bit makes text of bytes.
+    if not isinstance(stored, bytes):
+        raise Damaged(f"Run {run} is damaged at frame {n}: no bytes are stored there; restore them.")
+    return stored

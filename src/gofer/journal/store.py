@@ -12,7 +12,10 @@ from gofer.journal.coordination import Head, InboxItem
 
 
 class Store(Protocol):
-    """Frames and the coordination rows beside them. Every call may raise TemporaryError: nothing was written."""
+    """Frames and the coordination rows beside them.
+
+    Every call may raise TemporaryError, or Damaged for stored bytes that are no row: nothing was written.
+    """
 
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
         """Writes frame `n` if it is free: None. Otherwise writes nothing and gives the frame that stands there."""
