@@ -19,6 +19,8 @@ from gofer.errors import Damaged, GoferError, TemporaryError
 
 T = TypeVar("T")
 
+_TROUBLE = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite raises; of a file with changed bytes it may name a table by bytes that are no text."""
 _UNREADABLE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 """The file is not what was written, or not what this Gofer writes; waiting does not help."""
 
@@ -50,7 +52,7 @@ class Database:
         self._wake = threading.Condition()
         self._closing = False
         self._opened = threading.Event()
-        self._open_error: sqlite3.Error | None = None
+        self._open_error: Exception | None = None
         self._thread = threading.Thread(target=self._serve, name="gofer-database", daemon=True)
         self._thread.start()
         self._opened.wait()
@@ -84,7 +86,7 @@ class Database:
     def _serve(self) -> None:
         try:
             connection = _connect(self._path, self._schema)
-        except sqlite3.Error as error:
+        except _TROUBLE as error:
             self._open_error = error
             self._opened.set()
             return
@@ -100,9 +102,9 @@ class Database:
             for job in batch:
                 self._attempt(connection, job)
             connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except _TROUBLE as error:
             # A database that is in trouble may refuse that too; the next batch then finds it as it is.
-            with contextlib.suppress(sqlite3.Error):
+            with contextlib.suppress(*_TROUBLE):
                 connection.rollback()
             for job in batch:
                 job.error = self._refusal(error)
@@ -119,7 +121,7 @@ class Database:
             connection.execute("ROLLBACK TO job")
         connection.execute("RELEASE job")
 
-    def _refusal(self, error: sqlite3.Error) -> GoferError:
+    def _refusal(self, error: Exception) -> GoferError:
         if _unreadable(error):
             return self._damaged(error)
         return TemporaryError(f"The database did not do it ({error}); nothing was written. Check the disk.")
@@ -149,6 +151,8 @@ def _connect(path: Path, schema: str) -> sqlite3.Connection:
 
 
 def _unreadable(error: Exception) -> bool:
+    if isinstance(error, UnicodeDecodeError):
+        return True
     # The module's own complaint about a value has no code; of a mistake in a job it has another class.
     if type(error) not in (sqlite3.DatabaseError, sqlite3.OperationalError):
         return False

@@ -105,6 +105,22 @@ async def test_a_file_that_is_no_database_says_so_when_it_is_opened(path: Path) 
         Database(path, SCHEMA)
 
 
+async def test_a_file_whose_table_has_no_readable_name_is_refused_and_nobody_waits_for_it(path: Path) -> None:
+    """SQLite's message then is no text itself, and Python says that instead."""
+    database = Database(path, SCHEMA)
+    await database.run(lambda connection: connection.execute("CREATE INDEX by_text ON notes (text)").fetchall())
+    database.close()
+    raw = path.read_bytes()
+    assert raw.count(b"by_text") == 2
+    path.write_bytes(raw.replace(b"by_text", b"by_t\xf2xt", 1))
+    with pytest.raises(Damaged, match="restore the file"):
+        database = Database(path, SCHEMA)
+        try:
+            await database.run(lambda connection: connection.execute("SELECT * FROM notes").fetchall())
+        finally:
+            database.close()
+
+
 async def test_a_text_that_is_none_fails_alone_and_is_not_shown(path: Path) -> None:
     database = Database(path, SCHEMA)
     await database.run(lambda connection: connection.execute("INSERT INTO notes (text) VALUES (CAST(x'50ff' AS TEXT))"))

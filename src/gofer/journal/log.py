@@ -85,13 +85,14 @@ class Journal:
 
 async def open_journal(run: str, store: Store, blobs: Blobs, pen: Pen) -> tuple[Journal, Sequence[Recorded]]:
     """A journal and all its entries so far. Raises Damaged when its bytes are not what was written."""
-    stored = await _stored(run, store)
-    return Journal(run, store, blobs, pen, stored), await _entries(run, stored, blobs)
+    stored, frames = await _frames(run, store)
+    return Journal(run, store, blobs, pen, stored), await _entries(run, frames, blobs)
 
 
 async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorded]:
     """All entries of a run, for readers; empty when there is no such run. Raises Damaged."""
-    return await _entries(run, await _stored(run, store), blobs)
+    _, frames = await _frames(run, store)
+    return await _entries(run, frames, blobs)
 
 
 async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store) -> bool:
@@ -101,20 +102,21 @@ async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store) -> bool
     return standing is None or standing == raw
 
 
-async def _stored(run: str, store: Store) -> Sequence[bytes]:
-    """The frames of a run. Raises Damaged when there are fewer than its head knows of."""
+async def _frames(run: str, store: Store) -> tuple[Sequence[bytes], Sequence[Frame]]:
+    """The frames of a run as they are stored and as they read. Raises Damaged, also when its head knows of more."""
     # The head first: the other way round, a journal that grows in between would look cut.
     head = await store.head(run)
     stored = await store.frames(run)
+    frames = parse_chain(run, stored)
     if head is not None and len(stored) < head.frames:
         found = f"{head.frames} frames were written and {len(stored)} are there"
         raise Damaged(f"Run {run} is damaged after frame {len(stored)}: {found}; restore them.")
-    return stored
+    return stored, frames
 
 
-async def _entries(run: str, stored: Sequence[bytes], blobs: Blobs) -> Sequence[Recorded]:
+async def _entries(run: str, frames: Sequence[Frame], blobs: Blobs) -> Sequence[Recorded]:
     entries: list[Recorded] = []
-    for frame in parse_chain(run, stored):
+    for frame in frames:
         try:
             objects = await restore(blobs, run, frame)
             read = [from_json(value) for value in objects]
