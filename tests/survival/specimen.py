@@ -9,6 +9,7 @@ from pathlib import Path
 from company import Company, company
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
+from gofer.simulators.slack import Message
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,11 @@ def make_specimen(folder: Path) -> Specimen:
     return asyncio.run(_make(folder))
 
 
-async def ask_about_the_decision(made: Company) -> None:
+async def ask_about_the_decision(made: Company) -> Message:
     """The demo's question: a mention in the thread of a deploy, with a link to another thread."""
     deploy, incident = made.slack.workspace.timeline("C0DEPLOY0")[0], made.slack.workspace.timeline("C0INCID00")[0]
     link = made.slack.workspace.permalink(incident)
-    await made.ask(f"@Gofer does what was decided in {link} block this deploy?", "deploys", deploy)
+    return await made.ask(f"@Gofer does what was decided in {link} block this deploy?", "deploys", deploy)
 
 
 async def _make(folder: Path) -> Specimen:
