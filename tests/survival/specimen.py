@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from company import Company, company
+from company import ask_about_the_decision, company
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
-from gofer.simulators.slack import Message
 
 
 @dataclass(frozen=True)
@@ -34,13 +33,6 @@ class Specimen:
 
 def make_specimen(folder: Path) -> Specimen:
     return asyncio.run(_make(folder))
-
-
-async def ask_about_the_decision(made: Company) -> Message:
-    """The demo's question: a mention in the thread of a deploy, with a link to another thread."""
-    deploy, incident = made.slack.workspace.timeline("C0DEPLOY0")[0], made.slack.workspace.timeline("C0INCID00")[0]
-    link = made.slack.workspace.permalink(incident)
-    return await made.ask(f"@Gofer does what was decided in {link} block this deploy?", "deploys", deploy)
 
 
 async def _make(folder: Path) -> Specimen:

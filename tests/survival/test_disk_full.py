@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from specimen import ask_about_the_decision
 
-from company import PATIENCE, ROOT, Company, company
+from company import PATIENCE, ROOT, Company, ask_about_the_decision, company
 from gofer.blobs.directory import DirectoryBlobs
 from gofer.blobs.store import Blobs
 from gofer.database import Database
