@@ -74,6 +74,15 @@ def test_a_frame_of_another_run_is_noticed_wherever_it_stands(n: int) -> None:
         parse_chain("r", theirs)
 
 
+def test_a_frame_that_follows_another_than_the_one_before_it_is_noticed() -> None:
+    """Whole frames of one run, each with its place, of two stories that parted after the first."""
+    one, _, three = chain(3)
+    other = frame_bytes("r", Frame(2, 1002, "somebody else", "nonce", frame_hash(one), [{"kind": "run.owned"}]))
+    assert len(parse_chain("r", [one, other])) == 2
+    with pytest.raises(Damaged, match="Run r is damaged at frame 3: it does not follow the one before it"):
+        parse_chain("r", [one, other, three])
+
+
 def test_a_frame_with_more_than_this_gofer_knows_is_reported() -> None:
     content = encode({**json.loads(chain(1)[0]), "mood": "good"} | {"sum": ""})
     content = content.replace(b',"sum":""', b"")
