@@ -94,6 +94,13 @@ async def company(
             yield Company(laptop, http)
 
 
+async def ask_about_the_decision(made: Company) -> Message:
+    """The demo's question: a mention in the thread of a deploy, with a link to another thread."""
+    deploy, incident = made.slack.workspace.timeline("C0DEPLOY0")[0], made.slack.workspace.timeline("C0INCID00")[0]
+    link = made.slack.workspace.permalink(incident)
+    return await made.ask(f"@Gofer does what was decided in {link} block this deploy?", "deploys", deploy)
+
+
 def links(message: Message) -> dict[str, str]:
     """The links under an answer, by their label."""
     context = next(block for block in message.blocks if block["type"] == "context")

@@ -7,6 +7,7 @@ deleted is overwritten in the file (secure_delete); the log keeps a copy until i
 """
 
 import asyncio
+import contextlib
 import sqlite3
 import threading
 from collections import deque
@@ -19,8 +20,13 @@ from gofer.errors import Damaged, GoferError, TemporaryError
 
 T = TypeVar("T")
 
-VERSION = 2
+VERSION = 3
 """Of the tables; a file with others is left alone."""
+
+_TROUBLE = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite raises; of a file with changed bytes it may name a table by bytes that are no text."""
+_UNREADABLE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""The file is not what was written, or not what this Gofer writes; waiting does not help."""
 
 
 @dataclass(slots=True)
@@ -51,17 +57,22 @@ class Database:
         self._wake = threading.Condition()
         self._closing = False
         self._opened = threading.Event()
-        self._open_error: GoferError | None = None
+        self._open_error: Exception | None = None
         self._thread = threading.Thread(target=self._serve, name="gofer-database", daemon=True)
         self._thread.start()
         self._opened.wait()
         if self._open_error is not None:
-            raise self._open_error
+            if isinstance(self._open_error, Damaged):
+                raise self._open_error
+            if _unreadable(self._open_error):
+                raise self._damaged(self._open_error)
+            raise TemporaryError(f"{path} cannot be opened ({self._open_error}); check the folder and the disk.")
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs `work` on the writer thread, in a transaction; returns after the commit.
 
-        Raises TemporaryError when the database refused (disk full, locked, read-only): nothing was written.
+        Raises TemporaryError when the database refused (disk full, locked, read-only), and Damaged when the file is
+        not what was written: in both cases nothing was.
         """
         return cast(T, await self._queued(work))
 
@@ -92,16 +103,53 @@ class Database:
     def _serve(self) -> None:
         try:
             connection = _connect(self._path, self._schema)
-        except (sqlite3.Error, Damaged) as error:
-            self._open_error = _told(self._path, error)
+        except (*_TROUBLE, Damaged) as error:
+            self._open_error = error
             self._opened.set()
             return
         self._opened.set()
         while batch := self._next_batch():
-            _commit(connection, batch)
+            self._commit(connection, batch)
             _empty_log(connection, [job for job in batch if job.work is None])
             _hand_back(batch)
         connection.close()
+
+    def _commit(self, connection: sqlite3.Connection, batch: list[_Job]) -> None:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            for job in batch:
+                self._attempt(connection, job)
+            connection.execute("COMMIT")
+        except _TROUBLE as error:
+            # A database that is in trouble may refuse that too; the next batch then finds it as it is.
+            with contextlib.suppress(*_TROUBLE):
+                connection.rollback()
+            for job in batch:
+                job.error = self._refusal(error)
+
+    def _attempt(self, connection: sqlite3.Connection, job: _Job) -> None:
+        """A job's own mistake or find undoes that job and reaches its caller; the rest of the batch goes on."""
+        if job.work is None:
+            return
+        connection.execute("SAVEPOINT job")
+        try:
+            job.result = job.work(connection)
+        except Exception as error:
+            if isinstance(error, sqlite3.OperationalError) and not _unreadable(error):
+                raise  # the disk's trouble, not the job's: full, locked, read-only
+            job.error = self._damaged(error) if _unreadable(error) else error
+            connection.execute("ROLLBACK TO job")
+        connection.execute("RELEASE job")
+
+    def _refusal(self, error: Exception) -> GoferError:
+        if _unreadable(error):
+            return self._damaged(error)
+        return TemporaryError(f"The database did not do it ({error}); nothing was written. Check the disk.")
+
+    def _damaged(self, error: Exception) -> Damaged:
+        # Without a code it is a value that is no text, and the message would show it.
+        said = str(error) if hasattr(error, "sqlite_errorcode") else "a value is not what was written"
+        return Damaged(f"{self._path} cannot be read ({said}); stop Gofer and restore the file from a backup.")
 
     def _next_batch(self) -> list[_Job]:
         with self._wake:
@@ -128,40 +176,14 @@ def _connect(path: Path, schema: str) -> sqlite3.Connection:
     return connection
 
 
-def _told(path: Path, error: sqlite3.Error | Damaged) -> GoferError:
-    if isinstance(error, Damaged):
-        return error
-    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
-        return Damaged(f"{path} is no database of Gofer; restore it from a backup, or move its folder away.")
-    return TemporaryError(f"{path} cannot be opened ({error}); check the folder and the disk.")
-
-
-def _commit(connection: sqlite3.Connection, batch: list[_Job]) -> None:
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        for job in batch:
-            _attempt(connection, job)
-        connection.execute("COMMIT")
-    except sqlite3.Error as error:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        for job in batch:
-            job.error = TemporaryError(f"The database did not do it ({error}); nothing was written. Check the disk.")
-
-
-def _attempt(connection: sqlite3.Connection, job: _Job) -> None:
-    """A job's own mistake undoes that job and reaches its caller; the rest of the batch goes on."""
-    if job.work is None:
-        return
-    connection.execute("SAVEPOINT job")
-    try:
-        job.result = job.work(connection)
-    except sqlite3.OperationalError:
-        raise  # the file's trouble, not the job's: disk full, locked, read-only
-    except Exception as error:  # noqa: BLE001
-        job.error = error
-        connection.execute("ROLLBACK TO job")
-    connection.execute("RELEASE job")
+def _unreadable(error: Exception) -> bool:
+    if isinstance(error, UnicodeDecodeError):
+        return True
+    # The module's own complaint about a value has no code; of a mistake in a job it has another class.
+    if type(error) not in (sqlite3.DatabaseError, sqlite3.OperationalError):
+        return False
+    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return code & 0xFF in _UNREADABLE
 
 
 def _empty_log(connection: sqlite3.Connection, jobs: list[_Job]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.canonical import as_object, decode, encode
-from gofer.errors import BadRequest, TemporaryError
+from gofer.errors import BadRequest, Damaged, TemporaryError
 from gofer.events import Event
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted
@@ -50,7 +50,7 @@ class Ingress:
             return await self._enter(door, request)
         except BadRequest as error:
             return Reply(error.status, str(error).encode())
-        except TemporaryError:
+        except (TemporaryError, Damaged):
             # Not stored, so not accepted: the sender is asked to come again.
             return Reply(503, b"Gofer cannot store the event now. Send it again.")
 
@@ -82,7 +82,7 @@ class Ingress:
         await claim(run, RunAccepted(event, workflow), pen, self.store)
         # Unknown counts as private: it has no list row until admission knows better.
         private = event.private is not False
-        await self.store.create_head(Head(run, workflow, event.conversation, pen.at(), private=private))
+        await self.store.create_head(Head(run, workflow, event.conversation, pen.at(), private=private, frames=1))
         await self.queue.ring(run)
         return run
 

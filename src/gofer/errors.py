@@ -61,7 +61,7 @@ class Fenced(GoferError):
 
 
 class Damaged(GoferError):
-    """Stored bytes are not the bytes that were written; the message names the run and the frame."""
+    """Stored bytes are not the bytes that were written; the message names the run and the frame, or the file."""
 
 
 class Gone(GoferError):

@@ -95,7 +95,7 @@ class Owner:
         """Gives a run that turned out not to be private its place in the lists."""
         head = await self.services.store.head(step.run)
         if head is not None and head.private and not step.progress.private:
-            await self.services.store.put_head(head.now("running", step.now_ms(), private=False))
+            await self.services.store.put_head(head.now("running", step.now_ms(), private=False, frames=step.frames))
 
 
 def _poisoned(step: Step) -> Ending:

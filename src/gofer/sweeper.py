@@ -8,7 +8,7 @@ import asyncio
 import logging
 from dataclasses import dataclass
 
-from gofer.errors import TemporaryError
+from gofer.errors import Damaged, TemporaryError
 from gofer.journal.store import Store
 from gofer.outside import Clock
 from gofer.queue.doorbell import Queue
@@ -36,7 +36,7 @@ class Sweeper:
         while True:
             try:
                 await self.sweep(self.still)
-            except TemporaryError as error:
+            except (TemporaryError, Damaged) as error:
                 _log.warning("nothing was swept: %s", error)
             await asyncio.sleep(self.every)
 

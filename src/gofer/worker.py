@@ -67,7 +67,7 @@ class Worker:
         """Deals with one doorbell: continues the oldest run of its conversation, if there is one to continue."""
         try:
             await self._answer(bell, term or Term(self.services.outside.clock))
-        except TemporaryError as error:
+        except (TemporaryError, Damaged) as error:
             _log.warning("run %s was not continued: %s", bell.run, error)
             await self._again_later(bell, "the store or the queue did not answer")
         except Exception as error:  # noqa: BLE001
@@ -96,7 +96,7 @@ class Worker:
     async def _listen(self, limit: int) -> Sequence[Doorbell]:
         try:
             return await self.queue.receive(limit, VISIBILITY_SECONDS, 20.0)
-        except TemporaryError as error:
+        except (TemporaryError, Damaged) as error:
             _log.warning("the queue cannot be heard: %s", error)
             await asyncio.sleep(self.pause)
             return ()
@@ -138,7 +138,7 @@ class Worker:
         held = True
         while held:
             await asyncio.sleep(self.lease / 3)
-            with contextlib.suppress(TemporaryError):
+            with contextlib.suppress(TemporaryError, Damaged):
                 now = self.services.outside.clock.now()
                 held = await self.services.store.lease(conversation, owner, now, self.lease)
                 await self.queue.extend(bell, VISIBILITY_SECONDS)
@@ -161,7 +161,7 @@ class Worker:
             await self._show(head, "running")
             step = await self._open(head.run, owner, term or Term(self.services.outside.clock))
             left = await Owner(self.services, self.catalog, self.alone).work(step, again=attempt > 1)
-            await self._leave(head, left, step.progress.private)
+            await self._leave(head, left, step)
             return step.progress
         except Fenced:
             return None
@@ -170,7 +170,8 @@ class Worker:
             await self._show(head, "done", str(error))
         except Damaged as error:
             _log.error("%s", error)
-            await self._show(head, "needs_attention", str(error))
+            # The row as it is by now: it may know of more frames than it did.
+            await self._show(await self.services.store.head(head.run) or head, "needs_attention", str(error))
         except TemporaryError:
             raise
         except Exception as error:
@@ -185,21 +186,21 @@ class Worker:
         journal, entries = await open_journal(run, self.services.store, self.services.blobs, pen)
         return Step(journal, self.services, entries, term)
 
-    async def _leave(self, head: Head, left: Left, private: bool) -> None:
+    async def _leave(self, head: Head, left: Left, step: Step) -> None:
         match left:
             case RunFinished(status=status, reason=reason):
-                await self._show(head, status, reason, private)
-                if private:
+                await self._show(head, status, reason, step)
+                if step.progress.private:
                     await self._delete(head.run)
             case RunParked(until=until):
-                await self._show(head, "parked", private=private)
+                await self._show(head, "parked", step=step)
                 # Whoever put something into its inbox before the head said so was told that it is busy.
                 news = await self.services.store.items(head.run)
                 seconds = 0.0 if news else until / 1000 - self.services.outside.clock.now()
                 await self.queue.ring(head.run, max(0.0, seconds))
             case RunHandedOver():
                 # Found when its conversation is looked at again, right after this.
-                await self._show(head, "queued", private=private)
+                await self._show(head, "queued", step=step)
 
     async def _delete(self, run: str) -> None:
         try:
@@ -207,6 +208,8 @@ class Worker:
         except TemporaryError as error:
             _log.warning("what is left of run %s is deleted with the next purge: %s", run, error)
 
-    async def _show(self, head: Head, status: HeadStatus, reason: str = "", private: bool | None = None) -> None:
+    async def _show(self, head: Head, status: HeadStatus, reason: str = "", step: Step | None = None) -> None:
+        """Writes the head; with what the journal says of the run when it was read."""
         at = int(self.services.outside.clock.now() * 1000)
-        await self.services.store.put_head(head.now(status, at, private=private, reason=reason))
+        private, frames = (step.progress.private, step.frames) if step else (None, 0)
+        await self.services.store.put_head(head.now(status, at, private=private, reason=reason, frames=frames))

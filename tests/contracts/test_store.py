@@ -91,6 +91,14 @@ async def test_a_head_is_created_once_and_replaced_by_its_owner(store: Store) ->
     assert await store.head("nobody") is None
 
 
+async def test_a_head_keeps_how_many_frames_its_run_is_known_to_have(store: Store) -> None:
+    await store.create_head(head("r", 1, frames=1))
+    assert await store.head("r") == head("r", 1, frames=1)
+    await store.put_head(head("r", 1, status="running", frames=7))
+    assert await store.head("r") == head("r", 1, status="running", frames=7)
+    assert [item.frames for item in await store.heads(9, private=True)] == [7]
+
+
 async def test_heads_are_listed_newest_first(store: Store) -> None:
     for run, at in (("a", 10), ("c", 30), ("b", 20)):
         await store.create_head(head(run, at))

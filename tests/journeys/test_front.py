@@ -1,6 +1,8 @@
 """Raw bytes on the wire of the running front."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -8,6 +10,7 @@ import pytest
 
 from company import Company, company
 from gofer.dispatch import BODY_LIMIT
+from gofer.journal.coordination import Head
 
 pytestmark = pytest.mark.anyio
 
@@ -58,3 +61,16 @@ async def test_what_comes_over_the_wire_gets_its_status(tmp_path: Path, request_
     async with company(tmp_path, work=False) as made:
         assert status in await exchange(made, request_)
         assert await made.laptop.state.store.heads(1, private=True) == []
+
+
+async def test_a_list_with_a_row_that_cannot_be_read_says_so_and_the_log_says_why(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with company(tmp_path, work=False) as made:
+        await made.laptop.state.store.create_head(Head("run1", "answer-here", "c", 1, private=False))
+        with closing(sqlite3.connect(tmp_path / "state" / "gofer.db")) as connection, connection:
+            connection.execute("UPDATE heads SET updated_at = x'00'")
+        page = await made.get("/runs")
+        assert (page.status_code, page.text) == (503, "Gofer cannot read its state now; its log says why.\n")
+        assert (await made.get("/healthz")).status_code == 200
+    assert "The list row of run run1 is not what was written; restore gofer.db from a backup." in caplog.text

@@ -12,19 +12,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from company import ROOT, Company, company, links
+from company import ROOT, ask_about_the_decision, company, links
 from gofer.journal.entries import LlmResponse, MessageReceived, RunConcluded, RunFinished, RunStarted, ToolCall
 from gofer.local.server import serve
 
 pytestmark = pytest.mark.anyio
-
-
-async def ask_about_the_decision(made: Company):
-    """The demo's question: a mention in the thread of a deploy, with a link to another thread."""
-    deploy = made.slack.workspace.timeline("C0DEPLOY0")[0]
-    incident = made.slack.workspace.timeline("C0INCID00")[0]
-    link = made.slack.workspace.permalink(incident)
-    return await made.ask(f"@Gofer does what was decided in {link} block this deploy?", "deploys", deploy)
 
 
 async def test_a_mention_is_answered_in_its_thread_with_a_tool_call_on_the_way(tmp_path: Path) -> None:

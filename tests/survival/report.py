@@ -2,9 +2,12 @@
 
 import logging
 import sys
+import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
+import mutants
 from schedule import Schedule
 from test_schedules import MUTANTS
 
@@ -21,7 +24,7 @@ def rows(count: int) -> list[tuple[str, str]]:
         violations += len(report.violations)
         runs, calls = runs + report.runs, calls + report.calls
         unknown, takeovers = unknown + report.unknown, takeovers + report.takeovers
-    caught = [rule for rule, (rules, at_most) in MUTANTS.items() if missed(rules, at_most)]
+    missing = [rule for rule, (rules, at_most) in MUTANTS.items() if missed(rules, at_most)]
     return [
         ("schedules, half on memory, half on SQLite", f"{count:,}"),
         ("runs", f"{runs:,}"),
@@ -34,8 +37,18 @@ def rows(count: int) -> list[tuple[str, str]]:
         ("takeovers of a run", f"{takeovers:,}"),
         ("violations", f"**{violations}**"),
         ("calls whose outcome nobody can tell", f"{unknown:,} of {calls:,}"),
-        ("rules that are missed when they are taken away", f"{len(caught)} of {len(MUTANTS)}: {', '.join(caught)}"),
+        ("rules that schedules miss when they are taken away", of(missing, len(MUTANTS))),
+        ("rules that a named test misses when they are taken out of the source", of(gated(), len(mutants.MUTANTS))),
     ]
+
+
+def of(names: Sequence[str], count: int) -> str:
+    return f"{len(names)} of {count}: {', '.join(names)}"
+
+
+def gated() -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        return mutants.caught(Path(folder))
 
 
 def missed(rules: object, at_most: int) -> bool:

@@ -85,6 +85,57 @@ async def test_a_full_disk_writes_nothing_says_so_and_goes_on_when_there_is_room
     database.close()
 
 
+async def test_a_file_with_changed_pages_says_that_it_is_damaged_and_what_to_do(path: Path) -> None:
+    database = Database(path, SCHEMA)
+    for n in range(50):
+        await database.run(add(f"{n}" * 400))
+    database.close()
+    raw = bytearray(path.read_bytes())
+    raw[2 * 4096 : 4 * 4096] = bytes(range(256)) * 32
+    path.write_bytes(raw)
+    database = Database(path, SCHEMA)
+    with pytest.raises(Damaged, match=r"cannot be read \(database disk image is malformed\); stop Gofer and restore"):
+        await database.run(lambda connection: connection.execute("SELECT * FROM notes").fetchall())
+    database.close()
+
+
+async def test_a_file_that_is_no_database_says_so_when_it_is_opened(path: Path) -> None:
+    path.write_bytes(b"These are not the pages of a database." * 200)
+    with pytest.raises(Damaged, match="file is not a database"):
+        Database(path, SCHEMA)
+
+
+async def test_a_file_whose_table_has_no_readable_name_is_refused_and_nobody_waits_for_it(path: Path) -> None:
+    """SQLite's message then is no text itself, and Python says that instead."""
+    database = Database(path, SCHEMA)
+    await database.run(lambda connection: connection.execute("CREATE INDEX by_text ON notes (text)").fetchall())
+    database.close()
+    raw = path.read_bytes()
+    assert raw.count(b"by_text") == 2
+    path.write_bytes(raw.replace(b"by_text", b"by_t\xf2xt", 1))
+    with pytest.raises(Damaged, match="restore the file"):
+        Database(path, SCHEMA)
+
+
+async def test_a_text_that_is_none_fails_alone_and_is_not_shown(path: Path) -> None:
+    database = Database(path, SCHEMA)
+    await database.run(lambda connection: connection.execute("INSERT INTO notes (text) VALUES (CAST(x'50ff' AS TEXT))"))
+    read = database.run(lambda connection: connection.execute("SELECT text FROM notes").fetchall())
+    results = await asyncio.gather(database.run(add("two")), read, return_exceptions=True)
+    assert results[0] == 2
+    assert isinstance(results[1], Damaged)
+    assert "a value is not what was written" in str(results[1])
+    database.close()
+
+
+async def test_a_file_of_another_shape_is_not_taken_for_a_full_disk(path: Path) -> None:
+    database = Database(path, SCHEMA)
+    with pytest.raises(Damaged, match="no such column"):
+        await database.run(lambda connection: connection.execute("SELECT mood FROM notes").fetchall())
+    assert await database.run(add("goes on")) == 1
+    database.close()
+
+
 async def test_a_statement_that_breaks_a_rule_fails_alone(path: Path) -> None:
     database = Database(path, SCHEMA)
     await database.run(add("one"))
@@ -126,7 +177,7 @@ async def test_a_file_of_another_version_is_left_alone_and_says_so(path: Path) -
 
 async def test_a_file_that_is_no_database_says_so(path: Path) -> None:
     path.write_bytes(b"a letter to somebody" * 1000)
-    with pytest.raises(Damaged, match="is no database of Gofer"):
+    with pytest.raises(Damaged, match="file is not a database"):
         Database(path, SCHEMA)
 
 

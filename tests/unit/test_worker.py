@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine_room import ListModel, says
-from gofer.errors import TemporaryError
+from gofer.errors import Damaged, TemporaryError
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunConcluded, RunStarted, ToolCall
 from gofer.journal.log import Pen, open_journal, read_journal
@@ -109,6 +109,55 @@ async def test_a_damaged_journal_is_shown_as_such_and_the_others_go_on() -> None
     assert head is not None
     assert (head.status, "damaged at frame 2" in head.reason) == ("needs_attention", True)
     assert await made.status("run2") == "done"
+
+
+async def test_a_journal_that_lost_its_end_is_not_continued_and_stays_known_as_cut() -> None:
+    made = office(says("must not be asked"))
+    await made.accept("run1")
+    await made.store.put_head(Head("run1", "answer-here", mention().conversation, 1, frames=4))
+    while await made.hear():
+        pass
+    head = await made.store.head("run1")
+    assert head is not None
+    assert (head.status, head.frames) == ("needs_attention", 4)
+    assert "4 frames were written and 1 are there" in head.reason
+    assert (len(await made.store.frames("run1")), made.posted, made.model.requests) == (1, [], [])
+
+
+async def test_the_head_of_a_run_that_ended_knows_how_many_frames_it_has() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1")
+    await made.hear()
+    head = await made.store.head("run1")
+    assert head is not None
+    assert head.frames == len(await made.store.frames("run1"))
+
+
+class DamagedQueue(MemoryQueue):
+    """A queue whose file is damaged until somebody restores it."""
+
+    damaged = True
+
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+        if self.damaged:
+            raise Damaged("gofer.db cannot be read; stop Gofer and restore the file from a backup.")
+        return await super().receive(limit, visibility, wait)
+
+
+async def test_a_worker_outlives_a_damaged_file() -> None:
+    made = office(says("Hello."))
+    queue = DamagedQueue(made.clock)
+    worker = replace(made.worker, queue=queue, pause=0.01)
+    await made.accept("run1")
+    await queue.ring("run1")
+    serving = asyncio.create_task(worker.serve())
+    await asyncio.sleep(0.03)
+    queue.damaged = False
+    async with asyncio.timeout(5):
+        while not made.posted:
+            await asyncio.sleep(0.005)
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
 
 
 async def test_a_workflow_that_was_removed_is_an_honest_answer() -> None:
@@ -374,6 +423,7 @@ async def test_a_bell_for_a_run_that_was_deleted_leaves_it_alone_whatever_its_he
     made = office(says("second"))
     await made.accept("run1", 1)
     await made.accept("run2", 2)
+    await made.store.retain("run1", "due", "deleting")
     await made.store.destroy_key("run1")
     await made.store.empty("run1")
     while await made.hear():

@@ -72,6 +72,11 @@ class Step:
             self._permit.begin()
             await self._journal.commit()
 
+    @property
+    def frames(self) -> int:
+        """How many frames of the run are durable."""
+        return self._journal.frames
+
     def provenance(self, prompt_file: str) -> Provenance:
         """The links that what this run writes now ends with."""
         progress = self.progress

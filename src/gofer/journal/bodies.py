@@ -52,7 +52,7 @@ async def restore(blobs: Blobs, frame: Frame, seal: Seal) -> Objects:
         try:
             entries[body.i][body.field] = json.loads(raw)
         except (ValueError, IndexError) as error:
-            raise Damaged(f"Run {seal.run} is damaged at frame {frame.n}: a body does not fit its place.") from error
+            raise Damaged("A body does not fit its place; restore the run from a backup.") from error
     return entries
 
 

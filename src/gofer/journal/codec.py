@@ -42,7 +42,11 @@ def item_bytes(item: Item) -> bytes:
 
 def item_from_bytes(raw: bytes) -> Item:
     """The entry of an inbox item. Raises Damaged for anything that outsiders may not say."""
-    match from_json(json.loads(raw)):
+    try:
+        value: object = json.loads(raw)
+    except ValueError as error:
+        raise Damaged("The inbox holds an item that is not JSON; ask whoever sent it to send it again.") from error
+    match from_json(value):
         case MessageReceived() | RunCancelled() as item:
             return item
         case other:

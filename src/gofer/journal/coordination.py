@@ -34,6 +34,8 @@ class Head:
     updated_at: int = 0
     """Unix milliseconds."""
     reason: str = ""
+    frames: int = 0
+    """How many frames the run is known to have at least, 0 when unknown; a journal with fewer was cut."""
     retention: Retention = "due"
     """Changed by `Store.retain` only, whatever the owner of the run believes."""
 
@@ -47,14 +49,17 @@ class Head:
         """When anybody last wrote about the run, unix milliseconds."""
         return max(self.accepted_at, self.updated_at)
 
-    def now(self, status: HeadStatus, at: int, *, private: bool | None = None, reason: str = "") -> "Head":
-        """The head after a change; `private` None leaves it as it is."""
+    def now(
+        self, status: HeadStatus, at: int, *, private: bool | None = None, reason: str = "", frames: int = 0
+    ) -> "Head":
+        """The head after a change; `private` None leaves it as it is, and so do fewer `frames` than it knows of."""
         return replace(
             self,
             status=status,
             updated_at=at,
             reason=reason,
             private=self.private if private is None else private,
+            frames=max(self.frames, frames),
         )
 
 

@@ -69,17 +69,27 @@ def check_chain(run: str, stored: Sequence[bytes]) -> None:
     """Whether each frame follows the one before; needs no key. Raises Damaged naming the first that does not."""
     previous = GENESIS
     for n, raw in enumerate(stored, start=1):
-        if not raw.startswith(FORM):
-            raise Damaged(f"Run {run} is damaged at frame {n}, or another Gofer wrote it; read it with that one.")
-        if raw[len(FORM) : _HEADER] != previous:
-            raise Damaged(f"Run {run} is damaged at frame {n}: it does not follow the frame before it.")
+        _check_link(run, n, raw, previous)
         previous = frame_hash(raw)
 
 
 def open_chain(stored: Sequence[bytes], seal: Seal) -> list[Frame]:
     """All frames of a run from its first. Raises Damaged naming the first frame that does not fit."""
-    check_chain(seal.run, stored)
-    return [_open(n, raw, seal) for n, raw in enumerate(stored, start=1)]
+    frames: list[Frame] = []
+    previous = GENESIS
+    for n, raw in enumerate(stored, start=1):
+        _check_link(seal.run, n, raw, previous)
+        # Opened before the next link is looked at: a change is named where it is, not where it shows.
+        frames.append(_open(n, raw, seal))
+        previous = frame_hash(raw)
+    return frames
+
+
+def _check_link(run: str, n: int, raw: bytes, previous: bytes) -> None:
+    if not raw.startswith(FORM):
+        raise Damaged(f"Run {run} is damaged at frame {n}, or another Gofer wrote it; read it with that one.")
+    if raw[len(FORM) : _HEADER] != previous:
+        raise Damaged(f"Run {run} is damaged at frame {n}: it does not follow the frame before it.")
 
 
 def _open(n: int, raw: bytes, seal: Seal) -> Frame:

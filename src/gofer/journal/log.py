@@ -11,7 +11,7 @@ from gofer.errors import Damaged, Fenced
 from gofer.journal.bodies import Objects, restore, spill
 from gofer.journal.codec import from_json, to_json
 from gofer.journal.entries import FORMAT, Entry, Recorded, RunAccepted
-from gofer.journal.frames import GENESIS, Body, Frame, frame_bytes, frame_hash, open_chain
+from gofer.journal.frames import GENESIS, Body, Frame, check_chain, frame_bytes, frame_hash, open_chain
 from gofer.journal.seal import Seal, seal_of
 from gofer.journal.store import Store
 from gofer.outside import Outside
@@ -58,6 +58,11 @@ class Journal:
         return recorded
 
     @property
+    def frames(self) -> int:
+        """How many frames are durable."""
+        return self._n
+
+    @property
     def drafted(self) -> bool:
         """Whether there is anything to commit."""
         return bool(self._draft)
@@ -82,16 +87,14 @@ class Journal:
 
 async def open_journal(run: str, store: Store, blobs: Blobs, pen: Pen) -> tuple[Journal, Sequence[Recorded]]:
     """A journal and all its entries so far. Raises Damaged when its bytes are not what was written, Gone."""
-    # In this order: as long as the key is there, no frame has been emptied.
-    stored = await store.frames(run)
+    stored = await _stored(run, store)
     seal = await seal_of(run, store)
     return Journal(store, blobs, pen, stored, seal), await _entries(stored, seal, store, blobs)
 
 
 async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorded]:
     """All entries of a run, for readers; empty when there is no such run. Raises Damaged, and Gone when deleted."""
-    # In this order: as long as the key is there, no frame has been emptied.
-    stored = await store.frames(run)
+    stored = await _stored(run, store)
     return await _entries(stored, await seal_of(run, store), store, blobs) if stored else ()
 
 
@@ -103,29 +106,44 @@ async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store) -> bool
     return standing is None or standing == raw
 
 
+async def _stored(run: str, store: Store) -> Sequence[bytes]:
+    """The frames of a run as they are stored. Raises Damaged when their chain breaks or its head knows of more."""
+    # The head first: the other way round, a journal that grows in between would look cut. The key comes after both:
+    # as long as it is there, no frame has been emptied.
+    head = await store.head(run)
+    stored = await store.frames(run)
+    if head is not None and len(stored) < head.frames:
+        check_chain(run, stored)
+        found = f"{head.frames} frames were written and {len(stored)} are there"
+        raise Damaged(f"Run {run} is damaged after frame {len(stored)}: {found}; restore them.")
+    return stored
+
+
 async def _entries(stored: Sequence[bytes], seal: Seal, store: Store, blobs: Blobs) -> Sequence[Recorded]:
-    entries: list[Recorded] = []
     try:
-        for frame in open_chain(stored, seal):
-            objects = await restore(blobs, frame, seal)
-            entries.extend(
-                Recorded(frame.n, i, frame.at, frame.owner, from_json(value)) for i, value in enumerate(objects)
-            )
+        return [recorded for frame in open_chain(stored, seal) for recorded in await _read(frame, seal, blobs)]
     except Damaged:
         # Its bodies are missing too when it is being deleted just now: that is no damage.
         await seal_of(seal.run, store)
         raise
-    _check_format(seal.run, entries)
-    return entries
 
 
-def _check_format(run: str, entries: Sequence[Recorded]) -> None:
-    match entries[0].entry if entries else None:
-        case None:
-            return
+async def _read(frame: Frame, seal: Seal, blobs: Blobs) -> Sequence[Recorded]:
+    try:
+        entries = [from_json(value) for value in await restore(blobs, frame, seal)]
+        if frame.n == 1:
+            _check_format(entries)
+    except Damaged as error:
+        said = str(error)
+        raise Damaged(f"Run {seal.run} cannot be read at frame {frame.n}: {said[:1].lower()}{said[1:]}") from error
+    return [Recorded(frame.n, i, frame.at, frame.owner, entry) for i, entry in enumerate(entries)]
+
+
+def _check_format(first: Sequence[Entry]) -> None:
+    match first[0] if first else None:
         case RunAccepted(format=version) if version <= FORMAT:
             return
         case RunAccepted(format=version):
-            raise Damaged(f"Run {run} was written in format {version}; this Gofer reads up to {FORMAT}. Update it.")
+            raise Damaged(f"It was written in format {version} and this Gofer reads up to {FORMAT}; update Gofer.")
         case _:
-            raise Damaged(f"Run {run} is damaged at frame 1: it does not begin with the claim.")
+            raise Damaged("It does not begin with the claim; restore it from a backup.")

@@ -38,8 +38,11 @@ class Seal:
 
 
 async def seal_of(run: str, store: Store) -> Seal:
-    """The seal of a run. Raises Gone when its key was destroyed or never was."""
-    key = await store.key(run)
-    if key is None:
-        raise Gone(f"The contents of run {run} were deleted by retention; nothing can bring them back.")
-    return Seal(run, key)
+    """The seal of a run. Raises Gone when its key was destroyed or never was, Damaged when it was lost."""
+    if key := await store.key(run):
+        return Seal(run, key)
+    # The head is marked before the key is destroyed.
+    head = await store.head(run)
+    if head is not None and head.retention in ("due", "kept"):
+        raise Damaged(f"Run {run} is damaged: its key is missing; restore it from a backup.")
+    raise Gone(f"The contents of run {run} were deleted by retention; nothing can bring them back.")

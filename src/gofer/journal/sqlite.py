@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gofer.database import Database
+from gofer.errors import Damaged
 from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention
 
 SCHEMA = """
@@ -20,7 +21,7 @@ CREATE TABLE IF NOT EXISTS keys (run TEXT PRIMARY KEY, key BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS heads (
     run TEXT PRIMARY KEY, workflow TEXT NOT NULL, conversation TEXT NOT NULL, accepted_at INTEGER NOT NULL,
     status TEXT NOT NULL, private INTEGER NOT NULL, updated_at INTEGER NOT NULL, reason TEXT NOT NULL,
-    retention TEXT NOT NULL
+    frames INTEGER NOT NULL, retention TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS heads_by_age ON heads (accepted_at DESC, run);
 CREATE INDEX IF NOT EXISTS heads_runnable ON heads (conversation, accepted_at, run)
@@ -39,9 +40,13 @@ CREATE TABLE IF NOT EXISTS inbox (
 Row = tuple[Any, ...]
 """What SQLite gives back: values of the types that SCHEMA declares."""
 
-_HEAD = "run, workflow, conversation, accepted_at, status, private, updated_at, reason, retention"
+_HEAD = "run, workflow, conversation, accepted_at, status, private, updated_at, reason, frames, retention"
+_HEAD_TYPES = (str, str, str, int, str, int, int, str, int, str)
+_LATEST = 253_402_300_799_999
+"""The last millisecond of the year 9999; a number beyond it was never a time."""
 _REPLACED = ", ".join(f"{name} = excluded.{name}" for name in _HEAD.split(", ")[1:-1])
 """All of a head but its `retention`."""
+_MARKS = ", ".join("?" for _ in _HEAD_TYPES)
 _RUNNABLE = ", ".join(f"'{status}'" for status in RUNNABLE)
 _UNFINISHED = ", ".join(f"'{status}'" for status in UNFINISHED)
 
@@ -91,16 +96,16 @@ class SqliteStore:
     async def frames(self, run: str) -> Sequence[bytes]:
         """See Store.frames."""
         rows = await self._rows("SELECT frame FROM frames WHERE run = ? ORDER BY n", (run,))
-        return [row[0] for row in rows]
+        return [_bytes(run, n, row[0]) for n, row in enumerate(rows, start=1)]
 
     async def create_head(self, head: Head) -> None:
         """See Store.create_head."""
-        await self._rows(f"INSERT INTO heads ({_HEAD}) VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING", _row(head))
+        await self._rows(f"INSERT INTO heads ({_HEAD}) VALUES ({_MARKS}) ON CONFLICT DO NOTHING", _row(head))
 
     async def put_head(self, head: Head) -> None:
         """See Store.put_head."""
         await self._rows(
-            f"INSERT INTO heads ({_HEAD}) VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET {_REPLACED}", _row(head)
+            f"INSERT INTO heads ({_HEAD}) VALUES ({_MARKS}) ON CONFLICT DO UPDATE SET {_REPLACED}", _row(head)
         )
 
     async def head(self, run: str) -> Head | None:
@@ -234,15 +239,26 @@ def _row(head: Head) -> Row:
         int(head.private),
         head.updated_at,
         head.reason,
+        head.frames,
         head.retention,
     )
 
 
 def _head(row: Row) -> Head:
-    run, workflow, conversation, accepted_at, status, private, updated_at, reason, retention = row
-    return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, reason, retention)
+    run, workflow, conversation, accepted_at, status, private, updated_at, reason, frames, retention = row
+    plausible = tuple(map(type, row)) == _HEAD_TYPES and all(0 <= at <= _LATEST for at in (accepted_at, updated_at))
+    if not plausible:
+        raise Damaged(f"The list row of run {run} is not what was written; restore gofer.db from a backup.")
+    return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, reason, frames, retention)
 
 
 def _frame(connection: sqlite3.Connection, run: str, n: int) -> bytes | None:
     row = connection.execute("SELECT frame FROM frames WHERE run = ? AND n = ?", (run, n)).fetchone()
-    return row[0] if row else None
+    return _bytes(run, n, row[0]) if row else None
+
+
+def _bytes(run: str, n: int, stored: object) -> bytes:
+    # SQLite keeps a type with each value; one flipped bit makes text of bytes.
+    if not isinstance(stored, bytes):
+        raise Damaged(f"Run {run} is damaged at frame {n}: no bytes are stored there; restore them.")
+    return stored

@@ -13,7 +13,10 @@ from gofer.journal.coordination import Head, InboxItem, Retention
 
 
 class Store(Protocol):
-    """Frames and the coordination rows beside them. Every call may raise TemporaryError: nothing was written."""
+    """Frames and the coordination rows beside them.
+
+    Every call may raise TemporaryError, or Damaged for stored bytes that are no row: nothing was written.
+    """
 
     async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
         """Writes frame 1 and the key of a new run: None. Otherwise writes nothing and gives the frame that stands."""

@@ -1,6 +1,7 @@
 """How do HTTP requests of one local server reach Gofer's doors and pages?"""
 
 import asyncio
+import logging
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -8,11 +9,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gofer.dispatch import BODY_LIMIT, Ingress
+from gofer.errors import Damaged, TemporaryError
 from gofer.local.pages import Pages
 from gofer.triggers.door import RawRequest
 
 BODY_SECONDS = 10.0
 """How long a body may take to arrive; vendors send theirs at once."""
+
+_log = logging.getLogger(__name__)
 
 
 def front(ingress: Ingress, pages: Pages) -> Starlette:
@@ -34,12 +38,19 @@ def front(ingress: Ingress, pages: Pages) -> Starlette:
             Route("/healthz", _healthy, methods=["GET"]),
             *pages.routes(),
             Route("/{path:path}", door, methods=["POST", "GET", "PUT", "DELETE", "PATCH"]),
-        ]
+        ],
+        exception_handlers={TemporaryError: _unreadable, Damaged: _unreadable},
     )
 
 
 async def _healthy(request: Request) -> Response:
     return Response(b"ok\n", media_type="text/plain")
+
+
+async def _unreadable(request: Request, error: Exception) -> Response:
+    """A page whose rows or journal cannot be read; the sentence is for whoever runs Gofer, not for a visitor."""
+    _log.error("%s was not shown: %s", request.url.path, error)
+    return Response(b"Gofer cannot read its state now; its log says why.\n", 503, media_type="text/plain")
 
 
 def _headers(request: Request) -> list[tuple[str, str]]:

@@ -80,5 +80,7 @@ def test_what_outsiders_may_say_comes_out_of_an_inbox(item: e.Item) -> None:
 
 
 def test_nothing_else_comes_out_of_an_inbox() -> None:
+    with pytest.raises(Damaged, match="not JSON"):
+        item_from_bytes(b'{"kind":"message.rec')
     with pytest.raises(Damaged, match="only a run's owner"):
         item_from_bytes(encode(to_json(e.RunFinished("done"))))

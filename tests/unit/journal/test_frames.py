@@ -55,6 +55,14 @@ def test_any_changed_byte_is_noticed(length: int, data: st.DataObject) -> None:
         open_chain([*stored[:which], bytes(raw), *stored[which + 1 :]], SEAL)
 
 
+def test_a_frame_that_follows_another_than_the_one_before_it_is_noticed() -> None:
+    """As when two owners wrote frame 1 and the second frame is the loser's."""
+    _, two = chain(2)
+    other = frame_bytes(Frame(1, 1, "another", "nonce", GENESIS, []), SEAL)
+    with pytest.raises(Damaged, match="at frame 2: it does not follow"):
+        open_chain([other, two], SEAL)
+
+
 @given(st.integers(2, 5), st.data())
 def test_who_has_no_key_can_still_tell_that_frames_before_the_last_were_changed(
     length: int, data: st.DataObject

@@ -1,13 +1,16 @@
+from collections.abc import Sequence
+
 import pytest
 
 from gofer.blobs.memory import MemoryBlobs
 from gofer.errors import Damaged, Fenced, Gone
 from gofer.journal.codec import to_json
+from gofer.journal.coordination import Head
 from gofer.journal.entries import FORMAT, MessageReceived, RunAccepted, RunFinished, RunOwned
-from gofer.journal.frames import GENESIS, Frame, frame_bytes
+from gofer.journal.frames import GENESIS, Frame, frame_bytes, frame_hash
 from gofer.journal.log import Pen, claim, open_journal, read_journal
 from gofer.journal.memory import MemoryStore
-from gofer.journal.seal import KEY_BYTES, Seal
+from gofer.journal.seal import KEY_BYTES, Seal, seal_of
 from stand_ins import SetClock, claimed, make_outside, memory_stores, mention
 
 pytestmark = pytest.mark.anyio
@@ -111,10 +114,73 @@ async def test_a_body_is_stored_before_the_frame_that_names_it() -> None:
     assert happened == ["frame 1", "body", "frame 2"]
 
 
+class GrowingStore(MemoryStore):
+    """A store in which somebody else writes a frame, and then its head, between any two looks of a reader."""
+
+    async def head(self, run: str) -> Head | None:
+        found = await super().head(run)
+        await self._grow(run)
+        return found
+
+    async def frames(self, run: str) -> Sequence[bytes]:
+        found = await super().frames(run)
+        await self._grow(run)
+        return found
+
+    async def _grow(self, run: str) -> None:
+        stored = await super().frames(run)
+        frame = Frame(len(stored) + 1, 1, "o", "n", frame_hash(stored[-1]), [to_json(RunOwned())])
+        await self.create(run, frame.n, frame_bytes(frame, await seal_of(run, self)))
+        await self.put_head(Head(run, "answer-here", "c", 1, frames=frame.n))
+
+
+async def test_a_journal_that_lost_its_last_frames_is_reported_and_not_read_as_shorter() -> None:
+    store, blobs = memory_stores()
+    pen = await claimed(store)
+    await store.put_head(Head("run1", "answer-here", "c", 1, frames=3))
+    said = "Run run1 is damaged after frame 1: 3 frames were written and 1 are there"
+    with pytest.raises(Damaged, match=said):
+        await read_journal("run1", store, blobs)
+    with pytest.raises(Damaged, match=said):
+        await open_journal("run1", store, blobs, pen)
+
+
+async def test_a_journal_that_grows_while_it_is_read_is_not_taken_for_cut() -> None:
+    store, (_, blobs) = GrowingStore(), memory_stores()
+    await claimed(store)
+    for _ in range(5):
+        assert await read_journal("run1", store, blobs)
+
+
+@pytest.mark.parametrize("known", [None, 0, 1])
+async def test_a_head_that_knows_less_than_the_journal_proves_nothing(known: int | None) -> None:
+    store, blobs = memory_stores()
+    journal, _ = await open_journal("run1", store, blobs, await claimed(store))
+    journal.add(RunOwned())
+    await journal.commit()
+    if known is not None:
+        await store.put_head(Head("run1", "answer-here", "c", 1, frames=known))
+    assert [item.n for item in await read_journal("run1", store, blobs)] == [1, 2]
+
+
+async def test_what_cannot_be_read_is_named_with_its_run_and_frame() -> None:
+    store, blobs = memory_stores()
+    await claimed(store)
+    (first,) = await store.frames("run1")
+    unknown = Frame(2, 1, "o", "n", frame_hash(first), [{"kind": "run.dreamed"}])
+    await store.create("run1", 2, frame_bytes(unknown, await seal_of("run1", store)))
+    with pytest.raises(Damaged) as caught:
+        await read_journal("run1", store, blobs)
+    said = "Run run1 cannot be read at frame 2: this journal has an entry of kind 'run.dreamed'; "
+    assert str(caught.value) == said + "read it with the Gofer that wrote it."
+
+
 async def test_a_journal_of_a_newer_gofer_is_reported() -> None:
     store, blobs = memory_stores()
     await claim("r", RunAccepted(mention(), "w", format=FORMAT + 1), Pen("a", make_outside()), store)
-    with pytest.raises(Damaged, match="Update it"):
+    with pytest.raises(
+        Damaged, match="Run r cannot be read at frame 1: it was written in format 2 and this Gofer reads up to 1"
+    ):
         await read_journal("r", store, blobs)
 
 

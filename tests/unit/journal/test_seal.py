@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.errors import Damaged, Gone
+from gofer.journal.coordination import Head, Retention
 from gofer.journal.memory import MemoryStore
 from gofer.journal.seal import KEY_BYTES, Seal, seal_of
 from gofer.outside import random_key
@@ -65,3 +66,14 @@ async def test_without_a_key_there_is_no_seal() -> None:
 def test_keys_are_as_long_as_the_seal_takes_them_and_never_the_same() -> None:
     assert len({random_key() for _ in range(20)}) == 20
     assert len(random_key()) == KEY_BYTES
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("retention", ["due", "kept"])
+async def test_a_key_that_is_missing_although_nobody_deleted_the_run_is_damage(retention: Retention) -> None:
+    store = MemoryStore()
+    await store.claim("r", b"frame", KEY)
+    await store.create_head(Head("r", "w", "c", 1, retention=retention))
+    await store.destroy_key("r")
+    with pytest.raises(Damaged, match="Run r is damaged: its key is missing"):
+        await seal_of("r", store)

@@ -4,6 +4,7 @@ from gofer.journal.entries import (
     CallDeferred,
     Entry,
     LlmResponse,
+    PermitRenewed,
     Recorded,
     RunAccepted,
     RunCancelled,
@@ -85,6 +86,13 @@ def test_a_run_that_was_let_go_is_in_nobodys_hands() -> None:
     parked = RunParked("model", 60_000)
     assert project(RunOwned(), parked).parked == parked
     assert project(RunOwned(), parked, RunOwned()).parked is None
+
+
+def test_a_permit_that_was_renewed_begins_the_quiet_time_anew() -> None:
+    """An owner that sent a second time may be lost too: whoever comes next waits for that one from the beginning."""
+    waited = (ToolCall("1.0", "post", "lookup"), RunOwned(), RunParked("quiet", 60_000), RunOwned())
+    assert project(*waited).quiet_until == 60_000
+    assert project(*waited, PermitRenewed(), RunOwned()).quiet_until == 0
 
 
 def test_deferrals_count_until_the_model_answers() -> None:

@@ -1,0 +1,274 @@
+"""Which rule, taken out of the source, is missed by which test? Each mutant is a copy of the source with one change.
+
+A mutant is caught when its named test fails on the changed copy; on an unchanged copy all of them pass.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PROBE = "runs_the_copy"
+"""A pytest plugin that refuses to run anything but the copy."""
+_PROBE_SOURCE = """
+import os
+import gofer
+
+def pytest_configure(config):
+    assert gofer.__file__.startswith(os.environ["GOFER_COPY"] + os.sep), gofer.__file__
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One rule less."""
+
+    rule: str
+    """What it is that must not be taken away, as a reader of docs/reliability.md knows it."""
+    file: str
+    """Below src/gofer."""
+    source: str
+    """The text that keeps the rule; it stands in the file exactly once."""
+    instead: str
+    test: str
+    """The node below tests/ that misses it."""
+
+
+EFFECTS, STEP = "unit/engine/test_effects.py::test_", "unit/engine/test_step.py::test_"
+LOG, FRAMES = "unit/journal/test_log.py::test_", "unit/journal/test_frames.py::test_"
+WORKER, DISPATCH, PROGRESS = "unit/test_worker.py::test_", "unit/test_dispatch.py::test_", "unit/projections/test_"
+
+MUTANTS = (
+    Mutant(
+        "the fence",
+        "journal/log.py",
+        "if standing is not None and standing != raw:",
+        "if False:",
+        f"{LOG}the_second_of_two_owners_is_fenced_and_writes_nothing",
+    ),
+    Mutant(
+        "the fence of the file",
+        "journal/sqlite.py",
+        '" ON CONFLICT DO NOTHING",',
+        '" ON CONFLICT DO UPDATE SET frame = ?3",',
+        "contracts/test_store.py::test_the_position_is_the_fence[sqlite]",
+    ),
+    Mutant(
+        "the nonce that tells our own lost answer",
+        "journal/log.py",
+        "if standing is not None and standing != raw:",
+        "if standing is not None:",
+        f"{LOG}our_own_lost_response_is_not_somebody_elses_frame",
+    ),
+    Mutant(
+        "the intent",
+        "engine/step.py",
+        "            await self.commit()\n        doubtful =",
+        "        doubtful =",
+        f"{STEP}the_intent_is_durable_before_the_effect",
+    ),
+    Mutant(
+        "an outcome before the next intent",
+        "journal/log.py",
+        "for recorded in self._draft]",
+        "for recorded in reversed(self._draft)]",
+        f"{STEP}an_outcome_shares_the_frame_of_the_next_intent",
+    ),
+    Mutant(
+        "the permit",
+        "engine/effects.py",
+        "        await self._permit.hold()\n",
+        "",
+        f"{EFFECTS}a_frozen_worker_that_lost_the_run_sends_nothing",
+    ),
+    Mutant(
+        "the quiet time",
+        "engine/effects.py",
+        "else patience.permit + patience.inflight + patience.skew",
+        "else 0.0",
+        f"{WORKER}a_call_in_doubt_parks_the_run_until_it_is_quiet_outside",
+    ),
+    Mutant(
+        "a quiet time anew after a second attempt",
+        "projections/progress.py",
+        "            # Something is about to be sent again: what it may do has to land before anybody looks for it.\n"
+        "            state.quiet_until = 0\n",
+        "            pass\n",
+        f"{PROGRESS}progress.py::test_a_permit_that_was_renewed_begins_the_quiet_time_anew",
+    ),
+    Mutant(
+        "the claim",
+        "dispatch.py",
+        "run = run_id(self.installation_key, event, workflow)",
+        "run = self.outside.new_id()",
+        f"{DISPATCH}a_duplicate_claims_nothing_and_rings_again",
+    ),
+    Mutant(
+        "no 2xx before the claim is stored",
+        "dispatch.py",
+        'return Reply(503, b"Gofer cannot store',
+        'return Reply(200, b"Gofer cannot store',
+        f"{DISPATCH}an_event_that_cannot_be_stored_is_not_accepted",
+    ),
+    Mutant(
+        "the distrust of a refused retry",
+        "engine/effects.py",
+        'return Unknown(f"{first.why}; then: {why}")',
+        "return Refused(why)",
+        f"{EFFECTS}a_refusal_of_a_retry_proves_nothing_about_the_first_attempt",
+    ),
+    Mutant(
+        "the look before a second attempt",
+        "engine/effects.py",
+        "    if found := await _look(tool, call, arguments):\n        return found\n",
+        "",
+        f"{STEP}in_doubt_what_can_be_found_is_not_done_again",
+    ),
+    Mutant(
+        "a frame before a second attempt",
+        "engine/effects.py",
+        "    await permit.renew()\n    again =",
+        "    again =",
+        f"{STEP}in_doubt_what_is_not_found_is_done_once_more_under_a_new_frame",
+    ),
+    Mutant(
+        "blind calls are never repeated",
+        "engine/effects.py",
+        'case "blind" if fresh:',
+        'case "blind" if True:',
+        f"{STEP}in_doubt_what_cannot_be_repeated_is_unknown",
+    ),
+    Mutant(
+        "the lock after unknown",
+        "projections/progress.py",
+        "        state.locked.add((call.tool, unknown.destination))\n",
+        "        pass\n",
+        "unit/engine/test_loop.py::test_a_call_nobody_can_tell_about_locks_the_next_one_of_the_same_turn",
+    ),
+    Mutant(
+        "the body before its frame",
+        "journal/bodies.py",
+        "await blobs.put(key, sealed)",
+        '__import__("asyncio").get_running_loop().create_task(blobs.put(key, sealed))',
+        f"{LOG}a_body_is_stored_before_the_frame_that_names_it",
+    ),
+    Mutant(
+        "the chain of hashes",
+        "journal/frames.py",
+        "if raw[len(FORM) : _HEADER] != previous:",
+        "if False:",
+        f"{FRAMES}a_frame_that_follows_another_than_the_one_before_it_is_noticed",
+    ),
+    Mutant(
+        "deleting a run destroys its key",
+        "retention.py",
+        "        await store.destroy_key(run)\n",
+        "",
+        "unit/test_retention.py::test_of_a_run_deleted_earlier_its_positions_stay_until_the_thirtieth_day",
+    ),
+    Mutant(
+        "the count of frames",
+        "journal/log.py",
+        "if head is not None and len(stored) < head.frames:",
+        "if False:",
+        f"{LOG}a_journal_that_lost_its_last_frames_is_reported_and_not_read_as_shorter",
+    ),
+    Mutant(
+        "the head is read before the frames",
+        "journal/log.py",
+        "    head = await store.head(run)\n    stored = await store.frames(run)\n",
+        "    stored = await store.frames(run)\n    head = await store.head(run)\n",
+        f"{LOG}a_journal_that_grows_while_it_is_read_is_not_taken_for_cut",
+    ),
+    Mutant(
+        "no acknowledgement before the frames",
+        "worker.py",
+        "        head = await self.services.store.head(bell.run)\n        # Also",
+        "        await self.queue.acknowledge(bell)\n        head = await self.services.store.head(bell.run)\n"
+        "        # Also",
+        f"{WORKER}a_run_that_cannot_be_written_comes_back_when_there_is_room",
+    ),
+    Mutant(
+        "nothing new after a cancel",
+        "engine/step.py",
+        "if (cancelled := self.progress.cancelled) and not self.progress.concluded:",
+        "if (cancelled := self.progress.cancelled) and False:",
+        "unit/test_owner.py::test_a_cancel_while_the_model_is_asked_stops_what_it_wants_to_do",
+    ),
+    Mutant(
+        "a run that loses every worker ends",
+        "owner.py",
+        "poisoned = step.progress.takeovers >= TAKEOVERS",
+        "poisoned = False",
+        "unit/test_owner.py::test_a_run_that_loses_every_worker_is_poison_and_says_so_once",
+    ),
+    Mutant(
+        "a worker whose time is nearly over begins nothing new",
+        "engine/step.py",
+        "if self._term.over or (self._begun and seconds > self._term.left):",
+        "if False:",
+        "unit/test_owner.py::test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_on",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What pytest said of a copy: its exit code, 1 for tests that failed, and its last lines."""
+
+    code: int
+    said: str
+
+
+def copied(folder: Path, mutant: Mutant | None = None) -> Path:
+    """A copy of the source in `folder`, changed by the mutant. Raises ValueError when its text is not there once."""
+    copy = folder / "src"
+    # Compiled modules come along: a file that is as old as its compiled one is not compiled again, a changed one is.
+    shutil.copytree(ROOT / "src" / "gofer", copy / "gofer")
+    (copy / f"{PROBE}.py").write_text(_PROBE_SOURCE)
+    if mutant is not None:
+        path = copy / "gofer" / mutant.file
+        text = path.read_text()
+        if (times := text.count(mutant.source)) != 1:
+            raise ValueError(f"{mutant.file} has what keeps {mutant.rule!r} {times} times; name it anew in mutants.py.")
+        path.write_text(text.replace(mutant.source, mutant.instead))
+    return copy
+
+
+def judged(copy: Path, tests: Sequence[str]) -> Verdict:
+    """Runs tests on a copy of the source, in a process of its own."""
+    nodes = [f"{ROOT / 'tests'}/{test}" for test in tests]
+    options = ["-p", PROBE, "-p", "no:cacheprovider", "-W", "ignore", "--no-header"]
+    path = os.pathsep.join([str(copy), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, *nodes],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path, "GOFER_COPY": str(copy)},
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=120,
+    )
+    return Verdict(done.returncode, (done.stdout + done.stderr)[-3_000:])
+
+
+def verdicts(folder: Path) -> Mapping[str, Verdict]:
+    """What its named test said of each mutant, by rule; two processes at a time."""
+
+    def judge(numbered: tuple[int, Mutant]) -> Verdict:
+        number, mutant = numbered
+        return judged(copied(folder / str(number), mutant), [mutant.test])
+
+    with ThreadPoolExecutor(2) as pool:
+        said = list(pool.map(judge, enumerate(MUTANTS)))
+    return {mutant.rule: verdict for mutant, verdict in zip(MUTANTS, said, strict=True)}
+
+
+def caught(folder: Path) -> list[str]:
+    """The rules whose mutants fail their test, in the order of the table."""
+    return [rule for rule, verdict in verdicts(folder).items() if verdict.code == 1]

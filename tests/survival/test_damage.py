@@ -1,0 +1,307 @@
+"""Bytes that were changed, cut, swapped or are of a newer Gofer are reported as such, and never read as less.
+
+The specimen is the state of a real run, made through the front door; each test damages copies of it.
+"""
+
+import asyncio
+import json
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from specimen import Specimen, make_specimen
+
+from company import company
+from gofer.blobs.directory import DirectoryBlobs
+from gofer.cli.main import main
+from gofer.database import Database
+from gofer.errors import Damaged, TemporaryError
+from gofer.journal import sqlite as journal_sqlite
+from gofer.journal.codec import to_json
+from gofer.journal.coordination import Head
+from gofer.journal.entries import FORMAT, RunAccepted, RunOwned
+from gofer.journal.frames import GENESIS, Frame, frame_bytes, frame_hash, open_chain
+from gofer.journal.log import read_journal
+from gofer.journal.memory import MemoryStore
+from gofer.journal.seal import KEY_BYTES, Seal
+from gofer.journal.sqlite import SqliteStore
+from gofer.queue import sqlite as queue_sqlite
+from stand_ins import mention
+
+pytestmark = pytest.mark.anyio
+
+SCHEMA = journal_sqlite.SCHEMA + queue_sqlite.SCHEMA
+Frames = list[bytes]
+
+
+@pytest.fixture(scope="module")
+def specimen(tmp_path_factory: pytest.TempPathFactory) -> Specimen:
+    return make_specimen(tmp_path_factory.mktemp("specimen"))
+
+
+# --- One frame, at every position ---------------------------------------------------------------------------------
+
+
+async def read(specimen: Specimen, run: str, stored: Sequence[bytes]) -> None:
+    """Reads frames as the journal of a run of which the head knows how many there were."""
+    store = MemoryStore()
+    key = specimen.keys[run]
+    for n, frame in enumerate(stored, start=1):
+        await (store.create(run, n, frame) if n > 1 else store.claim(run, frame, key))
+    await store.put_head(Head(run, "answer-here", "c", 1, frames=len(specimen.frames[run])))
+    assert list(await read_journal(run, store, DirectoryBlobs(specimen.folder / "blobs"))) == specimen.journals[run]
+
+
+@settings(max_examples=300)
+@given(st.data())
+async def test_a_changed_byte_or_a_cut_in_any_frame_is_named_with_its_run_and_frame(
+    specimen: Specimen, data: st.DataObject
+) -> None:
+    run = data.draw(st.sampled_from(sorted(specimen.frames)))
+    stored = list(specimen.frames[run])
+    which = data.draw(st.integers(0, len(stored) - 1))
+    where = data.draw(st.integers(0, len(stored[which]) - 1))
+    mask = data.draw(st.integers(0, 255), label="bits that change; 0 cuts the frame there")
+    changed = bytes([stored[which][where] ^ mask]) + stored[which][where + 1 :] if mask else b""
+    stored[which] = stored[which][:where] + changed
+    with pytest.raises(Damaged, match=rf"^Run {run} is damaged at frame {which + 1}[:,] [^.]+\.$"):
+        await read(specimen, run, stored)
+
+
+async def test_frames_removed_anywhere_are_noticed_and_the_whole_journal_is_not(specimen: Specimen) -> None:
+    for run, stored in specimen.frames.items():
+        await read(specimen, run, stored)
+        for begin in range(len(stored)):
+            for end in range(begin + 1, len(stored) + 1):
+                # A gap is named where it is; a lost end, with where it begins.
+                named = f"after frame {begin}:" if end == len(stored) else f"at frame {begin + 1}:"
+                with pytest.raises(Damaged, match=f"Run {run} is damaged {named}"):
+                    await read(specimen, run, [*stored[:begin], *stored[end:]])
+
+
+# --- What a person at a terminal, a reader of the page and a worker make of it ------------------------------------
+
+
+def rewritten(seal: Seal, stored: Frames, n: int, **changes: object) -> Frames:
+    """The journal with frame `n` as a writer would have made it that had other things to say there."""
+    made = stored[: n - 1]
+    for frame in open_chain(stored, seal)[n - 1 :]:
+        previous = frame_hash(made[-1]) if made else GENESIS
+        made.append(frame_bytes(replace(frame, prev_hash=previous, **(changes if frame.n == n else {})), seal))
+    return made
+
+
+def of_a_newer_format(seal: Seal, stored: Frames) -> Frames:
+    return rewritten(seal, stored, 1, entries=[to_json(RunAccepted(mention(), "answer-here", format=FORMAT + 1))])
+
+
+def with_an_unknown_entry(seal: Seal, stored: Frames) -> Frames:
+    return rewritten(seal, stored, len(stored), entries=[{"kind": "run.dreamed", "of": "sheep"}])
+
+
+def with_an_unknown_field(seal: Seal, stored: Frames) -> Frames:
+    return rewritten(seal, stored, len(stored), entries=[{"kind": "run.owned", "mood": "good"}])
+
+
+def of_another_run(seal: Seal, stored: Frames) -> Frames:
+    another = Seal("another", bytes(range(KEY_BYTES)))
+    return [frame_bytes(frame, another) for frame in open_chain(stored, seal)]
+
+
+def with_a_later_frame_of_another_run(seal: Seal, stored: Frames) -> Frames:
+    forged = Frame(3, 1, "o", "n", open_chain(stored, seal)[2].prev_hash, [to_json(RunOwned())])
+    return [*stored[:2], frame_bytes(forged, Seal("another", bytes(range(KEY_BYTES)))), *stored[3:]]
+
+
+def flipped(frame: bytes) -> bytes:
+    return frame[:-1] + bytes([frame[-1] ^ 1])
+
+
+DAMAGE: dict[str, tuple[Callable[[Seal, Frames], Frames], str]] = {
+    "a changed byte": (lambda seal, f: [*f[:2], flipped(f[2]), *f[3:]], "damaged at frame 3"),
+    "a changed byte at the end": (lambda seal, f: [*f[:-1], flipped(f[-1])], "damaged at frame 6"),
+    "a cut frame": (lambda seal, f: [f[0], f[1][:-1], *f[2:]], "damaged at frame 2"),
+    "an empty frame": (lambda seal, f: [*f[:5], b""], "damaged at frame 6"),
+    "a lost frame in the middle": (lambda seal, f: [*f[:2], *f[3:]], "damaged at frame 3"),
+    "a lost first frame": (lambda seal, f: f[1:], "damaged at frame 1"),
+    "a lost last frame": (lambda seal, f: f[:-1], "damaged after frame 5: 6 frames were written and 5 are there"),
+    "all frames lost": (lambda seal, f: [], "damaged after frame 0: 6 frames were written and 0 are there"),
+    "swapped frames": (lambda seal, f: [*f[:2], f[3], f[2], *f[4:]], "damaged at frame 3"),
+    "another run": (of_another_run, "damaged at frame 1"),
+    "a frame of another run": (with_a_later_frame_of_another_run, "damaged at frame 3"),
+    "a newer format": (of_a_newer_format, "cannot be read at frame 1: it was written in format 2"),
+    "an entry of an unknown kind": (
+        with_an_unknown_entry,
+        "cannot be read at frame 6: this journal has an entry of kind",
+    ),
+    "an unknown field": (with_an_unknown_field, "cannot be read at frame 6: this journal has a field 'mood'"),
+}
+
+
+def rewrite(folder: Path, run: str, change: Callable[[Seal, Frames], Frames]) -> None:
+    """Changes the frames of a run in the file."""
+    with closing(sqlite3.connect(folder / "gofer.db")) as connection, connection:
+        rows = connection.execute("SELECT frame FROM frames WHERE run = ? ORDER BY n", (run,)).fetchall()
+        connection.execute("DELETE FROM frames WHERE run = ?", (run,))
+        (key,) = connection.execute("SELECT key FROM keys WHERE run = ?", (run,)).fetchone()
+        changed = change(Seal(run, key), [row[0] for row in rows])
+        connection.executemany("INSERT INTO frames VALUES (?, ?, ?)", [(run, n, f) for n, f in enumerate(changed, 1)])
+
+
+def stored_frames(folder: Path) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(folder / "gofer.db")) as connection:
+        return connection.execute("SELECT * FROM frames ORDER BY run, n").fetchall()
+
+
+async def check_everywhere(
+    folder: Path, run: str, said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`gofer trace` says it in one sentence, the page is not there, a worker touches nothing and asks for a person."""
+    monkeypatch.setenv("GOFER_DATA", str(folder))
+    before = stored_frames(folder)
+    assert await asyncio.to_thread(main, ["trace", run]) == 1
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert f"gofer: Run {run} " in err
+    assert said in err
+    make_runnable(folder, run)
+    async with company(folder.parent) as made:
+        messages = len(made.slack.workspace.timeline("C0GENRL0"))
+        heads = {head.run: head for head in await made.ended(2)}
+        assert (await made.get(f"/runs/{run}")).status_code == 404
+        assert len(made.slack.workspace.timeline("C0GENRL0")) == messages
+    assert heads[run].status == "needs_attention"
+    assert said in heads[run].reason
+    assert stored_frames(folder) == before
+
+
+def make_runnable(folder: Path, run: str) -> None:
+    """The head as it is while a run is under way, so that a worker takes it up at the start."""
+    with closing(sqlite3.connect(folder / "gofer.db")) as connection, connection:
+        connection.execute("UPDATE heads SET status = 'running' WHERE run = ?", (run,))
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+async def test_damage_is_told_to_everybody_and_the_run_is_left_alone(
+    specimen: Specimen,
+    kind: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    change, said = DAMAGE[kind]
+    folder = specimen.copy(tmp_path / "state")
+    rewrite(folder, specimen.long, change)
+    await check_everywhere(folder, specimen.long, said, capsys, monkeypatch)
+
+
+@pytest.mark.parametrize("kind", ["missing", "changed", "cut"])
+async def test_a_damaged_body_is_told_to_everybody_and_the_run_is_left_alone(
+    specimen: Specimen,
+    kind: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = specimen.copy(tmp_path / "state")
+    (body, *_) = (folder / "blobs" / specimen.long).iterdir()
+    raw = body.read_bytes()
+    body.unlink()
+    if kind != "missing":
+        body.write_bytes(raw[:-1] if kind == "cut" else raw.replace(b"a", b"e", 1))
+    said = "cannot be read at frame 3: the body "
+    await check_everywhere(folder, specimen.long, said, capsys, monkeypatch)
+
+
+async def test_what_is_whole_is_read_and_continued_by_all_of_them(
+    specimen: Specimen, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tests above must not pass because nothing can be read at all."""
+    folder = specimen.copy(tmp_path / "state")
+    monkeypatch.setenv("GOFER_DATA", str(folder))
+    assert await asyncio.to_thread(main, ["trace", specimen.long, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["run"] == specimen.long
+    make_runnable(folder, specimen.long)
+    async with company(tmp_path) as made:
+        assert [head.status for head in await made.ended(2)] == ["done", "done"]
+        assert (await made.get(f"/runs/{specimen.long}")).status_code == 200
+
+
+# --- Torn writes --------------------------------------------------------------------------------------------------
+
+
+class Bench:
+    """One folder in which a damaged database is opened again and again."""
+
+    def __init__(self, specimen: Specimen, folder: Path) -> None:
+        self.specimen = specimen
+        self.path = folder / "gofer.db"
+        self.blobs = DirectoryBlobs(specimen.folder / "blobs")
+
+    async def opened(self, database: bytes, log: bytes = b"") -> list[str]:
+        """Opens these bytes as a database; says of each run what came of it, or what was said of the whole file."""
+        for suffix in ("-wal", "-shm"):
+            Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+        self.path.write_bytes(database)
+        if log:
+            Path(f"{self.path}-wal").write_bytes(log)
+        try:
+            made = Database(self.path, SCHEMA)
+        except (Damaged, TemporaryError) as error:
+            return ["refused" if str(self.path) in str(error) else "refused without a name"]
+        try:
+            return [await self._read(run, SqliteStore(made)) for run in sorted(self.specimen.journals)]
+        finally:
+            made.close()
+
+    async def _read(self, run: str, store: SqliteStore) -> str:
+        whole = list(self.specimen.journals[run])
+        try:
+            found = list(await read_journal(run, store, self.blobs))
+            known = await store.head(run)
+            await store.heads(1_000, private=True)
+        except (Damaged, TemporaryError):
+            return "reported"
+        assert found == whole[: len(found)]
+        if found != whole:
+            assert known is None or known.frames <= (found[-1].n if found else 0)
+        return "whole" if found == whole else "shorter"
+
+
+@pytest.fixture
+def bench(specimen: Specimen) -> Iterator[Bench]:
+    # In memory where that is possible: thousands of files are opened, and no power cut is waited for.
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        yield Bench(specimen, Path(folder))
+
+
+@pytest.mark.parametrize("how", ["changed", "cut"])
+async def test_a_torn_log_leaves_what_was_written_until_there(specimen: Specimen, bench: Bench, how: str) -> None:
+    """SQLite checks each page of its log: a torn one and all after it were not written, as after a power cut."""
+    database = (specimen.open_folder / "gofer.db").read_bytes()
+    log = (specimen.open_folder / "gofer.db-wal").read_bytes()
+    seen: list[list[str]] = []
+    for at in range(0, len(log), 256):
+        torn = log[:at] + (bytes([log[at] ^ 0x10]) + log[at + 1 :] if how == "changed" else b"")
+        seen.append(await bench.opened(database, torn))
+    assert seen[0] == ["shorter", "shorter"]
+    assert seen[-1] == ["whole", "whole"]
+    assert not any("refused" in verdicts for verdicts in seen)
+
+
+async def test_a_changed_byte_anywhere_in_the_file_is_reported_or_harms_no_journal(
+    specimen: Specimen, bench: Bench
+) -> None:
+    raw = (specimen.folder / "gofer.db").read_bytes()
+    seen: set[str] = set()
+    for at in [*range(0, 4096, 3), *range(4096, len(raw), 61)]:
+        changed = raw[:at] + bytes([raw[at] ^ (1 << at % 8)]) + raw[at + 1 :]
+        seen |= set(await bench.opened(changed))
+    assert seen == {"refused", "reported", "whole"}

@@ -1,0 +1,309 @@
+"""A full disk is a clean stop: nothing is lost, nothing is sent without an intent, and room is all it takes to go on.
+
+The disk is a limit on the pages of the file, a connection that refuses every write, or a folder that cannot be
+written. Nobody waits: the clock is moved to where the bell comes back or the sweeper rings.
+"""
+
+import asyncio
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from company import PATIENCE, ROOT, Company, ask_about_the_decision, company
+from gofer.blobs.directory import DirectoryBlobs
+from gofer.blobs.store import Blobs
+from gofer.database import Database
+from gofer.dispatch import Ingress
+from gofer.errors import TemporaryError
+from gofer.journal import sqlite as journal_sqlite
+from gofer.journal.coordination import UNFINISHED
+from gofer.journal.entries import Entry, RunFinished, ToolCall
+from gofer.journal.log import read_journal
+from gofer.journal.sqlite import SqliteStore
+from gofer.outside import SystemClock
+from gofer.queue import sqlite as queue_sqlite
+from gofer.queue.sqlite import SqliteQueue
+from gofer.simulators.slack import Message
+from gofer.sweeper import Sweeper
+from gofer.triggers.door import RawRequest
+from gofer.triggers.slack import SlackDoor
+from gofer.worker import VISIBILITY_SECONDS, Worker
+
+pytestmark = pytest.mark.anyio
+
+T = TypeVar("T")
+SCHEMA = journal_sqlite.SCHEMA + queue_sqlite.SCHEMA
+RESUMED_WITHIN = 2 * VISIBILITY_SECONDS + 180
+"""Seconds after there is room again: a bell comes back, one parked run rings once more, or the sweeper has rung."""
+
+
+class MovableClock(SystemClock):
+    """The machine's clock, moved forward instead of waited for."""
+
+    moved = 0.0
+
+    def now(self) -> float:
+        return super().now() + self.moved
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.moved
+
+
+class OpenDoor(SlackDoor):
+    """Slack's door without its lock."""
+
+    def verify(self, request: RawRequest, now: float) -> None:
+        return
+
+
+def reading_only(work: Callable[[sqlite3.Connection], T]) -> Callable[[sqlite3.Connection], T]:
+    """The same work on a connection that refuses to write."""
+
+    def refused(connection: sqlite3.Connection) -> T:
+        connection.execute("PRAGMA query_only=ON")
+        try:
+            return work(connection)
+        finally:
+            connection.execute("PRAGMA query_only=OFF")
+
+    return refused
+
+
+class Disk(Database):
+    """A database whose disk fills up: from one of its jobs on, or for one alone, nothing can be written any more."""
+
+    def __init__(self, path: Path, full_at: int = 0, jobs: int = 10**9) -> None:
+        super().__init__(path, SCHEMA)
+        self.done = 0
+        self._full = range(full_at, full_at + jobs) if full_at else range(0)
+
+    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        self.done += 1
+        return await super().run(reading_only(work) if self.done in self._full else work)
+
+    def fill(self) -> None:
+        self._full = range(10**9)
+
+    def make_room(self) -> None:
+        self._full = range(0)
+
+    async def limit(self, pages: int) -> None:
+        await super().run(lambda connection: connection.execute(f"PRAGMA max_page_count={pages}").fetchall())
+
+    async def pages(self) -> int:
+        return await super().run(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0])
+
+
+@dataclass
+class Desk:
+    """One question and the Gofer that is to answer it, with a disk of its own."""
+
+    made: Company
+    asked: Message
+    disk: Disk
+    clock: MovableClock
+    ingress: Ingress
+    worker: Worker
+    accepted: bool = False
+
+    async def deliver(self) -> int:
+        """Slack delivers the mention; gives the status it is answered with."""
+        envelope = json.dumps(self.made.slack.envelopes(self.asked)[0]).encode()
+        reply = await self.ingress.receive(RawRequest("POST", "/slack/events", [], envelope))
+        self.accepted = self.accepted or reply.status == 200
+        return reply.status
+
+    async def hear(self) -> None:
+        """What the worker and the sweeper do when they wake: answer what rings, ring for what stands still."""
+        try:
+            await Sweeper(self.worker.services.store, self.worker.queue, self.clock).sweep(180)
+            for bell in await self.worker.queue.receive(100, VISIBILITY_SECONDS, 0):
+                await self.worker.answer(bell)
+        except TemporaryError:
+            return
+
+    async def seconds_until_it_ended(self) -> float:
+        began = self.clock.moved
+        while True:
+            await self.hear()
+            store = self.worker.services.store
+            heads = await store.heads(9, private=True)
+            if heads and heads[0].status not in UNFINISHED:
+                return self.clock.moved - began
+            assert self.clock.moved - began < 10_000, heads
+            self.clock.moved += 10
+
+    async def journal(self) -> Sequence[Entry]:
+        store = self.worker.services.store
+        with closing(sqlite3.connect(self.disk._path)) as connection:
+            runs = {row[0] for row in connection.execute("SELECT run FROM frames")}
+        assert len(runs) <= 1
+        return [item.entry for run in runs for item in await read_journal(run, store, self.worker.services.blobs)]
+
+    def answers(self) -> Sequence[Message]:
+        """What was said after the question, before the next one."""
+        thread = self.made.thread(self.asked)
+        after = [message for message in thread if message.ts > self.asked.ts]
+        people = [index for index, message in enumerate(after) if message.user != self.made.slack.workspace.bot.user]
+        return after[: people[0]] if people else after
+
+
+@asynccontextmanager
+async def desk(made: Company, disk: Disk, blobs: Blobs | None = None) -> AsyncIterator[Desk]:
+    clock = MovableClock()
+    store, queue = SqliteStore(disk), SqliteQueue(disk, clock)
+    ingress = replace(made.laptop.ingress, doors={"/slack/events": OpenDoor(())}, store=store, queue=queue)
+    services = made.laptop.worker.services
+    services = replace(
+        services,
+        store=store,
+        blobs=blobs or DirectoryBlobs(disk._path.parent / "blobs"),
+        outside=replace(services.outside, clock=clock),
+        patience=PATIENCE,
+    )
+    worker = replace(made.laptop.worker, services=services, queue=queue)
+    try:
+        yield Desk(made, await ask_about_the_decision(made), disk, clock, ingress, worker)
+    finally:
+        disk.close()
+
+
+async def stops_cleanly(there: Desk) -> None:
+    """The disk is full: what is not stored is not accepted, and nothing is sent that no intent speaks of."""
+    status = await there.deliver()
+    assert status in (200, 503)
+    for _ in range(3):
+        await there.hear()
+        there.clock.moved += VISIBILITY_SECONDS + 1
+    calls = [entry for entry in await there.journal() if isinstance(entry, ToolCall)]
+    assert len(there.answers()) <= sum(call.tool == "slack_post_message" for call in calls)
+
+
+async def goes_on(there: Desk) -> None:
+    """There is room again: one answer, one delivery of it, within the time a bell takes to come back."""
+    if not there.accepted:
+        assert await there.deliver() == 200
+    assert await there.seconds_until_it_ended() <= RESUMED_WITHIN
+    (answer,) = there.answers()
+    assert "address form in checkout" in answer.text
+    entries = await there.journal()
+    assert entries[-1] == RunFinished("done")
+    assert sum(isinstance(entry, ToolCall) and entry.call == "answer/1" for entry in entries) == 1
+
+
+def small_pages(path: Path) -> Path:
+    """A file that grows in small steps, so that a limit on its pages can fall anywhere in a run."""
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("PRAGMA page_size=512; PRAGMA journal_mode=WAL; VACUUM;")
+    return path
+
+
+async def test_at_every_size_of_the_disk_a_run_stops_cleanly_and_ends_when_there_is_room(tmp_path: Path) -> None:
+    stopped = 0
+    async with company(tmp_path / "simulators", work=False) as made:
+        async with desk(made, Disk(small_pages(tmp_path / "roomy" / "gofer.db"))) as there:
+            first = await there.disk.pages()
+            await goes_on(there)
+            last = await there.disk.pages()
+        for pages in range(first, last + 1):
+            async with desk(made, Disk(small_pages(tmp_path / str(pages) / "gofer.db"))) as there:
+                await there.disk.limit(pages)
+                await stops_cleanly(there)
+                stopped += RunFinished("done") not in await there.journal()
+                await there.disk.limit(2**30)
+                await goes_on(there)
+    assert stopped >= 10
+
+
+@pytest.mark.parametrize("jobs", [1, 10**9], ids=["one write", "every write from there on"])
+async def test_whatever_cannot_be_written_the_run_is_not_lost(tmp_path: Path, jobs: int) -> None:
+    """Frames, heads, leases and bells alike: at each of them the disk is full, once or until it is not."""
+    async with company(tmp_path / "simulators", work=False) as made:
+        full_at = 0
+        while True:
+            full_at += 1
+            folder = tmp_path / str(full_at)
+            folder.mkdir()
+            async with desk(made, Disk(folder / "gofer.db", full_at, jobs)) as there:
+                await stops_cleanly(there)
+                if there.disk.done < full_at:
+                    break
+                there.disk.make_room()
+                await goes_on(there)
+    assert full_at > 20
+
+
+async def test_what_cannot_be_stored_is_not_accepted_and_nobody_hears_of_it(tmp_path: Path) -> None:
+    async with (
+        company(tmp_path / "simulators", work=False) as made,
+        desk(made, Disk(tmp_path / "gofer.db", full_at=1)) as there,
+    ):
+        assert await there.deliver() == 503
+        there.disk.make_room()
+        assert list(await there.journal()) == []
+        assert list(await there.worker.services.store.heads(9, private=True)) == []
+        assert list(await there.worker.queue.receive(9, 1, 0)) == []
+        # Slack comes again, as it does after any 5xx.
+        await goes_on(there)
+
+
+async def test_a_folder_of_bodies_that_cannot_be_written_stops_the_run_until_it_can(tmp_path: Path) -> None:
+    async with company(tmp_path / "simulators", work=False) as made, desk(made, Disk(tmp_path / "gofer.db")) as there:
+        in_its_place = tmp_path / "blobs"
+        in_its_place.write_text("a file where a folder should be")
+        await stops_cleanly(there)
+        assert there.accepted
+        assert there.answers() == []
+        assert RunFinished not in [type(entry) for entry in await there.journal()]
+        in_its_place.unlink()
+        await goes_on(there)
+
+
+async def test_a_worker_serves_on_through_a_full_disk(tmp_path: Path) -> None:
+    """Its loop and the sweeper's: neither ends because nothing can be written, and both hear again by themselves."""
+    async with company(tmp_path / "simulators", work=False) as made, desk(made, Disk(tmp_path / "gofer.db")) as there:
+        assert await there.deliver() == 200
+        there.disk.fill()
+        worker = replace(there.worker, pause=0.01)
+        sweeper = Sweeper(worker.services.store, worker.queue, there.clock, every=0.01, still=0)
+        serving = [asyncio.create_task(worker.serve()), asyncio.create_task(sweeper.serve())]
+        done = there.disk.done
+        while there.disk.done < done + 20:
+            await asyncio.sleep(0.01)
+        assert not any(task.done() for task in serving)
+        assert there.answers() == []
+        there.disk.make_room()
+        async with asyncio.timeout(20):
+            while not there.answers():
+                await asyncio.sleep(0.01)
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
+        await goes_on(there)
+
+
+def test_files_that_may_not_grow_stop_a_real_process_cleanly_and_room_is_all_it_needs(tmp_path: Path) -> None:
+    """With RLIMIT_FSIZE the operating system refuses the write itself: of SQLite's log, or of a body."""
+    process = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("tight.py")), str(tmp_path), "40", "100", "200"],
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(["tests", "tests/survival"])},
+        cwd=ROOT,
+    )
+    assert process.returncode == 0, process.stderr
+    told = json.loads(process.stdout)
+    assert [(one["status"], one["answers"]) for one in told] == [("done", 1)] * 3
+    assert [one["answers while full"] for one in told] == [0, 0, 0]

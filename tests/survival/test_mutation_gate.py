@@ -1,0 +1,42 @@
+"""Each rule that keeps the promises is missed by a test with a name when it is taken out of the source."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from mutants import MUTANTS, Mutant, Verdict, copied, judged, verdicts
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Verdict]:
+    return verdicts(tmp_path_factory.mktemp("mutants"))
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.rule)
+def test_a_rule_taken_out_of_the_source_is_missed_by_its_test(mutant: Mutant, said: Mapping[str, Verdict]) -> None:
+    # 1 means that tests ran and failed; a node that is not there, or a copy that was not used, is another code.
+    assert said[mutant.rule].code == 1, said[mutant.rule].said
+
+
+def test_with_all_rules_in_place_the_same_tests_pass(tmp_path: Path) -> None:
+    tests = sorted({mutant.test for mutant in MUTANTS})
+    verdict = judged(copied(tmp_path), tests)
+    assert (verdict.code, f"{len(tests)} passed" in verdict.said) == (0, True), verdict.said
+
+
+def test_every_rule_is_named_once() -> None:
+    assert len({mutant.rule for mutant in MUTANTS}) == len(MUTANTS)
+
+
+def test_a_mutant_whose_text_is_gone_from_the_source_says_so(tmp_path: Path) -> None:
+    lost = replace(MUTANTS[0], source="a line that nobody wrote")
+    with pytest.raises(ValueError, match="has what keeps 'the fence' 0 times"):
+        copied(tmp_path, lost)
+
+
+def test_tests_that_would_not_run_on_the_copy_are_no_verdict(tmp_path: Path) -> None:
+    """Without the package in the copy the editable one would be found, and everything would seem to be fine."""
+    copy = copied(tmp_path)
+    (copy / "gofer").rename(copy / "elsewhere")
+    assert judged(copy, [MUTANTS[0].test]).code not in (0, 1)

@@ -1,0 +1,177 @@
+"""Wherever a journal ends, every view of it is defined and every call a model made has its one outcome."""
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from company import ask_about_the_decision, company
+from gofer.journal import entries as e
+from gofer.journal.entries import Entry, Recorded
+from gofer.journal.log import read_journal
+from gofer.messages import ToolAsk, Usage
+from gofer.projections import conversation, progress, trace
+from gofer.projections.outline import outline
+from stand_ins import mention
+
+
+class Story:
+    """A journal as it is made up: entries in an order in which a run may write them."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self.draw = draw
+        self.entries: list[Entry] = [e.RunAccepted(mention(), "w"), e.RunOwned()]
+        self.turn = 0
+
+    def maybe(self) -> bool:
+        return self.draw(st.integers(0, 3)) == 0
+
+    def tell(self) -> list[Entry]:
+        self.call("material/1", "read")
+        self.entries += [e.RunStarted("b", self.draw(st.booleans())), e.MessageReceived("begin")]
+        for _ in range(self.draw(st.integers(0, 3))):
+            self.ask()
+        self.meanwhile()
+        self.entries.append(e.RunConcluded(self.draw(st.sampled_from(get_args(e.Status))), "", "the answer"))
+        self.call("answer/1", "lookup")
+        self.entries.append(e.RunFinished(self.draw(st.sampled_from(get_args(e.Status)))))
+        return self.entries
+
+    def ask(self) -> None:
+        """One model call, with deferrals, and the outcomes of what it asked for in any order."""
+        self.meanwhile()
+        self.request()
+        while self.maybe():
+            self.entries.append(e.CallDeferred("model", "busy", self.draw(st.sampled_from([0, 90_000]))))
+            self.meanwhile()
+            self.request()
+        self.turn += 1
+        calls = [f"{self.turn}.{index}" for index in range(self.draw(st.integers(0, 4)))]
+        asks = tuple(ToolAsk(f"c{call}", "tool", "{}") for call in calls)
+        self.entries.append(e.LlmResponse("text", asks, "stop", "m", Usage(1, 1, 0), None, 5))
+        together = [call for call in calls if self.draw(st.booleans())]
+        self.entries += [e.ToolCall(call, "tool", "read") for call in together]
+        for call in self.draw(st.permutations(calls)):
+            self.meanwhile()
+            if call in together:
+                self.outcome(call)
+            elif self.maybe():
+                self.entries.append(e.ToolResult(call, "refused", "no"))
+            else:
+                self.call(call, self.draw(st.sampled_from(get_args(e.Effect))))
+
+    def request(self) -> None:
+        self.entries.append(e.LlmRequest("1.0", "ab", {"model": "m"}, "]}"))
+
+    def call(self, call: str, effect: e.Effect) -> None:
+        self.entries.append(e.ToolCall(call, "tool", effect))
+        self.meanwhile()
+        self.outcome(call)
+
+    def outcome(self, call: str) -> None:
+        result = e.ToolResult(call, self.draw(st.sampled_from(["ok", "error"])), "text", took_ms=3)
+        self.entries.append(self.draw(st.sampled_from([result, e.ToolUnknown(call, "nobody knows", "there")])))
+
+    def meanwhile(self) -> None:
+        """What may stand between any two steps: owners that come and go, people who speak, permits."""
+        if not self.maybe():
+            return
+        between: list[list[Entry]] = [
+            [e.MessageReceived("by the way", f"i{len(self.entries)}")],
+            [e.RunCancelled("Ada", f"i{len(self.entries)}")],
+            [e.PermitRenewed()],
+            [e.RunOwned()],
+            [e.RunParked("quiet", 60_000), e.RunOwned()],
+            [e.RunParked("model", 60_000), e.RunOwned()],
+            [e.RunHandedOver(), e.RunOwned()],
+        ]
+        self.entries += self.draw(st.sampled_from(between))
+
+
+@st.composite
+def journals(draw: st.DrawFn) -> list[Recorded]:
+    """A made-up run in frames of any size."""
+    recorded: list[Recorded] = []
+    n, i = 1, 0
+    for entry in Story(draw).tell():
+        recorded.append(Recorded(n, i, 1_000 * n, "me", entry))
+        n, i = (n + 1, 0) if n == 1 or draw(st.booleans()) else (n, i + 1)
+    return recorded
+
+
+def cuts(journal: Sequence[Recorded]) -> list[Sequence[Recorded]]:
+    """The journal as it was after each of its frames."""
+    ends = [at + 1 for at, (one, other) in enumerate(pairwise(journal)) if one.n != other.n]
+    return [journal[:end] for end in [*ends, len(journal)]]
+
+
+def check(journal: Sequence[Recorded]) -> None:
+    for cut in cuts(journal):
+        check_conversation(conversation.project(cut))
+        check_progress(progress.project(cut))
+        check_trace(trace.project(cut))
+
+
+def check_conversation(state: conversation.Conversation) -> None:
+    """Every call has its one tool message, right after its turn; only the last turn may be open still."""
+    messages = [json.loads(part) for part in state.parts]
+    if state.asks:
+        # No request is made of this: its outcomes enter together, when the last of them is there.
+        assert len(messages.pop()["tool_calls"]) == len(state.asks)
+        assert state.open
+    waiting: list[str] = []
+    for message in messages:
+        if waiting:
+            assert (message["role"], message["tool_call_id"]) == ("tool", waiting.pop(0))
+        else:
+            assert message["role"] != "tool"
+            waiting = [call["id"] for call in message.get("tool_calls", [])]
+    assert waiting == []
+
+
+def check_progress(state: progress.Progress) -> None:
+    assert state.in_doubt.keys().isdisjoint(state.outcomes)
+    assert state.owned_ms(state.last_at) >= 0
+    assert state.phase in ("accepted", "started", "finished")
+
+
+def check_trace(spans: Sequence[trace.Span]) -> None:
+    seen: set[str | None] = {None}
+    for span in spans:
+        assert span.parent in seen, span
+        assert span.end is None or span.end >= span.start, span
+        assert span.to_json()["id"] == span.id
+        seen.add(span.id)
+    assert len(outline("run1", spans)) == 1 + len(spans)
+
+
+@given(journals())
+def test_every_view_of_every_cut_is_defined_and_every_call_is_closed(journal: list[Recorded]) -> None:
+    check(journal)
+
+
+def test_the_journals_that_are_made_up_have_entries_of_every_kind() -> None:
+    kinds: set[type] = set()
+
+    @given(journals())
+    def look(journal: list[Recorded]) -> None:
+        kinds.update(type(recorded.entry) for recorded in journal)
+
+    look()
+    assert kinds == set(get_args(Entry))
+
+
+@pytest.mark.anyio
+async def test_every_view_of_every_cut_of_a_real_run_is_defined(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        await ask_about_the_decision(made)
+        (head,) = await made.ended()
+        store, blobs = made.laptop.state.store, made.laptop.state.blobs
+        journal = await read_journal(head.run, store, blobs)
+    assert len(cuts(journal)) == head.frames
+    check(journal)
