@@ -30,19 +30,24 @@ class Head:
     updated_at: int = 0
     """Unix milliseconds."""
     reason: str = ""
+    wakes_at: int = 0
+    """Unix milliseconds until which it is parked; 0 when it is not."""
 
     @property
     def touched_at(self) -> int:
-        """When anybody last wrote about the run, unix milliseconds."""
-        return max(self.accepted_at, self.updated_at)
+        """When anybody last wrote about the run, or will ring for it, unix milliseconds."""
+        return max(self.accepted_at, self.updated_at, self.wakes_at)
 
-    def now(self, status: HeadStatus, at: int, *, private: bool | None = None, reason: str = "") -> "Head":
+    def now(
+        self, status: HeadStatus, at: int, *, private: bool | None = None, reason: str = "", wakes_at: int = 0
+    ) -> "Head":
         """The head after a change; `private` None leaves it as it is."""
         return replace(
             self,
             status=status,
             updated_at=at,
             reason=reason,
+            wakes_at=wakes_at,
             private=self.private if private is None else private,
         )
 

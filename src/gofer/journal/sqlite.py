@@ -17,12 +17,13 @@ CREATE TABLE IF NOT EXISTS frames (
 );
 CREATE TABLE IF NOT EXISTS heads (
     run TEXT PRIMARY KEY, workflow TEXT NOT NULL, conversation TEXT NOT NULL, accepted_at INTEGER NOT NULL,
-    status TEXT NOT NULL, private INTEGER NOT NULL, updated_at INTEGER NOT NULL, reason TEXT NOT NULL
+    status TEXT NOT NULL, private INTEGER NOT NULL, updated_at INTEGER NOT NULL, reason TEXT NOT NULL,
+    wakes_at INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS heads_by_age ON heads (accepted_at DESC, run);
 CREATE INDEX IF NOT EXISTS heads_runnable ON heads (conversation, accepted_at, run)
     WHERE status IN ('queued', 'running');
-CREATE INDEX IF NOT EXISTS heads_unfinished ON heads (max(accepted_at, updated_at), run)
+CREATE INDEX IF NOT EXISTS heads_unfinished ON heads (max(accepted_at, updated_at, wakes_at), run)
     WHERE status IN ('queued', 'running', 'parked');
 CREATE TABLE IF NOT EXISTS leases (conversation TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS inbox (
@@ -33,7 +34,7 @@ CREATE TABLE IF NOT EXISTS inbox (
 Row = tuple[Any, ...]
 """What SQLite gives back: values of the types that SCHEMA declares."""
 
-_HEAD = "run, workflow, conversation, accepted_at, status, private, updated_at, reason"
+_HEAD = "run, workflow, conversation, accepted_at, status, private, updated_at, reason, wakes_at"
 _RUNNABLE = ", ".join(f"'{status}'" for status in RUNNABLE)
 _UNFINISHED = ", ".join(f"'{status}'" for status in UNFINISHED)
 
@@ -71,11 +72,11 @@ class SqliteStore:
 
     async def create_head(self, head: Head) -> None:
         """See Store.create_head."""
-        await self._rows(f"INSERT INTO heads ({_HEAD}) VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING", _row(head))
+        await self._rows(f"INSERT INTO heads ({_HEAD}) VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING", _row(head))
 
     async def put_head(self, head: Head) -> None:
         """See Store.put_head."""
-        await self._rows(f"INSERT OR REPLACE INTO heads ({_HEAD}) VALUES (?,?,?,?,?,?,?,?)", _row(head))
+        await self._rows(f"INSERT OR REPLACE INTO heads ({_HEAD}) VALUES (?,?,?,?,?,?,?,?,?)", _row(head))
 
     async def head(self, run: str) -> Head | None:
         """See Store.head."""
@@ -101,8 +102,8 @@ class SqliteStore:
     async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
         """See Store.unfinished."""
         rows = await self._rows(
-            f"SELECT {_HEAD} FROM heads WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at) < ?"
-            " ORDER BY max(accepted_at, updated_at), run LIMIT ?",
+            f"SELECT {_HEAD} FROM heads WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at, wakes_at) < ?"
+            " ORDER BY max(accepted_at, updated_at, wakes_at), run LIMIT ?",
             (before, limit),
         )
         return [_head(row) for row in rows]
@@ -155,9 +156,10 @@ def _row(head: Head) -> Row:
         int(head.private),
         head.updated_at,
         head.reason,
+        head.wakes_at,
     )
 
 
 def _head(row: Row) -> Head:
-    run, workflow, conversation, accepted_at, status, private, updated_at, reason = row
-    return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, reason)
+    run, workflow, conversation, accepted_at, status, private, updated_at, reason, wakes_at = row
+    return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, reason, wakes_at)

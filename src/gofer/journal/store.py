@@ -43,7 +43,7 @@ class Store(Protocol):
         ...
 
     async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
-        """Runs that have not ended and whose head was last written before `before` (unix ms), oldest first."""
+        """Runs that have not ended and whose `touched_at` is before `before` (unix ms), oldest first."""
         ...
 
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
