@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from gofer.deliver import conclude, deliver
 from gofer.engine.admission import admit, pinned
+from gofer.engine.asking import Parked
 from gofer.engine.loop import Ending, coordinate
 from gofer.engine.services import Services
 from gofer.engine.step import Step
@@ -16,6 +17,7 @@ from gofer.events import Event
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import RunFinished, RunOwned, RunParked
 from gofer.journal.log import Pen, open_journal
+from gofer.projections.progress import Progress
 from gofer.queue.doorbell import Doorbell, Queue
 from gofer.workflows.load import Catalog, Loaded
 
@@ -132,26 +134,34 @@ class Worker:
         try:
             await self._show(head, "running")
             step = await self._open(head.run, owner)
-            ended = step.progress.finished or await self._to_its_end(step)
-            await self._leave(head, ended, step.progress.private)
+            ended = step.progress.finished or await self._still_parked(step) or await self._to_its_end(step)
+            await self._leave(head, ended, step.progress)
         except Fenced:
             return
         except Damaged as error:
             _log.error("%s", error)
             await self._show(head, "needs_attention", str(error))
 
-    async def _leave(self, head: Head, ended: RunFinished | RunParked, private: bool) -> None:
+    async def _leave(self, head: Head, ended: RunFinished | RunParked, progress: Progress) -> None:
         match ended:
             case RunFinished(status=status, reason=reason):
-                await self._show(head, status, reason, private)
-            case RunParked(until=until):
-                await self._show(head, "parked", private=private)
+                await self._show(head, status, reason, progress.private)
+            case RunParked(why=why, until=until):
+                reason = progress.deferred_why if why == "model" else ""
+                await self._show(head, "parked", reason, progress.private, wakes_at=until)
                 await self.queue.ring(head.run, max(0.0, until / 1000 - self.services.outside.clock.now()))
 
     async def _open(self, run: str, owner: str) -> Step:
         pen = Pen(owner, self.services.outside)
         journal, entries = await open_journal(run, self.services.store, self.services.blobs, pen)
         return Step(journal, self.services, entries)
+
+    async def _still_parked(self, step: Step) -> RunParked | None:
+        """Why the run is left as it is: its model is not asked yet, and nobody had anything to say to it."""
+        parked = step.progress.parked
+        if parked is None or parked.why != "model" or parked.until <= step.now_ms():
+            return None
+        return None if await self.services.store.items(step.run) else parked
 
     async def _to_its_end(self, step: Step) -> RunFinished | RunParked:
         step.note(RunOwned())
@@ -163,7 +173,10 @@ class Worker:
                 step.note(ended)
                 await step.commit()
                 return ended
-        finished = await self._work(step)
+        try:
+            finished = await self._work(step)
+        except Parked as parked:
+            return parked.entry
         step.note(finished)
         await step.commit()
         return finished
@@ -196,6 +209,9 @@ class Worker:
         if head is not None and head.private and not step.progress.private:
             await self._show(head, "running", private=False)
 
-    async def _show(self, head: Head, status: HeadStatus, reason: str = "", private: bool | None = None) -> None:
+    async def _show(
+        self, head: Head, status: HeadStatus, reason: str = "", private: bool | None = None, wakes_at: int = 0
+    ) -> None:
         at = int(self.services.outside.clock.now() * 1000)
-        await self.services.store.put_head(head.now(status, at, private=private, reason=reason))
+        changed = head.now(status, at, private=private, reason=reason, wakes_at=wakes_at)
+        await self.services.store.put_head(changed)

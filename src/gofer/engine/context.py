@@ -1,7 +1,7 @@
 """What exactly is a model sent? A stable prefix that only grows, and one fresh tail.
 
 The bytes of a request are `{params, tools, "messages": [system, history…, tail]}`, encoded once: consecutive
-requests of a run share every byte up to the tail, so that a provider's prompt cache holds.
+requests of a run to one model share every byte up to the tail, so that a provider's prompt cache holds.
 """
 
 import hashlib
@@ -16,15 +16,22 @@ from gofer.workflows.schema import Limits
 
 
 class Window:
-    """The growing prefix of one run's requests. Each message is copied and hashed once."""
+    """The growing prefix of one run's requests. Each message is copied and hashed once for each model in a row."""
 
     def __init__(self, bundle: Bundle) -> None:
-        self._prefix = bytearray(head(bundle.params(), bundle.tools, bundle.loaded.system))
+        self._bundle = bundle
+        self._begin({})
+
+    def _begin(self, params: Mapping[str, object]) -> None:
+        self._params = params
+        self._prefix = bytearray(head(params, self._bundle.tools, self._bundle.loaded.system))
         self._hash = hashlib.sha256(self._prefix)
         self._taken = 0
 
-    def request(self, conversation: Conversation, tail: str) -> tuple[str, bytes]:
-        """The hash of everything before the tail, and the exact bytes of the request."""
+    def request(self, params: Mapping[str, object], conversation: Conversation, tail: str) -> tuple[str, bytes]:
+        """The hash of everything before the tail, and the exact bytes of the request to the model of `params`."""
+        if params != self._params:
+            self._begin(params)
         for part in conversation.parts[self._taken :]:
             self._prefix += b"," + part
             self._hash.update(b"," + part)
