@@ -49,7 +49,8 @@ def spoken(ending: Ending) -> str:
         case "needs_attention":
             return f"{ending.answer.strip()}\n\n_Please check what I did: {ending.reason}._".strip()
         case _:
-            return f"I could not finish this: {ending.reason}"
+            said = f": {ending.answer}" if ending.answer else ""
+            return f"I could not finish this: {ending.reason}{said}"
 
 
 def _finish(concluded: RunConcluded, delivered: Outcome) -> RunFinished:

@@ -224,6 +224,8 @@ def completion(text: str) -> Response:
     ("failing", "told"),
     [
         (Response("<html>nothing here</html>", 404), "The model's provider refused the request (HTTP 404)"),
+        (Response("<html>Sign in</html>", 200), "The model's answer was not JSON; check OPENAI_BASE_URL"),
+        (completion(""), "3 answers of the model in a row were of no use: the last one was empty"),
     ],
 )
 async def test_a_model_that_is_of_no_use_is_an_honest_answer(tmp_path: Path, failing: Response, told: str) -> None:

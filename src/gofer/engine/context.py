@@ -9,10 +9,16 @@ from collections.abc import Mapping, Sequence
 
 from gofer import messages
 from gofer.canonical import encode
-from gofer.projections.conversation import Conversation
+from gofer.projections.conversation import Conversation, Flaw
 from gofer.projections.progress import Progress
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.schema import Limits
+
+REMARKS: Mapping[Flaw, str] = {
+    "empty": "[Gofer, by code] Your last answer was empty. Answer in words, or call a tool.",
+    "cut": "[Gofer, by code] Your last answer was cut off at the limit of one answer. Write a shorter one.",
+}
+"""What a model is told right after an answer that leaves nothing to go on with."""
 
 
 class Window:

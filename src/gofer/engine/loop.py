@@ -34,12 +34,13 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
     granted = {name: step.services.tools[name] for name in bundle.loaded.workflow.tools if name in step.services.tools}
     window = Window(bundle)
     while not step.conversation.answered:
-        if step.conversation.open:
+        stop = gates.answer(step.conversation)
+        if not stop and step.conversation.open:
             stop = await _turn(step, bundle, granted, provenance)
-        else:
+        elif not stop:
             stop = await _ask(step, bundle, window)
         if stop:
-            return Ending("limited", step.conversation.answer, stop.reason)
+            return Ending(stop.status, step.conversation.answer if stop.status == "limited" else stop.said, stop.reason)
     return Ending("done", step.conversation.answer)
 
 

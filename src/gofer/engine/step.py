@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gofer.engine import asking
-from gofer.engine.context import Window
+from gofer.engine.context import REMARKS, Window
 from gofer.engine.effects import Done, Permit, Refused, Silence, Unknown, carry_out, quiet_seconds
 from gofer.engine.services import Services
 from gofer.errors import RunStopped, TemporaryError, ToolError
@@ -100,6 +100,9 @@ class Step:
         cost = self.services.prices.cost(answer.model, answer.usage)
         took = self._elapsed(began)
         self.note(e.LlmResponse(answer.text, answer.asks, answer.finish, answer.model, answer.usage, cost, took))
+        if remark := REMARKS.get(self.conversation.flaw):
+            # In the frame of the answer: it leaves no other trace in the history.
+            self.note(e.MessageReceived(remark))
 
     async def call(self, permitted: Permitted, provenance: Provenance) -> Outcome:
         """One call, whatever state the journal has it in: its recorded outcome, or a new one."""
