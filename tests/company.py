@@ -12,13 +12,13 @@ import httpx2
 from gofer.bootstrap.laptop import Laptop, open_laptop, working
 from gofer.bootstrap.settings import Settings, read_settings
 from gofer.engine.effects import Patience
-from gofer.journal.coordination import RUNNABLE, Head
-from gofer.journal.entries import Entry
+from gofer.journal.coordination import UNFINISHED, Head
+from gofer.journal.entries import Entry, Recorded
 from gofer.journal.log import read_journal
 from gofer.simulators.demo import demo_world
 from gofer.simulators.slack import Message, SlackSimulator
 
-PATIENCE = Patience(permit=20, inflight=0.1, skew=0, backoff=0.01)
+PATIENCE = Patience(permit=20, inflight=0.1, skew=0, backoff=0.01, pause=0.1)
 """Nothing is late in the simulated Slack."""
 ROOT = Path(__file__).parents[1]
 
@@ -57,21 +57,23 @@ class Company:
         return [m for m in self.thread(message) if m.user == bot and m.ts > message.ts]
 
     async def ended(self, runs: int = 1) -> Sequence[Head]:
-        """All runs, oldest first, once there are so many and none is under way any more."""
+        """All runs, oldest first, once there are so many and all of them ended."""
         await self.slack.settled()
         async with asyncio.timeout(20):
             while True:
                 heads = await self.laptop.state.store.heads(1000, private=True)
-                if len(heads) >= runs and all(head.status not in RUNNABLE for head in heads):
+                if len(heads) >= runs and all(head.status not in UNFINISHED for head in heads):
                     await asyncio.sleep(0.05)
                     return sorted(
                         await self.laptop.state.store.heads(1000, private=True), key=lambda head: head.accepted_at
                     )
                 await asyncio.sleep(0.01)
 
+    async def journal(self, run: str) -> Sequence[Recorded]:
+        return await read_journal(run, self.laptop.state.store, self.laptop.state.blobs)
+
     async def entries(self, run: str) -> Sequence[Entry]:
-        journal = await read_journal(run, self.laptop.state.store, self.laptop.state.blobs)
-        return [recorded.entry for recorded in journal]
+        return [recorded.entry for recorded in await self.journal(run)]
 
     async def get(self, path: str) -> httpx2.Response:
         return await self.http.get(self.laptop.url + path)

@@ -78,6 +78,7 @@ class Room:
     patience: Patience = field(default_factory=lambda: Patience(backoff=0.001))
     http: Http | None = None
     term: Term | None = None
+    models: tuple[str, ...] = ("m",)
 
     def tool(self, name: str, effect: Effect, act: Callable[[Call, Said], Awaitable[ToolResult]] | None = None) -> None:
         """Declares a tool; without `act` it records the call and says so."""
@@ -111,7 +112,7 @@ class Room:
         workflow = Workflow(
             description="d", owner="#o", when=("slack.mention",), tools=tuple(self.tools), limits=self.limits
         )
-        loaded = Loaded("answer-here", workflow, "You are a test.", "agents/answer-here.md", "m")
+        loaded = Loaded("answer-here", workflow, "You are a test.", "agents/answer-here.md", self.models)
         return Bundle(loaded, [tool.schema() for tool in self.tools.values()])
 
     async def step(self, owner: str = "me") -> Step:

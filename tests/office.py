@@ -24,7 +24,7 @@ from stand_ins import SetClock, claimed, make_outside, mention
 
 WORKFLOW = Workflow(description="d", owner="#o", when=("slack.mention",))
 CATALOG = Catalog(
-    {"answer-here": Loaded("answer-here", WORKFLOW, "Be brief.", "agents/answer-here.md", "m")}, Defaults()
+    {"answer-here": Loaded("answer-here", WORKFLOW, "Be brief.", "agents/answer-here.md", ("m",))}, Defaults()
 )
 
 
@@ -32,6 +32,11 @@ class CountingQueue(MemoryQueue):
     """Counts how often a bell was held back."""
 
     extended = 0
+
+    def lose(self) -> None:
+        """Forgets every ring."""
+        self._rings.clear()
+
     heard = 0
 
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:

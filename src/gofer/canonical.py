@@ -1,10 +1,11 @@
 """Which bytes stand for a JSON value, and which bytes are accepted as one?
 
 `encode` is the one way Gofer writes JSON that is hashed, stored or sent to a model: equal values give equal
-bytes on every machine. `decode` reads what came from outside: strict UTF-8, bounded depth, no NaN.
+bytes on every machine. `decode` reads what came from outside: strict UTF-8, bounded depth, no NaN, no infinity.
 """
 
 import json
+import math
 from collections.abc import Mapping
 from typing import NoReturn, cast
 
@@ -40,10 +41,10 @@ def clean(text: str) -> str:
 def decode(raw: bytes) -> object:
     """The JSON value in bytes from outside. Raises BadRequest(400) for anything that is not plain JSON."""
     try:
-        value: object = json.loads(raw.decode(), parse_constant=_refuse_constant)
+        value: object = _decoder.decode(raw.decode())
     except (ValueError, RecursionError) as error:
         raise BadRequest(400, "The body is not JSON in UTF-8.") from error
-    if _deeper_than(value, MAX_DEPTH):
+    if deeper_than(value, MAX_DEPTH):
         raise BadRequest(400, f"The body is nested deeper than {MAX_DEPTH} levels.")
     return value
 
@@ -63,11 +64,23 @@ def as_text(value: object) -> str:
     return clean(value) if isinstance(value, str) else ""
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def refuse_constant(name: str) -> NoReturn:
+    """For `parse_constant`: NaN and Infinity are not JSON. Raises ValueError."""
     raise ValueError(f"{name} is not JSON")
 
 
-def _deeper_than(value: object, levels: int) -> bool:
+def finite(text: str) -> float:
+    """For `parse_float`: a number that does not fit would become an infinity, which no JSON can hold."""
+    if math.isfinite(value := float(text)):
+        return value
+    raise ValueError(f"{text} is too large a number")
+
+
+_decoder = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite)
+
+
+def deeper_than(value: object, levels: int) -> bool:
+    """Whether a JSON value is nested deeper than that; never recurses."""
     layer = [value]
     for _ in range(levels):
         layer = [child for parent in layer for child in _children(parent)]

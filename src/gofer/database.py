@@ -57,16 +57,12 @@ class Database:
         self._wake = threading.Condition()
         self._closing = False
         self._opened = threading.Event()
-        self._open_error: Exception | None = None
+        self._open_error: GoferError | None = None
         self._thread = threading.Thread(target=self._serve, name="gofer-database", daemon=True)
         self._thread.start()
         self._opened.wait()
         if self._open_error is not None:
-            if isinstance(self._open_error, Damaged):
-                raise self._open_error
-            if _unreadable(self._open_error):
-                raise self._damaged(self._open_error)
-            raise TemporaryError(f"{path} cannot be opened ({self._open_error}); check the folder and the disk.")
+            raise self._open_error
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs `work` on the writer thread, in a transaction; returns after the commit.
@@ -104,7 +100,7 @@ class Database:
         try:
             connection = _connect(self._path, self._schema)
         except (*_TROUBLE, Damaged) as error:
-            self._open_error = error
+            self._open_error = self._told(error)
             self._opened.set()
             return
         self._opened.set()
@@ -140,6 +136,13 @@ class Database:
             job.error = self._damaged(error) if _unreadable(error) else error
             connection.execute("ROLLBACK TO job")
         connection.execute("RELEASE job")
+
+    def _told(self, error: Exception) -> GoferError:
+        if isinstance(error, Damaged):
+            return error
+        if _unreadable(error):
+            return self._damaged(error)
+        return TemporaryError(f"{self._path} cannot be opened ({error}); check the folder and the disk.")
 
     def _refusal(self, error: Exception) -> GoferError:
         if _unreadable(error):

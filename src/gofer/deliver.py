@@ -8,6 +8,7 @@ step like any other (`answer/1`): a run cannot end without its answer having arr
 from collections.abc import Mapping
 from functools import partial
 
+from gofer.engine.asking import PUT_OFF_MINUTES
 from gofer.engine.loop import Ending
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.events import Event
@@ -18,11 +19,14 @@ from gofer.workflows.schema import Reply
 
 STATUS = "status/1"
 """Call id of posting the message that says that somebody is at work."""
+WAITING = "status/2"
+"""Call id of saying that the model is not there."""
 ANSWER = "answer/1"
 """Call id of delivering the answer."""
 ANSWER_ANEW = "answer/2"
 """Call id of posting the answer anew, when the message it was to replace is gone."""
 AT_WORK = "_On it …_"
+WAITS = f"_The language model is not available now. I go on by myself when it is, within {PUT_OFF_MINUTES} minutes._"
 
 
 def conclude(ending: Ending, progress: Progress) -> RunConcluded:
@@ -39,6 +43,12 @@ async def announce(step: Step, event: Event, reply: Reply, provenance: Provenanc
         await step.call(_post(step, STATUS, event, reply, AT_WORK), provenance)
 
 
+async def postpone(step: Step, provenance: Provenance) -> None:
+    """Says once, in place of what was announced, that the run waits for its model."""
+    if posted := _posted(step):
+        await step.call(_edit(step, WAITING, posted, WAITS), provenance)
+
+
 async def deliver(
     step: Step, event: Event, reply: Reply, provenance: Provenance, concluded: RunConcluded
 ) -> RunFinished:
@@ -46,13 +56,12 @@ async def deliver(
     if reply == "none" and concluded.status == "done":
         return RunFinished(concluded.status, concluded.reason)
     post = partial(_post, step, event=event, reply=reply, text=concluded.text)
-    match step.progress.outcomes.get(STATUS):
-        case ToolResult(status="ok", details=posted):
-            delivered = await step.call(_edit(step, posted or {}, concluded.text), provenance)
-            if isinstance(delivered, ToolResult) and delivered.status == "error":
-                delivered = await step.call(post(ANSWER_ANEW), provenance)
-        case _:
-            delivered = await step.call(post(ANSWER), provenance)
+    if posted := _posted(step):
+        delivered = await step.call(_edit(step, ANSWER, posted, concluded.text), provenance)
+        if isinstance(delivered, ToolResult) and delivered.status == "error":
+            delivered = await step.call(post(ANSWER_ANEW), provenance)
+    else:
+        delivered = await step.call(post(ANSWER), provenance)
     return _finish(concluded, delivered)
 
 
@@ -69,7 +78,8 @@ def spoken(ending: Ending) -> str:
         case "needs_attention":
             return f"{ending.answer.strip()}\n\n_Please check what I did: {ending.reason}._".strip()
         case _:
-            return f"I could not finish this: {ending.reason.removeprefix('poison: ')}"
+            said = f": {ending.answer}" if ending.answer else ""
+            return f"I could not finish this: {ending.reason.removeprefix('poison: ')}{said}"
 
 
 def _post(step: Step, call: str, event: Event, reply: Reply, text: str) -> Permitted:
@@ -78,9 +88,15 @@ def _post(step: Step, call: str, event: Event, reply: Reply, text: str) -> Permi
     return Permitted(call, tool, tool.parse({"text": text, **thread}))
 
 
-def _edit(step: Step, posted: Mapping[str, object], text: str) -> Permitted:
+def _posted(step: Step) -> Mapping[str, object] | None:
+    """Channel and ts of what was announced; None when nothing was, or nobody can tell."""
+    outcome = step.progress.outcomes.get(STATUS)
+    return outcome.details if isinstance(outcome, ToolResult) and outcome.status == "ok" else None
+
+
+def _edit(step: Step, call: str, posted: Mapping[str, object], text: str) -> Permitted:
     tool = step.services.tools["slack_update_message"]
-    return Permitted(ANSWER, tool, tool.parse({"text": text, "channel": posted["channel"], "ts": posted["ts"]}))
+    return Permitted(call, tool, tool.parse({"text": text, "channel": posted["channel"], "ts": posted["ts"]}))
 
 
 def _finish(concluded: RunConcluded, delivered: Outcome) -> RunFinished:

@@ -4,9 +4,14 @@ The bytes are those of an OpenAI-compatible Chat Completions request. A message 
 enters the conversation, and never again.
 """
 
+import json
 from dataclasses import dataclass
+from typing import cast
 
-from gofer.canonical import encode
+from gofer.canonical import MAX_DEPTH, clean, deeper_than, encode, finite, refuse_constant
+
+ARGUMENTS_LIMIT = 200_000
+"""Characters of the arguments of one call that are read at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +19,7 @@ class ToolAsk:
     """One tool call as the model asked for it. `arguments` is its own JSON text, not yet trusted."""
 
     id: str
-    """The provider's id; ours is `<turn>.<index>`."""
+    """The provider's id, empty when it sent none; ours is `<turn>.<index>`."""
     tool: str
     arguments: str
 
@@ -26,6 +31,35 @@ class Usage:
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+
+
+def arguments(text: str) -> dict[str, object]:
+    """What a model wrote as the arguments of a call. Raises ValueError that says what they are instead of an object."""
+    if len(text) > ARGUMENTS_LIMIT:
+        raise ValueError(f"longer than {ARGUMENTS_LIMIT} characters")
+    try:
+        value: object = _decoder.decode(clean(text))
+        if "\\u" in text:
+            # Raises for half a character, which can be written as an escape and sent nowhere.
+            json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise ValueError("not JSON") from error
+    if deeper_than(value, MAX_DEPTH):
+        raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+    if not isinstance(value, dict):
+        raise ValueError("no JSON object")  # noqa: TRY004
+    return cast(dict[str, object], value)
+
+
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object whose keys differ: of two values under one key nobody can tell which was meant."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError("a key stands twice")
+    return value
+
+
+_decoder = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite, object_pairs_hook=_distinct)
 
 
 def system(text: str) -> bytes:

@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 
-from gofer.deliver import announce, conclude, deliver
+from gofer.deliver import announce, conclude, deliver, postpone
 from gofer.engine.admission import admit, pinned
+from gofer.engine.asking import Parked
 from gofer.engine.loop import Ending, coordinate
 from gofer.engine.services import Services
 from gofer.engine.step import Step
 from gofer.errors import Cancelled, OutOfTime, RunStopped
 from gofer.events import Event
 from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked
+from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Reply
 
@@ -60,6 +62,8 @@ class Owner:
             return await self._to_its_end(step)
         except OutOfTime:
             return RunHandedOver()
+        except Parked as parked:
+            return parked.entry
 
     async def _to_its_end(self, step: Step) -> RunFinished:
         event, loaded = step.progress.event, self.catalog.workflows.get(step.progress.workflow)
@@ -83,13 +87,20 @@ class Owner:
                 started = await admit(step, event, loaded)
                 await self._show_public(step)
             bundle = await pinned(self.services, started)
-            provenance = step.provenance(bundle.loaded.prompt_file)
-            await announce(step, event, loaded.workflow.reply, provenance)
-            return await coordinate(step, bundle, provenance)
+            return await self._coordinate(step, event, bundle)
         except RunStopped as error:
             return Ending("failed", reason=str(error))
         except Cancelled as error:
             return Ending("cancelled", step.conversation.answer, str(error))
+
+    async def _coordinate(self, step: Step, event: Event, bundle: Bundle) -> Ending:
+        provenance = step.provenance(bundle.loaded.prompt_file)
+        await announce(step, event, bundle.loaded.workflow.reply, provenance)
+        try:
+            return await coordinate(step, bundle, provenance)
+        except Parked:
+            await postpone(step, provenance)
+            raise
 
     async def _show_public(self, step: Step) -> None:
         """Gives a run that turned out not to be private its place in the lists."""

@@ -109,7 +109,9 @@ class Worker:
         try:
             await self._wake(bell.run)
             if head := await store.oldest_runnable(conversation):
-                work = self.continue_run(head, owner, term, attempt=bell.receives)
+                # How often the bell was heard says something of the run it rang for, and of no other.
+                attempt = bell.receives if head.run == bell.run else 1
+                work = self.continue_run(head, owner, term, attempt=attempt)
                 await self._while_leased(work, conversation, owner, bell)
         finally:
             await store.release(conversation, owner)
@@ -192,8 +194,9 @@ class Worker:
                 await self._show(head, status, reason, step)
                 if step.progress.private:
                     await self._delete(head.run)
-            case RunParked(until=until):
-                await self._show(head, "parked", step=step)
+            case RunParked(why=why, until=until):
+                reason = step.progress.deferred_why if why == "model" else ""
+                await self._show(head, "parked", reason, step, wakes_at=until)
                 # Whoever put something into its inbox before the head said so was told that it is busy.
                 news = await self.services.store.items(head.run)
                 seconds = 0.0 if news else until / 1000 - self.services.outside.clock.now()
@@ -208,8 +211,11 @@ class Worker:
         except TemporaryError as error:
             _log.warning("what is left of run %s is deleted with the next purge: %s", run, error)
 
-    async def _show(self, head: Head, status: HeadStatus, reason: str = "", step: Step | None = None) -> None:
+    async def _show(
+        self, head: Head, status: HeadStatus, reason: str = "", step: Step | None = None, wakes_at: int = 0
+    ) -> None:
         """Writes the head; with what the journal says of the run when it was read."""
         at = int(self.services.outside.clock.now() * 1000)
         private, frames = (step.progress.private, step.frames) if step else (None, 0)
-        await self.services.store.put_head(head.now(status, at, private=private, reason=reason, frames=frames))
+        changed = head.now(status, at, private=private, reason=reason, wakes_at=wakes_at, frames=frames)
+        await self.services.store.put_head(changed)

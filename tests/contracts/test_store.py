@@ -152,6 +152,13 @@ async def test_unfinished_runs_that_stand_still_are_found_oldest_first(store: St
     assert [item.run for item in await store.unfinished(901, 1)] == ["old"]
 
 
+async def test_what_is_parked_until_later_does_not_stand_still_before(store: Store) -> None:
+    await store.put_head(head("parked", 60, status="parked", updated_at=200, wakes_at=900))
+    assert await store.head("parked") == head("parked", 60, status="parked", updated_at=200, wakes_at=900)
+    assert list(await store.unfinished(900, 10)) == []
+    assert [item.run for item in await store.unfinished(901, 10)] == ["parked"]
+
+
 async def test_all_leases_can_be_dropped_by_who_knows_that_their_holders_are_dead(store: Store) -> None:
     await store.lease("c1", "dead", NOON, 60)
     await store.drop_leases()

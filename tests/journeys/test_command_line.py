@@ -2,7 +2,11 @@
 
 import asyncio
 import json
+import re
 import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -30,9 +34,9 @@ def gofer(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, st
     return code, out, err
 
 
-def run_json(capsys: pytest.CaptureFixture[str]) -> dict:
-    code, out, _ = gofer(capsys, "run", "answer-here", "--event", EVENT, "--json")
-    assert code == 0
+def run_json(capsys: pytest.CaptureFixture[str], code: int = 0) -> dict:
+    exit_code, out, _ = gofer(capsys, "run", "answer-here", "--event", EVENT, "--json")
+    assert exit_code == code
     return json.loads(out)
 
 
@@ -47,19 +51,49 @@ def test_the_tour_plays_and_says_what_happened(capsys: pytest.CaptureFixture[str
     assert "Runs: 1. Answers in the thread: 1." in out
 
 
-def test_a_tour_that_fails_says_why_in_one_sentence(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{port}/v1")
+class Busy(BaseHTTPRequestHandler):
+    """A provider of models that has no time for an hour."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(503)
+        self.send_header("Retry-After", "3600")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def busy_model(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Busy) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
+        yield
+        server.shutdown()
+
+
+@pytest.mark.usefixtures("busy_model")
+def test_a_tour_that_fails_says_why_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = gofer(capsys, "demo", "--exit")
     assert code == 1
     assert "came out as they must" not in out
     assert err.splitlines()[-1] == (
-        "The tour failed: the run ended as failed: The model could not be reached; try again in a minute."
+        "The tour failed: the mention was not answered, its run is parked: "
+        "The model's provider is busy or failing (HTTP 503); try again in a minute."
     )
     assert "Traceback" not in err
+
+
+@pytest.mark.usefixtures("busy_model")
+def test_a_run_by_hand_whose_model_is_not_there_says_when_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    result = run_json(capsys, code=1)
+    assert (result["status"], result["answer"]) == ("needs_attention", "")
+    assert re.fullmatch(
+        r"the run is parked until .+Z; whoever serves this folder then goes on with it", result["reason"]
+    )
+    code, out, _ = gofer(capsys, "runs")
+    assert (code, "parked" in out, "HTTP 503" in out) == (0, True, True)
 
 
 def test_runs_are_limited_and_newest_first(capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,6 +26,7 @@ class Faults:
     lost: float = 0.03
     refused: float = 0.04
     late: float = 0.06
+    absent: float = 0.15
     over: bool = False
     seen: Counter[str] = field(default_factory=Counter)
     limbo: list["asyncio.Future[None]"] = field(default_factory=list)

@@ -34,6 +34,7 @@ def rows(count: int) -> list[tuple[str, str]]:
         ("throttled calls to a store", f"{faults['throttle']:,}"),
         ("effects whose answer was lost, landing up to 30 seconds late", f"{faults['late']:,}"),
         ("effects that were refused", f"{faults['refused']:,}"),
+        ("questions to a model that was not there for minutes", f"{faults['absent']:,}"),
         ("takeovers of a run", f"{takeovers:,}"),
         ("violations", f"**{violations}**"),
         ("calls whose outcome nobody can tell", f"{unknown:,} of {calls:,}"),

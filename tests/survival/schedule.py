@@ -46,7 +46,7 @@ LIMITS = Limits(tool_calls=100, llm_calls=100, tokens=10**9, minutes=10**6, usd=
 WORKFLOW = Workflow(
     description="d", owner="#o", when=("slack.mention",), tools=("search", "page", "ticket", "mail"), limits=LIMITS
 )
-CATALOG = Catalog({"w": Loaded("w", WORKFLOW, "Simulate.", "agents/w.md", "m")}, Defaults())
+CATALOG = Catalog({"w": Loaded("w", WORKFLOW, "Simulate.", "agents/w.md", ("m", "n"))}, Defaults())
 PRIVATE = replace(mention(ts="1.0"), private=True)
 """The mention whose run is deleted as soon as it ended."""
 FAULTS_UNTIL, PATIENCE_UNTIL = 2_500.0, 12_000.0

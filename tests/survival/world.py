@@ -129,7 +129,7 @@ def _tool(name: str, effect: Effect) -> Tool[Anything]:
 
 
 class RestlessModel:
-    """Asks for the tools of the plan, with other words every time it is asked."""
+    """Asks for the tools of the plan, with other words every time; sometimes it is not there for minutes."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -138,6 +138,8 @@ class RestlessModel:
     async def ask(self, body: bytes, timeout: float) -> Answer:
         await self._machine.boundary()
         self.asked += 1
+        if self._machine.suffers("absent"):
+            raise TemporaryError("nobody is there", retry_after=self._machine.faults.chance.uniform(70, 400))
         turn = sum(message["role"] == "assistant" for message in json.loads(body)["messages"])
         await asyncio.sleep(self._machine.faults.chance.uniform(1, 10))
         await self._machine.boundary()

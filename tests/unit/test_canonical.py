@@ -69,3 +69,10 @@ def test_reading_fields_of_the_wrong_type_gives_nothing() -> None:
     assert as_object([1]) == {}
     assert as_list({"a": 1}) == []
     assert as_text(7) == ""
+
+
+@pytest.mark.parametrize("raw", [b"1e999", b'{"n": [-1e400]}'])
+def test_a_number_that_would_become_an_infinity_is_refused(raw: bytes) -> None:
+    with pytest.raises(BadRequest):
+        decode(raw)
+    assert decode(b"1.5e300") == 1.5e300

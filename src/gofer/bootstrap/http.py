@@ -35,6 +35,9 @@ class _LimitedTransport(httpx2.AsyncHTTPTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         response = await super().handle_async_request(request)
+        if request.headers.get("accept-encoding") == "identity":
+            # Compressed all the same: a few kilobytes could unpack into gigabytes, so nothing is unpacked.
+            response.headers.pop("content-encoding", None)
         if isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _LimitedBody(response.stream)
         return response

@@ -20,6 +20,7 @@ from gofer.journal.entries import RunFinished
 from gofer.journal.log import read_journal
 from gofer.projections import progress
 from gofer.projections.progress import Progress
+from gofer.projections.trace import timestamp
 from gofer.simulators.demo import demo_world
 from gofer.triggers.door import Handshake, Ignored
 from gofer.triggers.slack import SlackDoor
@@ -72,7 +73,7 @@ def _by_hand(event: Event, laptop: Laptop) -> Event:
 
 
 def _result(run: str, done: Progress, seconds: float) -> dict[str, object]:
-    finished = done.finished or RunFinished("needs_attention", "the run did not end")
+    finished = done.finished or RunFinished("needs_attention", _why_not(done))
     return {
         "run": run,
         "workflow": done.workflow,
@@ -89,6 +90,12 @@ def _result(run: str, done: Progress, seconds: float) -> dict[str, object]:
         "tool_calls": done.tool_calls,
         "seconds": round(seconds, 3),
     }
+
+
+def _why_not(done: Progress) -> str:
+    if done.parked is None:
+        return "the run did not end"
+    return f"the run is parked until {timestamp(done.parked.until)}; whoever serves this folder then goes on with it"
 
 
 def _payload(path: Path) -> Mapping[str, object]:

@@ -1,7 +1,7 @@
 """What exactly is a model sent? A stable prefix that only grows, and one fresh tail.
 
 The bytes of a request are `{params, tools, "messages": [system, history…, tail]}`, encoded once: consecutive
-requests of a run share every byte up to the tail, so that a provider's prompt cache holds.
+requests of a run to one model share every byte up to the tail, so that a provider's prompt cache holds.
 """
 
 import hashlib
@@ -9,22 +9,35 @@ from collections.abc import Mapping, Sequence
 
 from gofer import messages
 from gofer.canonical import encode
-from gofer.projections.conversation import Conversation
+from gofer.projections.conversation import Conversation, Flaw
 from gofer.projections.progress import Progress
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.schema import Limits
 
+REMARKS: Mapping[Flaw, str] = {
+    "empty": "[Gofer, by code] Your last answer was empty. Answer in words, or call a tool.",
+    "cut": "[Gofer, by code] Your last answer was cut off at the limit of one answer. Write a shorter one.",
+}
+"""What a model is told right after an answer that leaves nothing to go on with."""
+
 
 class Window:
-    """The growing prefix of one run's requests. Each message is copied and hashed once."""
+    """The growing prefix of one run's requests. Each message is copied and hashed once for each model in a row."""
 
     def __init__(self, bundle: Bundle) -> None:
-        self._prefix = bytearray(head(bundle.params(), bundle.tools, bundle.loaded.system))
+        self._bundle = bundle
+        self._begin({})
+
+    def _begin(self, params: Mapping[str, object]) -> None:
+        self._params = params
+        self._prefix = bytearray(head(params, self._bundle.tools, self._bundle.loaded.system))
         self._hash = hashlib.sha256(self._prefix)
         self._taken = 0
 
-    def request(self, conversation: Conversation, tail: str) -> tuple[str, bytes]:
-        """The hash of everything before the tail, and the exact bytes of the request."""
+    def request(self, params: Mapping[str, object], conversation: Conversation, tail: str) -> tuple[str, bytes]:
+        """The hash of everything before the tail, and the exact bytes of the request to the model of `params`."""
+        if params != self._params:
+            self._begin(params)
         for part in conversation.parts[self._taken :]:
             self._prefix += b"," + part
             self._hash.update(b"," + part)

@@ -33,6 +33,8 @@ class Patience:
     """How far the clocks of two machines may be apart."""
     backoff: float = 1.0
     """The first pause before a model that was busy is asked again; each further one is four times as long."""
+    pause: float = 60.0
+    """How long a run is put off first when none of its models is there; each further time twice as long."""
 
 
 _LOST = "it was under way when its worker was lost"

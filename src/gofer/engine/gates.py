@@ -5,17 +5,22 @@ Gates are plain functions of the progress so far: they await nothing and write n
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, assert_never
 
 from gofer.engine.step import Permitted
 from gofer.errors import ToolError
 from gofer.messages import ToolAsk
+from gofer.projections.conversation import Conversation
 from gofer.projections.progress import Progress
 from gofer.tools.tool import Tool
 from gofer.workflows.schema import Limits
 
 CALLS_PER_TURN = 64
 """Tool calls of one model answer that are looked at; the rest are refused."""
+STRIKES = 3
+"""Answers in a row of which nothing is of use before a run ends."""
+_QUOTED = 300
+"""Characters people are shown of a refusal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +33,35 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The run ends with what it has so far."""
+    """The run ends: with what it has so far, or as failed."""
 
     reason: str
+    status: Literal["limited", "failed"] = "limited"
+    said: str = ""
+    """For a failed one: what the model said to it, for people."""
+
+
+def answer(conversation: Conversation) -> Stop | None:
+    """Whether the model's last answer ends the run: a refusal does, and so does the third in a row of no use."""
+    said = conversation.answer.strip()
+    match conversation.flaw:
+        case "refusal":
+            return Stop("the model refused", "failed", said[:_QUOTED])
+        case "filtered":
+            return Stop("the filter of the model's provider stopped its answer; ask in other words", "failed")
+        case _ if conversation.strikes < STRIKES:
+            return None
+        case "cut" if said:
+            return Stop(f"stopped after {STRIKES} answers of no use in a row, the last one cut off at its limit")
+        case "cut":
+            text = "the last one was cut off before its first word; a larger max_output_tokens helps"
+        case "uncallable":
+            text = "the last one asked for tools in a way that cannot be carried out"
+        case "empty" | "":
+            text = "the last one was empty"
+        case _:
+            assert_never(conversation.flaw)
+    return Stop(f"{STRIKES} answers of the model in a row were of no use: {text}", "failed")
 
 
 def budget(progress: Progress, limits: Limits, now_ms: int) -> Stop | None:
@@ -66,7 +97,7 @@ def permission(call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]]) -> Per
     tool = granted.get(ask.tool)
     if tool is None:
         names = ", ".join(granted) or "none"
-        return Refused(call, f"There is no tool {ask.tool!r} here. The tools of this workflow: {names}.")
+        return Refused(call, f"There is no tool {ask.tool[:64]!r} here. The tools of this workflow: {names}.")
     try:
         return Permitted(call, tool, tool.parse(ask.arguments))
     except ToolError as error:

@@ -15,7 +15,9 @@ from gofer.tools.tool import Provenance, Tool
 from gofer.workflows.bundle import Bundle
 
 MODEL_SECONDS = 300.0
-"""How long one model call may take at most."""
+"""How long one model may take for one answer at most."""
+LEAST_SECONDS = 60.0
+"""How long a model is given at least, however little the run has left: less would look as if it were not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +31,28 @@ class Ending:
 
 async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Ending:
     """Lets the model decide until it answers or a limit stops it. Raises what `step` raises."""
-    limits = bundle.loaded.workflow.limits
     granted = {name: step.services.tools[name] for name in bundle.loaded.workflow.tools if name in step.services.tools}
     window = Window(bundle)
     while not step.conversation.answered:
-        if step.conversation.open:
+        stop = gates.answer(step.conversation)
+        if not stop and step.conversation.open:
             stop = await _turn(step, bundle, granted, provenance)
-        elif not (stop := gates.model_call(step.progress, limits, step.now_ms())):
-            left = limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
-            fresh = tail(step.progress, limits)
-            await step.ask_model(window, bundle.params(), fresh, min(MODEL_SECONDS, max(left, 1.0)))
+        elif not stop:
+            stop = await _ask(step, bundle, window)
         if stop:
-            return Ending("limited", step.conversation.answer, stop.reason)
+            return Ending(stop.status, step.conversation.answer if stop.status == "limited" else stop.said, stop.reason)
     return Ending("done", step.conversation.answer)
+
+
+async def _ask(step: Step, bundle: Bundle, window: Window) -> gates.Stop | None:
+    """Asks the model what comes next."""
+    limits = bundle.loaded.workflow.limits
+    if stop := gates.model_call(step.progress, limits, step.now_ms()):
+        return stop
+    left = limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
+    timeout = min(MODEL_SECONDS, max(left, LEAST_SECONDS))
+    await step.ask_model(window, bundle.params(), tail(step.progress, limits), timeout)
+    return None
 
 
 async def _turn(

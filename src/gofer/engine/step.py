@@ -6,12 +6,12 @@ share a frame. On resume a call with an outcome is answered from the journal, an
 """
 
 import asyncio
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gofer.engine.context import Window
+from gofer.engine import asking
+from gofer.engine.context import REMARKS, Window
 from gofer.engine.effects import Done, Permit, Refused, Silence, Unknown, carry_out, longest, quiet_seconds
 from gofer.engine.services import Services
 from gofer.engine.term import Term
@@ -25,13 +25,6 @@ from gofer.tools.tool import Arguments, Call, Provenance, Tool
 
 TEXT_LIMIT = 40_000
 """Characters of one tool result that a model is shown at most."""
-
-ATTEMPTS = 3
-"""How often a model is asked with one request before the run gives up."""
-LONGEST_PAUSE = 60.0
-"""Seconds a run waits for a model at most; a provider that asks for more is given up."""
-
-_log = logging.getLogger(__name__)
 
 Outcome = e.ToolResult | e.ToolUnknown
 
@@ -86,37 +79,35 @@ class Step:
         """Wall clock, unix milliseconds."""
         return int(self.services.outside.clock.now() * 1000)
 
-    async def ask_model(self, window: Window, params: Mapping[str, object], tail: str, timeout: float) -> None:
-        """Asks the model with the conversation so far.
+    async def ask_model(self, window: Window, chain: Sequence[asking.Params], tail: str, timeout: float) -> None:
+        """Asks with the conversation so far, one model after the other until one answers, `timeout` seconds each.
 
-        Raises RunStopped when it has no answer; Cancelled or OutOfTime when nothing new may begin.
+        Raises RunStopped when none will, Parked when one may later; Cancelled or OutOfTime when nothing new may begin.
         """
-        await self._before_an_intent(timeout)
-        prefix_sha256, body = window.request(self.conversation, tail)
-        self.note(e.LlmRequest(self.conversation.through, prefix_sha256, params, tail))
-        await self.commit()
-        began = self._elapsed(0)
-        answer = await self._answer(body, timeout)
+        failures: list[TemporaryError | RunStopped] = []
+        for params in asking.order(chain, self.progress.asked):
+            if failures:
+                self.note(e.CallDeferred("model", str(failures[-1])))
+            await self._before_an_intent(timeout)
+            prefix_sha256, body = window.request(params, self.conversation, tail)
+            self.note(e.LlmRequest(self.conversation.through, prefix_sha256, params, tail))
+            await self.commit()
+            began = self._elapsed(0)
+            try:
+                return self._hear(await asking.answer(self.services, body, timeout), began)
+            except (TemporaryError, RunStopped) as error:
+                failures.append(error)
+        deferred = asking.put_off(failures, self.progress, self.services.patience.pause, self.now_ms())
+        self.note(deferred)
+        raise asking.Parked(e.RunParked("model", deferred.until))
+
+    def _hear(self, answer: Answer, began: int) -> None:
         cost = self.services.prices.cost(answer.model, answer.usage)
         took = self._elapsed(began)
         self.note(e.LlmResponse(answer.text, answer.asks, answer.finish, answer.model, answer.usage, cost, took))
-
-    async def _answer(self, body: bytes, timeout: float) -> Answer:
-        """The model's answer to one request, sent again a few times while it is busy; `timeout` seconds in all."""
-        clock = self.services.outside.clock
-        deadline, pause = clock.monotonic() + timeout, self.services.patience.backoff
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                return await self.services.model.ask(body, deadline - clock.monotonic())
-            except TemporaryError as error:
-                wait = max(pause, error.retry_after)
-                late = clock.monotonic() + wait >= deadline
-                if attempt == ATTEMPTS or wait > LONGEST_PAUSE or late:
-                    raise RunStopped(str(error)) from error
-                _log.warning("the model did not answer, attempt %d: %s", attempt, error)
-            await asyncio.sleep(wait)
-            pause *= 4
-        raise AssertionError("the last attempt returns or raises")
+        if remark := REMARKS.get(self.conversation.flaw):
+            # In the frame of the answer: it leaves no other trace in the history.
+            self.note(e.MessageReceived(remark))
 
     async def call(self, permitted: Permitted, provenance: Provenance) -> Outcome:
         """One call, whatever state the journal has it in: its recorded outcome, or a new one."""

@@ -34,6 +34,8 @@ class Head:
     updated_at: int = 0
     """Unix milliseconds."""
     reason: str = ""
+    wakes_at: int = 0
+    """Unix milliseconds until which it is parked; 0 when it is not."""
     frames: int = 0
     """How many frames the run is known to have at least, 0 when unknown; a journal with fewer was cut."""
     retention: Retention = "due"
@@ -46,11 +48,18 @@ class Head:
 
     @property
     def touched_at(self) -> int:
-        """When anybody last wrote about the run, unix milliseconds."""
-        return max(self.accepted_at, self.updated_at)
+        """When anybody last wrote about the run, or will ring for it, unix milliseconds."""
+        return max(self.accepted_at, self.updated_at, self.wakes_at)
 
     def now(
-        self, status: HeadStatus, at: int, *, private: bool | None = None, reason: str = "", frames: int = 0
+        self,
+        status: HeadStatus,
+        at: int,
+        *,
+        private: bool | None = None,
+        reason: str = "",
+        wakes_at: int = 0,
+        frames: int = 0,
     ) -> "Head":
         """The head after a change; `private` None leaves it as it is, and so do fewer `frames` than it knows of."""
         return replace(
@@ -58,6 +67,7 @@ class Head:
             status=status,
             updated_at=at,
             reason=reason,
+            wakes_at=wakes_at,
             private=self.private if private is None else private,
             frames=max(self.frames, frames),
         )

@@ -74,7 +74,7 @@ class LlmResponse:
     text: str
     asks: tuple[ToolAsk, ...]
     finish: str
-    """The provider's reason for stopping: stop, tool_calls, length, content_filter."""
+    """Why it stopped: stop, tool_calls, length, content_filter; or refusal, where the model says that it will not."""
     model: str
     usage: Usage
     cost_usd: float | None

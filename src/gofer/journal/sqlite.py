@@ -21,13 +21,13 @@ CREATE TABLE IF NOT EXISTS keys (run TEXT PRIMARY KEY, key BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS heads (
     run TEXT PRIMARY KEY, workflow TEXT NOT NULL, conversation TEXT NOT NULL, accepted_at INTEGER NOT NULL,
     status TEXT NOT NULL, private INTEGER NOT NULL, updated_at INTEGER NOT NULL, reason TEXT NOT NULL,
-    frames INTEGER NOT NULL, retention TEXT NOT NULL
+    wakes_at INTEGER NOT NULL, frames INTEGER NOT NULL, retention TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS heads_by_age ON heads (accepted_at DESC, run);
 CREATE INDEX IF NOT EXISTS heads_runnable ON heads (conversation, accepted_at, run)
     WHERE status IN ('queued', 'running');
 CREATE INDEX IF NOT EXISTS heads_of_conversation ON heads (conversation, workflow, accepted_at DESC);
-CREATE INDEX IF NOT EXISTS heads_unfinished ON heads (max(accepted_at, updated_at), run)
+CREATE INDEX IF NOT EXISTS heads_unfinished ON heads (max(accepted_at, updated_at, wakes_at), run)
     WHERE status IN ('queued', 'running', 'parked');
 CREATE INDEX IF NOT EXISTS heads_ended ON heads (retention, max(accepted_at, updated_at), run)
     WHERE status NOT IN ('queued', 'running', 'parked');
@@ -40,8 +40,8 @@ CREATE TABLE IF NOT EXISTS inbox (
 Row = tuple[Any, ...]
 """What SQLite gives back: values of the types that SCHEMA declares."""
 
-_HEAD = "run, workflow, conversation, accepted_at, status, private, updated_at, reason, frames, retention"
-_HEAD_TYPES = (str, str, str, int, str, int, int, str, int, str)
+_HEAD = "run, workflow, conversation, accepted_at, status, private, updated_at, reason, wakes_at, frames, retention"
+_HEAD_TYPES = (str, str, str, int, str, int, int, str, int, int, str)
 _LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999; a number beyond it was never a time."""
 _REPLACED = ", ".join(f"{name} = excluded.{name}" for name in _HEAD.split(", ")[1:-1])
@@ -141,8 +141,8 @@ class SqliteStore:
     async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
         """See Store.unfinished."""
         rows = await self._rows(
-            f"SELECT {_HEAD} FROM heads WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at) < ?"
-            " ORDER BY max(accepted_at, updated_at), run LIMIT ?",
+            f"SELECT {_HEAD} FROM heads WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at, wakes_at) < ?"
+            " ORDER BY max(accepted_at, updated_at, wakes_at), run LIMIT ?",
             (before, limit),
         )
         return [_head(row) for row in rows]
@@ -239,17 +239,19 @@ def _row(head: Head) -> Row:
         int(head.private),
         head.updated_at,
         head.reason,
+        head.wakes_at,
         head.frames,
         head.retention,
     )
 
 
 def _head(row: Row) -> Head:
-    run, workflow, conversation, accepted_at, status, private, updated_at, reason, frames, retention = row
-    plausible = tuple(map(type, row)) == _HEAD_TYPES and all(0 <= at <= _LATEST for at in (accepted_at, updated_at))
+    run, workflow, conversation, accepted_at, status, private, updated_at, *rest = row
+    times = (accepted_at, updated_at, rest[1])
+    plausible = tuple(map(type, row)) == _HEAD_TYPES and all(0 <= at <= _LATEST for at in times)
     if not plausible:
         raise Damaged(f"The list row of run {run} is not what was written; restore gofer.db from a backup.")
-    return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, reason, frames, retention)
+    return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, *rest)
 
 
 def _frame(connection: sqlite3.Connection, run: str, n: int) -> bytes | None:

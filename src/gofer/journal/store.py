@@ -62,7 +62,7 @@ class Store(Protocol):
         ...
 
     async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
-        """Runs that have not ended and whose head was last written before `before` (unix ms), oldest first."""
+        """Runs that have not ended and whose `touched_at` is before `before` (unix ms), oldest first."""
         ...
 
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:

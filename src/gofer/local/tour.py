@@ -61,7 +61,7 @@ class Tour:
         answers = self.answers(asked)
         self.show_thread(asked)
         if head.status != "done":
-            raise TourFailed(f"the run ended as {head.status}: {head.reason.rstrip('.')}")
+            raise TourFailed(f"the mention was not answered, its run is {head.status}: {head.reason.rstrip('.')}")
         if len(answers) != 1:
             raise TourFailed(f"expected one answer in the thread, found {len(answers)}")
         self.say("Each step of that run was journaled before and after it happened. Its trace:")

@@ -3,7 +3,12 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from gofer.errors import TemporaryError
 from gofer.messages import ToolAsk, Usage
+
+
+class Unusable(TemporaryError):
+    """An answer came and is none: asking again at once may help, waiting for the provider does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +18,7 @@ class Answer:
     text: str
     asks: tuple[ToolAsk, ...]
     finish: str
-    """Why it stopped: stop, tool_calls, length, content_filter."""
+    """Why it stopped: stop, tool_calls, length, content_filter; or refusal, where the model says that it will not."""
     model: str
     """The model that answered, by its provider's name."""
     usage: Usage
@@ -25,6 +30,7 @@ class Model(Protocol):
     async def ask(self, body: bytes, timeout: float) -> Answer:
         """Sends the exact bytes of a request once, `timeout` seconds at most.
 
-        Raises TemporaryError when no answer came that may come later, RunStopped when none will.
+        Raises TemporaryError when no answer came that may come later, Unusable when what came is none, RunStopped
+        when the request was refused.
         """
         ...

@@ -1,22 +1,34 @@
 """How is an OpenAI-compatible endpoint asked with bytes we made ourselves?
 
 The SDK's client brings authentication, timeouts and errors; its transform of the request, which rewrites the
-whole history on every call, is passed by: the body is ours, byte for byte. Its retries are off.
+whole history on every call, is passed by: the body is ours, byte for byte. Its retries are off. Nothing that comes back
+is taken for what it should be: sizes are limited, and a part of another shape counts as not there.
 """
 
 import asyncio
 import re
 from collections.abc import Mapping
+from typing import cast
 
 import httpx2
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI, AuthenticationError
+from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream, AuthenticationError
 
 from gofer.canonical import as_list, as_object, as_text, decode, encode_text
 from gofer.errors import BadRequest, RunStopped, TemporaryError
 from gofer.messages import ToolAsk, Usage
-from gofer.models.model import Answer
+from gofer.models.model import Answer, Unusable
 
-_JSON = {"Content-Type": "application/json"}
+ANSWER_BYTES = 10_000_000
+"""Bytes of an answer that are read at most."""
+TEXT_LIMIT = 200_000
+"""Characters of an answer's text that are kept."""
+MOST_CALLS = 128
+"""Tool calls of an answer that are kept."""
+_NAME_LIMIT = 200
+"""Characters of a name that are kept: of a model, a reason for stopping, an id, a tool."""
+
+# Not compressed: what is read is what is limited.
+_HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 _MOST_TOKENS = 10**9
 
 
@@ -31,57 +43,77 @@ class OpenAIModel:
         try:
             # The SDK's timeout is for each read; this one is for the whole exchange.
             async with asyncio.timeout(timeout):
-                response = await self._client.post(
-                    "/chat/completions",
-                    content=body,
-                    cast_to=httpx2.Response,
-                    options={"headers": _JSON, "timeout": timeout, "max_retries": 0},
-                )
+                raw = await self._exchange(body, timeout)
         except TimeoutError as error:
             raise TemporaryError(f"The model did not answer within {timeout:.0f} seconds; try again.") from error
         except AuthenticationError as error:
             raise RunStopped("The model's provider does not accept the API key; check OPENAI_API_KEY.") from error
         except APIStatusError as error:
             raise _status_error(error.status_code, error.response.headers.get("retry-after", "")) from error
-        except APIConnectionError as error:
+        except (APIError, httpx2.HTTPError, OSError) as error:
             raise TemporaryError("The model could not be reached; try again in a minute.") from error
-        return parse_answer(response.content)
+        return parse_answer(raw)
+
+    async def _exchange(self, body: bytes, timeout: float) -> bytes:
+        """The body of the answer. Raises Unusable when it is too large, and what the SDK and its client raise."""
+        posted = await self._client.post(
+            "/chat/completions",
+            content=body,
+            cast_to=httpx2.Response,
+            options={"headers": _HEADERS, "timeout": timeout, "max_retries": 0},
+            stream=True,
+            stream_cls=AsyncStream[object],
+        )
+        # Asked for as a stream and cast to a response, it is the response whose body has yet to be read.
+        response = cast(httpx2.Response, posted)
+        try:
+            return await _read(response)
+        finally:
+            await response.aclose()
+
+
+async def _read(response: httpx2.Response) -> bytes:
+    raw = bytearray()
+    async for chunk in response.aiter_bytes():
+        raw += chunk
+        if len(raw) > ANSWER_BYTES:
+            raise Unusable(f"The model's answer was larger than {ANSWER_BYTES} bytes; check OPENAI_BASE_URL.")
+    return bytes(raw)
 
 
 def parse_answer(raw: bytes) -> Answer:
-    """The answer in the body of a Chat Completions response. Raises TemporaryError for anything else."""
+    """The answer in the body of a Chat Completions response. Raises Unusable for anything else."""
     try:
         body = as_object(decode(raw))
     except BadRequest as error:
-        raise TemporaryError("The model's answer was not JSON; try again.") from error
+        raise Unusable("The model's answer was not JSON; check OPENAI_BASE_URL.") from error
     choices = as_list(body.get("choices"))
     if not choices:
-        raise TemporaryError("The model's answer was empty; try again.")
+        raise Unusable("The model's answer held no choices; check OPENAI_BASE_URL and the model's name.")
     choice = as_object(choices[0])
     message = as_object(choice.get("message"))
+    refusal = as_text(message.get("refusal"))
+    finish = "refusal" if refusal else as_text(choice.get("finish_reason"))[:_NAME_LIMIT] or "stop"
+    calls = as_list(message.get("tool_calls"))[:MOST_CALLS]
     return Answer(
-        text=_text(message.get("content")) or as_text(message.get("refusal")),
-        asks=tuple(_ask(as_object(call), index) for index, call in enumerate(as_list(message.get("tool_calls")))),
-        finish=as_text(choice.get("finish_reason")) or "stop",
-        model=as_text(body.get("model")),
+        text=(refusal or _text(message.get("content")))[:TEXT_LIMIT],
+        asks=tuple(_ask(as_object(call), cut=finish == "length") for call in calls),
+        finish=finish,
+        model=as_text(body.get("model"))[:_NAME_LIMIT],
         usage=_usage(as_object(body.get("usage"))),
     )
 
 
-def _ask(call: Mapping[str, object], index: int) -> ToolAsk:
+def _ask(call: Mapping[str, object], *, cut: bool) -> ToolAsk:
     function = as_object(call.get("function"))
+    arguments = function.get("arguments")
+    # Left out means none; but where an answer was cut, they may just not have come any more.
+    text = as_text(arguments) if isinstance(arguments, str) else "" if arguments is None else encode_text(arguments)
     return ToolAsk(
-        id=as_text(call.get("id")) or f"call_{index}",
-        tool=as_text(function.get("name")),
-        arguments=_arguments(function.get("arguments")),
+        id=as_text(call.get("id"))[:_NAME_LIMIT],
+        tool=as_text(function.get("name"))[:_NAME_LIMIT],
+        arguments=text or ("" if cut else "{}"),
     )
-
-
-def _arguments(value: object) -> str:
-    """The JSON text of a call's arguments; some servers send the object itself."""
-    if value is None or value == "":
-        return "{}"
-    return as_text(value) if isinstance(value, str) else encode_text(value)
 
 
 def _text(content: object) -> str:

@@ -1,12 +1,13 @@
 """What has been said between a run and its model, as encoded messages?
 
 Every message is encoded once, when its entry is folded. The outcomes of a turn enter together and in the order
-of the calls, whatever order they came in, so a history never has a call without its outcome.
+of the calls, whatever order they came in, so a history never has a call without its outcome. An answer that says
+nothing does not enter at all.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import Literal, assert_never
 
 from gofer import messages
 from gofer.journal.entries import (
@@ -29,6 +30,11 @@ from gofer.journal.entries import (
     ToolUnknown,
 )
 from gofer.messages import ToolAsk
+from gofer.projections.repair import presentable
+
+Flaw = Literal["", "empty", "cut", "uncallable", "refusal", "filtered"]
+"""What is wrong with the model's last answer: nothing; neither text nor calls; cut off before any call; calls of which
+none could happen; the model says that it will not; its provider does not let it through."""
 
 
 @dataclass(slots=True)
@@ -50,7 +56,16 @@ class Conversation:
     held: list[bytes] = field(default_factory=list[bytes])
     """Messages that came while calls of the turn were open; they follow its outcomes."""
     answered: bool = False
-    """Whether the last word is the model's, without tool calls."""
+    """Whether the last word is the model's, whole and without tool calls."""
+    ids: dict[str, str] = field(default_factory=dict[str, str])
+    """The id that the history gives each call of the turn, by our call id."""
+    taken: set[str] = field(default_factory=set[str])
+    """Every id in the history."""
+    uncalled: int = 0
+    """How many calls of the turn were refused before they happened."""
+    flaw: Flaw = ""
+    strikes: int = 0
+    """How many answers in a row were of no use."""
 
     @property
     def open(self) -> dict[str, ToolAsk]:
@@ -78,6 +93,7 @@ def fold(state: Conversation, recorded: Recorded) -> Conversation:
             _hear(state, recorded, response)
         case ToolResult(call=call, text=text) | ToolUnknown(call=call, text=text) if call in state.asks:
             state.outcomes[call] = text
+            state.uncalled += isinstance(recorded.entry, ToolResult) and recorded.entry.status == "refused"
             if len(state.outcomes) == len(state.asks):
                 _close_turn(state, recorded)
         case ToolResult() | ToolUnknown() | ToolCall() | LlmRequest() | CallDeferred() | PermitRenewed():
@@ -92,17 +108,49 @@ def fold(state: Conversation, recorded: Recorded) -> Conversation:
 
 
 def _hear(state: Conversation, recorded: Recorded, response: LlmResponse) -> None:
-    state.parts.append(messages.assistant(response.text, response.asks))
-    state.through, state.turn = recorded.address, state.turn + 1
+    state.turn += 1
     state.answer = response.text
-    state.answered = not response.asks
     state.asks = {f"{state.turn}.{index}": ask for index, ask in enumerate(response.asks)}
-    state.outcomes = {}
+    state.outcomes, state.uncalled = {}, 0
+    if response.text.strip() or response.asks:
+        state.parts.append(messages.assistant(response.text, _presentable(state)))
+        state.through = recorded.address
+    state.flaw = _flaw(response)
+    state.answered = not response.asks and not state.flaw
+    if not response.asks:
+        state.strikes = state.strikes + 1 if state.flaw else 0
+
+
+def _presentable(state: Conversation) -> tuple[ToolAsk, ...]:
+    """The calls of the turn as the history has them, each under an id of its own."""
+    shown: list[ToolAsk] = []
+    state.ids = {}
+    for index, (call, ask) in enumerate(state.asks.items()):
+        shown.append(presentable(ask, state.turn, index, state.taken))
+        state.ids[call] = shown[-1].id
+        state.taken.add(shown[-1].id)
+    return tuple(shown)
+
+
+def _flaw(response: LlmResponse) -> Flaw:
+    match response.finish:
+        case "refusal":
+            return "refusal"
+        case "content_filter":
+            return "filtered"
+        case "length" if not response.asks:
+            return "cut"
+        case _:
+            return "" if response.text.strip() or response.asks else "empty"
 
 
 def _close_turn(state: Conversation, recorded: Recorded) -> None:
-    for call, ask in state.asks.items():
-        state.parts.append(messages.tool(ask.id, state.outcomes[call]))
+    for call in state.asks:
+        state.parts.append(messages.tool(state.ids[call], state.outcomes[call]))
     state.parts.extend(state.held)
     state.through = recorded.address
+    if state.uncalled == len(state.asks):
+        state.flaw, state.strikes = "uncallable", state.strikes + 1
+    else:
+        state.strikes = 0
     state.asks, state.outcomes, state.held = {}, {}, []

@@ -29,6 +29,8 @@ def about(span: Span) -> str:
             money = "cost unknown" if cost is None else f"{cost:.4f} USD"
             tokens = f"{facts['gen_ai.usage.input_tokens']} in, {facts['gen_ai.usage.output_tokens']} out"
             return f"{facts['gen_ai.response.model']}: {tokens}, {money}"
+        case "llm":
+            return str(facts.get("gofer.deferred", ""))
         case "tool":
             return str(facts.get("gofer.summary", ""))
         case _:

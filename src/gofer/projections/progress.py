@@ -57,8 +57,14 @@ class Progress:
     """How often in a row the model was not there."""
     deferred_since: int = 0
     """When the first of those was."""
+    deferred_why: str = ""
+    """What went wrong the last time, for people."""
     asked: str = ""
-    """The model that was asked last, by its provider's name."""
+    """The model that was asked last, by its provider's name; empty when the first one of the run is up next."""
+    asked_at: int = 0
+    """When it was asked."""
+    waited_ms: int = 0
+    """How long the run had to wait for models that gave no answer; that is nobody's use of its time."""
     outcomes: dict[str, ToolResult | ToolUnknown] = field(default_factory=dict[str, ToolResult | ToolUnknown])
     """What came of each call that has an outcome, by call id."""
     taken: set[str] = field(default_factory=set[str])
@@ -85,8 +91,8 @@ class Progress:
         return self.event is None or self.event.private is not False
 
     def owned_ms(self, now: int) -> int:
-        """How long workers have had the run in hand, waiting for models and tools included."""
-        return self.owned_before_ms + (max(0, now - self.owned_at) if self.owned_at else 0)
+        """How long workers have had the run in hand, waiting for tools and for models that answered included."""
+        return max(0, self.owned_before_ms + (max(0, now - self.owned_at) if self.owned_at else 0) - self.waited_ms)
 
 
 def project(entries: Iterable[Recorded]) -> Progress:
@@ -134,7 +140,7 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
             # Something is about to be sent again: what it may do has to land before anybody looks for it.
             state.quiet_until = 0
         case LlmRequest(params=params):
-            state.asked = str(params.get("model", ""))
+            state.asked, state.asked_at = str(params.get("model", "")), recorded.at
         case _:
             assert_never(recorded.entry)
     state.last_at = recorded.at
@@ -149,9 +155,13 @@ def _lock(state: Progress, unknown: ToolUnknown) -> None:
 
 
 def _defer(state: Progress, at: int, deferred: CallDeferred) -> None:
-    if deferred.call == "model" and deferred.until:
-        state.deferrals += 1
+    if deferred.call != "model":
+        return
+    state.waited_ms += max(0, at - state.asked_at) if state.asked_at else 0
+    if deferred.until:
+        state.deferrals, state.deferred_why = state.deferrals + 1, deferred.why
         state.deferred_since = state.deferred_since or at
+        state.asked, state.asked_at = "", 0
 
 
 def _change_hands(state: Progress, at: int, change: RunOwned | RunParked | RunHandedOver) -> None:

@@ -1,6 +1,5 @@
 """What is a tool, what does a call of it get to see, and what does it give back?"""
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar, cast
@@ -11,9 +10,13 @@ from gofer.canonical import as_object
 from gofer.errors import ConfigError, ToolError
 from gofer.events import Actor
 from gofer.journal.entries import Effect
+from gofer.messages import arguments as written
 from gofer.outside import Clock, Http
 
 A = TypeVar("A", bound="Arguments")
+
+QUOTED = 200
+"""Characters a model is shown of arguments that could not be read."""
 
 
 class Arguments(BaseModel):
@@ -106,15 +109,20 @@ class Tool(Generic[A]):
 
     def parse(self, arguments: str | Mapping[str, object]) -> A:
         """The arguments as a typed value. Raises ToolError that tells the model what to write instead."""
+        value = self._read(arguments) if isinstance(arguments, str) else arguments
         try:
-            value: object = json.loads(arguments) if isinstance(arguments, str) else arguments
             return self.arguments.model_validate(value)
         except ValidationError as error:
             problems = "; ".join(f"{_where(item['loc'])}: {item['msg']}" for item in error.errors())
             raise ToolError(f"{self.name} was not called: {problems}. Correct the arguments and call again.") from error
-        except (ValueError, RecursionError) as error:
+
+    def _read(self, text: str) -> Mapping[str, object]:
+        try:
+            return written(text)
+        except ValueError as error:
             raise ToolError(
-                f"{self.name} was not called: its arguments are not JSON. Call again with one JSON object."
+                f"{self.name} was not called: its arguments are {error}. They began with {text[:QUOTED]!r}. "
+                "Call again with one JSON object, and write less if it was cut off."
             ) from error
 
 

@@ -21,11 +21,14 @@ class Bundle:
     tools: Sequence[Mapping[str, object]]
     """Tool schemas as the model gets them, in the order of the workflow file."""
 
-    def params(self) -> dict[str, object]:
-        """The request parameters that hold for every call of the run."""
+    def params(self) -> Sequence[Mapping[str, object]]:
+        """The request parameters of the run, for each of its models, in the order in which they are asked."""
+        return [self._params(model) for model in self.loaded.models]
+
+    def _params(self, model: str) -> Mapping[str, object]:
         choice = self.loaded.workflow.model
         params = {
-            "model": self.loaded.model,
+            "model": model,
             "temperature": choice.temperature,
             "seed": choice.seed,
             "max_completion_tokens": choice.max_output_tokens,
@@ -42,7 +45,7 @@ def encode_bundle(bundle: Bundle) -> bytes:
             "workflow": loaded.workflow.model_dump(mode="json"),
             "system": loaded.system,
             "prompt_file": loaded.prompt_file,
-            "model": loaded.model,
+            "models": loaded.models,
             "tools": bundle.tools,
         }
     )
@@ -56,6 +59,6 @@ def decode_bundle(raw: bytes) -> Bundle:
         workflow=Workflow.model_validate(value["workflow"]),
         system=str(value["system"]),
         prompt_file=str(value["prompt_file"]),
-        model=str(value["model"]),
+        models=tuple(cast(Sequence[str], value["models"])),
     )
     return Bundle(loaded, cast(Sequence[Mapping[str, object]], value["tools"]))

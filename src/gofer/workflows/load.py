@@ -25,8 +25,8 @@ class Loaded:
     """The preamble and the prompt, as the model reads them."""
     prompt_file: str
     """Path of the prompt below the repository, for people."""
-    model: str
-    """The provider's name of the model."""
+    models: tuple[str, ...]
+    """The providers' names of its models; each after the first is asked when those before it have no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def _load(path: Path, defaults: Defaults, preamble: str) -> Loaded:
         workflow=workflow,
         system=f"{preamble.strip()}\n\n{text.strip()}".strip(),
         prompt_file=f"{path.parent.name}/{prompt.name}",
-        model=defaults.models.get(workflow.model.name, workflow.model.name),
+        models=defaults.models.get(workflow.model.name, (workflow.model.name,)),
     )
 
 

@@ -1,8 +1,8 @@
 """What may stand in a workflow file? The pydantic models below are the format; an unknown key is a mistake."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from gofer.canonical import as_list, as_object
 
@@ -79,11 +79,20 @@ class Workflow(Strict):
         return {"name": value} if isinstance(value, str) else value
 
 
+def _chain(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Name = Annotated[str, Field(min_length=1)]
+Chain = Annotated[tuple[Name, ...], Field(min_length=1), BeforeValidator(_chain)]
+"""Models in the order in which they are asked; a single name is a chain of one."""
+
+
 class Defaults(Strict):
     """`agents/defaults.yaml`: what holds for every workflow that does not say otherwise."""
 
-    models: dict[str, str] = Field(default_factory=dict)
-    """Roles and the provider's name of the model that plays each."""
+    models: dict[str, Chain] = Field(default_factory=dict)
+    """Roles and the provider's name of the model that plays each; of a list, the next when one is not there."""
     preamble: str | None = None
     """A Markdown file of this folder that stands before every prompt."""
     limits: Limits = Limits()

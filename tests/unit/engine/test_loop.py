@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine_room import PROVENANCE, Room, no_answer, room, says
-from gofer.engine.loop import MODEL_SECONDS, Ending, coordinate
+from gofer.engine.loop import LEAST_SECONDS, MODEL_SECONDS, Ending, coordinate
 from gofer.engine.step import Step
 from gofer.journal.entries import (
     LlmRequest,
@@ -101,14 +101,18 @@ async def test_a_tool_that_exists_but_was_not_granted_is_not_there() -> None:
     assert (outcome.status, "The tools of this workflow: look." in outcome.text) == ("refused", True)
 
 
-async def test_a_model_gets_no_more_time_than_the_run_has_left() -> None:
+async def test_a_model_gets_no_more_time_than_the_run_has_left_but_never_less_than_it_needs() -> None:
     made = with_tools(says("", ("look", {})), says("Done."))
-    made.limits = Limits(minutes=2)
+    made.limits = Limits(minutes=3)
     step = await made.step()
     step.note(MessageReceived("please"))
     made.clock.advance(90)
     await coordinate(step, made.bundle(), PROVENANCE)
-    assert made.model.timeouts == [30, 30]
+    assert made.model.timeouts == [90, 90]
+    short = with_tools(says("Done."))
+    short.limits = Limits(minutes=0.1)
+    await run(short)
+    assert short.model.timeouts == [LEAST_SECONDS]
     long = with_tools(says("Done."))
     long.limits = Limits(minutes=600)
     await run(long)

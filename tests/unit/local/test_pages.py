@@ -22,7 +22,7 @@ async def browser() -> AsyncIterator[httpx2.AsyncClient]:
     await claimed(store, "run1")
     await store.create_head(Head("run1", SCRIPT, "c", 1, private=False, reason=SCRIPT))
     workflow = Workflow(description=SCRIPT, owner="#o", when=("slack.mention",))
-    catalog = Catalog({"w": Loaded("w", workflow, SCRIPT, "agents/w.md", "m")}, Defaults())
+    catalog = Catalog({"w": Loaded("w", workflow, SCRIPT, "agents/w.md", ("m",))}, Defaults())
     app = Starlette(routes=Pages(store, blobs, catalog).routes())
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://gofer") as client:
         yield client

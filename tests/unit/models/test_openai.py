@@ -6,11 +6,14 @@ from contextlib import asynccontextmanager
 
 import httpx2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from openai import AsyncOpenAI
 
 from gofer.errors import RunStopped, TemporaryError
 from gofer.messages import ToolAsk, Usage
-from gofer.models.openai import OpenAIModel, parse_answer
+from gofer.models.model import Answer, Unusable
+from gofer.models.openai import MOST_CALLS, TEXT_LIMIT, OpenAIModel, parse_answer
 
 pytestmark = pytest.mark.anyio
 
@@ -85,21 +88,84 @@ async def test_a_model_that_cannot_be_reached_may_be_later(failure: Exception) -
 
 
 @pytest.mark.parametrize("raw", [b"", b"<html>", b"[]", b"{}", b'{"choices": []}', b'{"choices": 4}'])
-def test_an_answer_that_is_none_may_come_later(raw: bytes) -> None:
-    with pytest.raises(TemporaryError):
+def test_an_answer_that_is_none_cannot_be_used(raw: bytes) -> None:
+    with pytest.raises(Unusable):
         parse_answer(raw)
+
+
+def json_values() -> st.SearchStrategy[object]:
+    scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just("length")
+    return st.recursive(
+        scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    )
+
+
+def shapes(*levels: str | int) -> st.SearchStrategy[object]:
+    """Any value, or an answer that is right down to some level and any value from there."""
+    if not levels:
+        return json_values()
+    level, deeper = levels[0], shapes(*levels[1:])
+    if isinstance(level, int):
+        return json_values() | st.lists(deeper, min_size=1, max_size=3)
+    others = st.dictionaries(st.sampled_from(["content", "refusal", "finish_reason", "id", "usage"]), json_values())
+    return json_values() | st.builds(lambda value, rest: {**rest, level: value}, deeper, others)
+
+
+@given(shapes("choices", 0, "message", "tool_calls", 0, "function", "arguments"))
+def test_any_json_is_an_answer_or_none(body: object) -> None:
+    raw = json.dumps(body).encode()
+    try:
+        answer = parse_answer(raw)
+    except Unusable:
+        return
+    assert isinstance(answer, Answer)
+    assert all(isinstance(ask.arguments, str) for ask in answer.asks)
+    json.dumps([answer.text, answer.finish, answer.model], ensure_ascii=False).encode()
+
+
+@given(st.binary(max_size=50))
+def test_any_bytes_are_an_answer_or_none(raw: bytes) -> None:
+    with pytest.raises(Unusable):
+        parse_answer(raw)
+
+
+def test_what_is_kept_of_an_answer_has_limits() -> None:
+    call = {"id": "i" * 10**4, "function": {"name": "n" * 10**4, "arguments": "{}"}}
+    message = {"content": "x" * (TEXT_LIMIT + 1), "tool_calls": [call] * (MOST_CALLS + 1)}
+    choice = {"message": message, "finish_reason": "f" * 10**4}
+    answer = parse_answer(json.dumps({"choices": [choice], "model": "m" * 10**4}).encode())
+    assert (len(answer.text), len(answer.asks)) == (TEXT_LIMIT, MOST_CALLS)
+    assert max(map(len, (answer.finish, answer.model, answer.asks[0].id, answer.asks[0].tool))) == 200
+
+
+def test_a_number_too_large_for_any_json_is_no_answer() -> None:
+    with pytest.raises(Unusable):
+        parse_answer(b'{"choices": [{"message": {"tool_calls": [{"function": {"arguments": {"n": 1e999}}}]}}]}')
+
+
+def test_arguments_that_are_left_out_are_none_unless_the_answer_was_cut() -> None:
+    def arguments(finish: str, **function: str) -> str:
+        message = {"tool_calls": [{"function": {"name": "look", **function}}]}
+        body = {"choices": [{"message": message, "finish_reason": finish}]}
+        return parse_answer(json.dumps(body).encode()).asks[0].arguments
+
+    assert arguments("tool_calls") == arguments("tool_calls", arguments="") == "{}"
+    assert arguments("length") == arguments("length", arguments="") == ""
 
 
 def test_missing_and_wrong_typed_parts_of_an_answer_are_nothing() -> None:
     answer = parse_answer(
         b'{"choices": [{"message": {"content": 5, "tool_calls": [{}, 7]}}], "usage": {"prompt_tokens": "9"}}'
     )
-    assert answer.asks == (ToolAsk("call_0", "", "{}"), ToolAsk("call_1", "", "{}"))
+    assert answer.asks == (ToolAsk("", "", "{}"), ToolAsk("", "", "{}"))
     assert (answer.text, answer.finish, answer.usage) == ("", "stop", Usage())
 
 
-def test_a_refusal_of_the_model_is_its_text() -> None:
-    assert parse_answer(b'{"choices": [{"message": {"refusal": "I will not."}}]}').text == "I will not."
+def test_a_refusal_of_the_model_is_its_text_and_its_end() -> None:
+    answer = parse_answer(b'{"choices": [{"message": {"refusal": "I will not."}, "finish_reason": "stop"}]}')
+    assert (answer.text, answer.finish) == ("I will not.", "refusal")
+    kind = parse_answer(b'{"choices": [{"message": {"refusal": "", "content": "Sure."}, "finish_reason": "stop"}]}')
+    assert (kind.text, kind.finish) == ("Sure.", "stop")
 
 
 def test_implausible_counts_are_nothing_and_never_negative() -> None:

@@ -3,6 +3,7 @@ from dataclasses import replace
 from gofer.journal.entries import (
     CallDeferred,
     Entry,
+    LlmRequest,
     LlmResponse,
     PermitRenewed,
     Recorded,
@@ -98,9 +99,22 @@ def test_a_permit_that_was_renewed_begins_the_quiet_time_anew() -> None:
 def test_deferrals_count_until_the_model_answers() -> None:
     busy = CallDeferred("model", "busy", until=60_000)
     state = project(busy, busy)
-    assert (state.deferrals, state.deferred_since) == (2, 1_000)
+    assert (state.deferrals, state.deferred_since, state.deferred_why) == (2, 1_000, "busy")
     assert project(busy, busy, answer(None)).deferrals == 0
     assert project(CallDeferred("model", "the next one is asked")).deferrals == 0
+
+
+def test_the_model_that_was_asked_last_is_remembered_until_the_run_was_put_off() -> None:
+    small, big = (LlmRequest("1.0", "", {"model": name}, "") for name in ("small", "big"))
+    assert project(small, CallDeferred("model", "busy"), big).asked == "big"
+    assert project(small, big, CallDeferred("model", "busy", until=60_000)).asked == ""
+
+
+def test_waiting_for_a_model_without_an_answer_is_not_the_runs_own_time() -> None:
+    request, busy = LlmRequest("1.0", "", {"model": "m"}, ""), CallDeferred("model", "busy")
+    state = project(RunOwned(), request, busy, request, busy, request, answer(None))
+    assert (state.waited_ms, state.owned_ms(8_000)) == (2_000, 5_000)
+    assert project(RunOwned(), ToolCall("1.0", "look", "read"), CallDeferred("1.0", "slow")).waited_ms == 0
 
 
 def test_the_first_cancel_counts() -> None:

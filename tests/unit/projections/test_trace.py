@@ -1,4 +1,5 @@
 from gofer.journal.entries import (
+    CallDeferred,
     Entry,
     LlmRequest,
     LlmResponse,
@@ -85,3 +86,10 @@ def test_an_outline_tells_time_status_and_cost() -> None:
     assert "answer-here" in run
     assert "m-1: 100 in, 10 out, 0.2500 USD" in llm
     assert "300 ms" in tool
+
+
+def test_an_outline_tells_which_model_was_not_there_and_why() -> None:
+    asked = [LlmRequest("4.0", "ab", {"model": name}, "") for name in ("small", "big")]
+    _, _, small, big = outline("run1", project([*RUN[:4], asked[0], CallDeferred("model", "HTTP 503"), asked[1]]))
+    assert small.split() == ["4.000", "s", "✗", "chat", "small", "deferred", "1000", "ms", "HTTP", "503"]
+    assert big.split()[2:] == ["…", "chat", "big", "open"]

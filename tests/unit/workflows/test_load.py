@@ -31,7 +31,7 @@ def test_the_shipped_workflows_load_and_route() -> None:
 
 def test_a_minimal_file_has_defaults(tmp_path: Path) -> None:
     loaded = load(tmp_path, MINIMAL).workflows["w"]
-    assert (loaded.system, loaded.model, loaded.workflow.reply) == ("Do it.", "default", "thread")
+    assert (loaded.system, loaded.models, loaded.workflow.reply) == ("Do it.", ("default",), "thread")
     assert loaded.workflow.limits.llm_calls == 12
 
 
@@ -40,7 +40,7 @@ def test_defaults_of_the_house_hold_key_by_key(tmp_path: Path) -> None:
     yaml = MINIMAL + "model: {name: small, temperature: 0}\nlimits: {usd: 0.1}\n"
     loaded = load(tmp_path, yaml, defaults__yaml=defaults, house__md="House rules.").workflows["w"]
     assert loaded.system == "House rules.\n\nDo it."
-    assert loaded.model == "little"
+    assert loaded.models == ("little",)
     assert (loaded.workflow.limits.usd, loaded.workflow.limits.llm_calls) == (0.1, 3)
 
 
@@ -94,4 +94,19 @@ def test_a_bundle_comes_back_as_it_was_pinned(tmp_path: Path) -> None:
     loaded = load(tmp_path, MINIMAL + "model: {name: m, seed: 7}\ntools: [look]\n").workflows["w"]
     bundle = Bundle(loaded, [{"type": "function", "function": {"name": "look"}}])
     assert decode_bundle(encode_bundle(bundle)) == bundle
-    assert bundle.params() == {"model": "m", "seed": 7}
+    assert bundle.params() == [{"model": "m", "seed": 7}]
+
+
+def test_a_role_may_name_models_in_the_order_in_which_they_are_asked(tmp_path: Path) -> None:
+    defaults = "models: {default: [little, big], small: little}\n"
+    roles = load(tmp_path, MINIMAL, defaults__yaml=defaults, x__yaml=MINIMAL + "model: other\n", x__md="Do.").workflows
+    assert (roles["w"].models, roles["x"].models) == (("little", "big"), ("other",))
+    bundle = Bundle(roles["w"], [])
+    assert decode_bundle(encode_bundle(bundle)) == bundle
+    assert bundle.params() == [{"model": "little"}, {"model": "big"}]
+
+
+@pytest.mark.parametrize("chain", ["[]", '[""]', '""', "[little, 7]", "{a: b}"])
+def test_a_role_that_names_no_model_is_a_mistake(tmp_path: Path, chain: str) -> None:
+    with pytest.raises(ConfigError, match=r"models\.default"):
+        load(tmp_path, MINIMAL, defaults__yaml=f"models: {{default: {chain}}}\n")

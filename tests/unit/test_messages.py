@@ -1,0 +1,34 @@
+import json
+
+import pytest
+
+from gofer.messages import ARGUMENTS_LIMIT, arguments
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "not JSON"),
+        ('{"text": "cut of', "not JSON"),
+        ('{"text": NaN}', "not JSON"),
+        ('{"text": 1e999}', "not JSON"),
+        ('{"text": "a", "text": "b"}', "not JSON"),
+        ('{"deep": {"text": 1, "text": 2}}', "not JSON"),
+        ('{"text": "\\ud83d"}', "not JSON"),
+        ('{"n": ' + "9" * 5_000 + "}", "not JSON"),
+        ("[1]", "no JSON object"),
+        ("null", "no JSON object"),
+        ('{"text": ' + "[" * 200 + "]" * 200 + "}", "nested deeper than 100 levels"),
+        ('{"text": ' + "[" * 90_000 + "]" * 90_000 + "}", "not JSON"),
+        ('{"text": "' + "x" * ARGUMENTS_LIMIT + '"}', f"longer than {ARGUMENTS_LIMIT} characters"),
+    ],
+)
+def test_arguments_that_are_not_one_plain_object_say_what_they_are_instead(text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=f"^{why}$"):
+        arguments(text)
+
+
+def test_whole_arguments_are_read_as_they_are() -> None:
+    value = {"text": "é\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"), "n": [1.5, None]}
+    assert arguments(json.dumps(value)) == arguments(f" {json.dumps(value, ensure_ascii=False)}\n") == value
+    assert arguments('{"text": "\ud800"}') == {"text": "\ufffd"}
