@@ -6,7 +6,7 @@ UV := $(or $(shell command -v uv),$(BIN)/uv)
 RUN := $(BIN)/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check test covered survival test-long reliability bench lock clean
+.PHONY: help install demo check test covered survival schedules test-long reliability bench lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -23,17 +23,20 @@ check: .venv/.dev ## lint, types and floors
 	$(BIN)/lint-imports --no-cache
 
 test: check ## everything that must hold: check, then all tests, two things at a time
-	@$(MAKE) --no-print-directory -j2 covered survival
+	@$(MAKE) --no-print-directory -j2 schedules covered survival
 
 covered: .venv/.dev
 	$(RUN) coverage run -m pytest --ignore tests/survival $(ARGS)
 	$(RUN) coverage report
 
 survival: .venv/.dev
-	$(RUN) pytest tests/survival $(ARGS)
+	$(RUN) pytest tests/survival --ignore tests/survival/test_schedules.py $(ARGS)
 
-test-long: .venv/.dev ## 100,000 simulated schedules, about an hour
-	$(RUN) pytest tests/survival --schedules 100000 $(ARGS)
+schedules: .venv/.dev
+	$(RUN) pytest tests/survival/test_schedules.py $(ARGS)
+
+test-long: .venv/.dev ## 100,000 simulated schedules, about three hours
+	$(RUN) pytest tests/survival/test_schedules.py --schedules 100000 $(ARGS)
 
 reliability: .venv/.dev ## make the table of docs/reliability.md anew
 	PYTHONPATH=tests:tests/survival $(BIN)/python tests/survival/report.py 2000

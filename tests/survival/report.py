@@ -17,17 +17,18 @@ BEGIN, END = "<!-- made by `make reliability` -->\n", "<!-- until here -->\n"
 
 def rows(count: int) -> list[tuple[str, str]]:
     faults: Counter[str] = Counter()
-    violations = runs = calls = unknown = takeovers = 0
+    total = Counter[str]()
     for seed in range(count):
         report = Schedule(seed, ("memory", "sqlite")[seed % 2]).run()
         faults += report.faults
-        violations += len(report.violations)
-        runs, calls = runs + report.runs, calls + report.calls
-        unknown, takeovers = unknown + report.unknown, takeovers + report.takeovers
+        total["violations"] += len(report.violations)
+        for name in ("runs", "calls", "unknown", "needless", "takeovers", "handovers", "cancelled", "duplicates"):
+            total[name] += getattr(report, name)
     missing = [rule for rule, (rules, at_most) in MUTANTS.items() if missed(rules, at_most)]
     return [
         ("schedules, half on memory, half on SQLite", f"{count:,}"),
-        ("runs", f"{runs:,}"),
+        ("runs", f"{total['runs']:,}"),
+        ("deliveries of what was delivered before", f"{total['duplicates']:,}"),
         ("crashes of a machine", f"{faults['crash']:,}"),
         ("pauses of 30 to 400 seconds", f"{faults['pause']:,}"),
         ("answers of a store that were lost", f"{faults['lost']:,}"),
@@ -35,9 +36,12 @@ def rows(count: int) -> list[tuple[str, str]]:
         ("effects whose answer was lost, landing up to 30 seconds late", f"{faults['late']:,}"),
         ("effects that were refused", f"{faults['refused']:,}"),
         ("questions to a model that was not there for minutes", f"{faults['absent']:,}"),
-        ("takeovers of a run", f"{takeovers:,}"),
-        ("violations", f"**{violations}**"),
-        ("calls whose outcome nobody can tell", f"{unknown:,} of {calls:,}"),
+        ("takeovers of a run whose owner was lost", f"{total['takeovers']:,}"),
+        ("hand-overs by an owner whose time was over", f"{total['handovers']:,}"),
+        ("runs that somebody cancelled", f"{total['cancelled']:,}"),
+        ("violations", f"**{total['violations']}**"),
+        ("calls whose outcome nobody can tell", f"{total['unknown']:,} of {total['calls']:,}"),
+        ("of those needless: nothing had gone wrong while they were under way", f"{total['needless']:,}"),
         ("rules that schedules miss when they are taken away", of(missing, len(MUTANTS))),
         ("rules that a named test misses when they are taken out of the source", of(gated(), len(mutants.MUTANTS))),
     ]

@@ -113,6 +113,8 @@ class Report:
     calls: int
     takeovers: int
     runs: int
+    duplicates: int = 0
+    """Deliveries of what was delivered before."""
     handovers: int = 0
     cancelled: int = 0
     needless: int = 0
@@ -138,6 +140,7 @@ class Schedule:
         self.graves: list[asyncio.Task] = []
         self.accepted: dict[tuple[str, ...], set[str]] = {}
         self.cancelled: set[str] = set()
+        self.deliveries = 0
         # One schedule in three lives in short invocations, and in one of three somebody cancels a run.
         self.invocations = seed % 3 == 1
         self.cancels = seed % 3 == 2
@@ -171,6 +174,7 @@ class Schedule:
         for gap in (0.0, 3.0, 57.0, 240.0):
             await asyncio.sleep(gap + self.faults.chance.random())
             copies = 1 + (self.faults.chance.random() < 0.5)
+            self.deliveries += copies
             self.graves += [asyncio.create_task(self._deliver(event)) for _ in range(copies)]
 
     async def _deliver(self, event: Event) -> None:
@@ -270,7 +274,8 @@ class Schedule:
         runs = sorted({run for found in self.accepted.values() for run in found})
         violations = [f"{len(found)} runs for one event" for found in self.accepted.values() if len(found) != 1]
         violations += ["the contents of a private run are left" for run in self._private() if await self._left(run)]
-        report = Report(violations, self.faults.seen, [], 0, 0, 0, len(runs))
+        duplicates = self.deliveries - len(self.accepted)
+        report = Report(violations, self.faults.seen, [], 0, 0, 0, len(runs), duplicates)
         for run in runs:
             report.journals.append(b"\n".join(await self.archive.copy.frames(run)))
             try:
