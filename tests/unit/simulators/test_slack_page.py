@@ -106,7 +106,7 @@ def test_the_bots_markdown_and_context_are_readable() -> None:
         assert "<h4>Result</h4><p>It is <b>done</b> and <i>fine</i>, <code>a&lt;b</code>:</p>" in page
         assert "<ul><li>one</li><li><a href=" in page
         assert "<ol><li>first</li></ol><blockquote>quoted</blockquote><pre>&lt;script&gt;</pre>" in page
-        assert "<p>bad &lt;javascript:go|worse&gt; &lt;script&gt;alert(1)" in page
+        assert "<p>[bad](javascript:go) &lt;javascript:go|worse&gt; &lt;script&gt;alert(1)" in page
         assert 'href="javascript' not in page
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
         assert '<p class="context"><a href="https://example.com/p"' in page

@@ -51,6 +51,7 @@ class _Piece:
 
 def compose(markdown: str) -> Composed:
     """The messages of an answer, or its beginning and a file."""
+    markdown = normal(markdown)
     if len(markdown) <= MESSAGES * ONE_MESSAGE.characters:
         messages = split(markdown)
         if len(messages) <= MESSAGES:
