@@ -102,8 +102,8 @@ async def test_killed_between_the_messages_of_a_long_answer_each_of_them_stands_
                 "SLACK_BOT_TOKEN": "xoxb-simulated",
                 "OPENAI_BASE_URL": f"{model_url}/v1",
             }
-            # Claim, reading, status, model; then the intents of three messages and the end.
-            for n in range(5, 9):
+            # Claim, reading, status, model, the first message; then the intents of two more and the end.
+            for n in range(6, 9):
                 for when in ("before", "after"):
                     folder = tmp_path / f"{when}{n}"
                     asked, event = await ask(slack, folder)
@@ -113,7 +113,7 @@ async def test_killed_between_the_messages_of_a_long_answer_each_of_them_stands_
                     check_parts(slack, asked)
                     calls = [entry.call for entry in entries if isinstance(entry, ToolCall)]
                     assert calls[-3:] == ["answer/1", "part/2", "part/3"]
-    assert kills == 8
+    assert kills == 6
 
 
 def check_parts(slack: SlackSimulator, asked: Message) -> None:
