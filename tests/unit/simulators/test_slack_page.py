@@ -133,7 +133,7 @@ def test_nested_lists_tasks_tables_and_files_look_like_what_they_are() -> None:
         assert (await http.post("/api/files.completeUploadExternal", json=done, headers=TOKEN)).json()["ok"] is True
         page = (await http.get("/?channel=C2")).text
         assert "<ol><li>first<ul><li>inner</li></ul></li><li>second</li></ol>" in page
-        assert "<ul><li>☑ done</li><li>☐ open</li></ul>" in page
+        assert '<ul><li class="task">☑ done</li><li class="task">☐ open</li></ul>' in page
         assert '<th class="right">what</th>' in page
         assert "<td>Ada</td><td>3</td>" in page
         assert '<td class="left">&lt;b&gt;</td>' in page

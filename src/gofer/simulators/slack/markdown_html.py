@@ -33,8 +33,9 @@ class MarkdownHtml:
         for place, token in enumerate(tokens):
             match token.type:
                 case "inline":
-                    in_item = place > 1 and tokens[place - 2].type == "list_item_open"
-                    pieces.append(self._task(token.children or []) if in_item else self._all(token.children or []))
+                    pieces.append(self._inline(token, in_item=place > 1 and tokens[place - 2].type == "list_item_open"))
+                case "list_item_open" if _is_task(tokens[place + 1 : place + 3]):
+                    pieces.append('<li class="task">')
                 case "link_open":
                     opening = self._anchor(str(token.attrs.get("href", "")))
                     links.append(bool(opening))
@@ -45,13 +46,11 @@ class MarkdownHtml:
                     pieces.append(self._one(token))
         return "".join(pieces)
 
-    def _task(self, children: Sequence[Token]) -> str:
-        """The words of a list item, which may begin with a box."""
-        first = children[0].content if children else ""
-        box = _TASKS.get(first[:4], "")
-        if not box:
-            return self._all(children)
-        return box + self._words(first[4:]) + self._all(children[1:])
+    def _inline(self, token: Token, *, in_item: bool) -> str:
+        """The words of one block; those of a list item may begin with a box."""
+        children = token.children or []
+        box = _TASKS.get(token.content[:4], "") if in_item else ""
+        return box + self._words(children[0].content[4:]) + self._all(children[1:]) if box else self._all(children)
 
     def _one(self, token: Token) -> str:
         match token.type:
@@ -79,3 +78,7 @@ class MarkdownHtml:
         aligned = str(token.attrs.get("style", "")).removeprefix("text-align:")
         side = f' class="{escape(aligned)}"' if aligned else ""
         return f"<{tag}{start}{side}>"
+
+
+def _is_task(after: Sequence[Token]) -> bool:
+    return len(after) > 1 and after[1].type == "inline" and after[1].content[:4] in _TASKS
