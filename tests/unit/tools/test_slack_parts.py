@@ -7,6 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gofer.simulators.slack.arguments import Arguments
+from gofer.simulators.slack.content import content_of
+from gofer.tools.slack.fallback import fallback
 from gofer.tools.slack.markdown import Cost, cost, normal, parse
 from gofer.tools.slack.mentions import neutral
 from gofer.tools.slack.parts import BEGINNING, MESSAGES, ONE_MESSAGE, compose, one_message, split
@@ -123,6 +126,17 @@ def test_fences_and_links_are_never_cut(markdown: str) -> None:
                 assert token.info.strip() in languages
                 lines = message.split("\n")[token.map[0] : token.map[1]]
                 assert lines[-1].strip("> ").startswith(token.markup)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(anything, min_size=1, max_size=4), st.integers(1, 60))
+def test_slack_refuses_no_message_of_any_text(texts: list[str], times: int) -> None:
+    composed = compose("\n\n".join(["begin", *texts * times])[:200_000])
+    assert 1 <= len(composed.messages) <= MESSAGES
+    for message in composed.messages:
+        assert one_message(message) == message
+        blocks = [{"type": "markdown", "text": message}, {"type": "divider"}]
+        content_of(Arguments({"text": fallback(message), "blocks": blocks}))
 
 
 @settings(deadline=None)

@@ -31,7 +31,8 @@ async def post_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResul
     """Attaches a text under a name with a mark of this call, by which it can be found. Details: channel and file id."""
     channel = await writable(api, call, arguments.channel)
     content, name = clean(arguments.text).encode(), file_name(arguments.name, call.key)
-    place = await api.write(call, "files.getUploadURLExternal", filename=name, length=len(content))
+    # Not a reading method, but one that has always taken forms.
+    place = await api.read(call, "files.getUploadURLExternal", filename=name, length=len(content))
     file = as_text(place.get("file_id"))
     # The address is a secret of its own; the token stays with the API.
     sent = await call.http.send(HttpRequest("POST", as_text(place.get("upload_url")), _PLAIN, content))
