@@ -1,6 +1,5 @@
 """Any Markdown becomes messages that Slack takes, that hold all of it, and that cut nothing people read as one."""
 
-import re
 from collections import Counter
 
 import pytest
@@ -32,11 +31,16 @@ links = st.builds(
 spans = st.one_of(plain, links, plain.map("`{}`".format), plain.map("**{}**".format))
 sentences = st.lists(spans, min_size=1, max_size=12).map(" ".join)
 headings = st.builds("{} {}".format, st.sampled_from(["#", "##", "###"]), plain)
-lists = st.recursive(
-    st.lists(sentences, min_size=1, max_size=6).map(lambda items: "\n".join(f"- {item}" for item in items)),
-    lambda inner: st.builds("- {}\n{}".format, plain, inner.map(lambda text: re.sub("(?m)^", "  ", text))),
-    max_leaves=4,
-)
+
+
+def below(head: str, body: str) -> str:
+    """A list inside an item of another."""
+    return f"- {head}\n" + "\n".join(f"  {line}" for line in body.split("\n"))
+
+
+flat = st.lists(sentences, min_size=1, max_size=6).map(lambda items: "\n".join(f"- {item}" for item in items))
+nested = st.builds(below, plain, flat)
+lists = st.one_of(flat, nested, st.builds(below, sentences, nested))
 numbered = st.lists(sentences, min_size=2, max_size=12).map(
     lambda items: "\n".join(f"{n}. {item}" for n, item in enumerate(items, 1))
 )
