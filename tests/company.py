@@ -91,7 +91,10 @@ async def company(
         if not work:
             yield Company(laptop, http)
             return
-        services = replace(laptop.worker.services, patience=PATIENCE)
+        tools = {
+            name: replace(tool, settle=0.1 * bool(tool.settle)) for name, tool in laptop.worker.services.tools.items()
+        }
+        services = replace(laptop.worker.services, patience=PATIENCE, tools=tools)
         async with working(replace(laptop.worker, services=services)):
             yield Company(laptop, http)
 

@@ -2,10 +2,12 @@
 
 A run posts one message (`status/1`) as soon as it is admitted; its answer replaces the text of that message. What will
 be said is journaled first (`run.concluded`), so that a resumed run delivers that and works no further. Delivery is a
-step like any other (`answer/1`): a run cannot end without its answer having arrived or with a visible reason why not.
+step like any other: a run cannot end without its answer having arrived or with a visible reason why not. A long answer
+is several messages, each a call of its own; the same text always gives the same ones, so the calls need no arguments.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from gofer.engine.asking import PUT_OFF_MINUTES
@@ -14,6 +16,7 @@ from gofer.engine.step import Outcome, Permitted, Step
 from gofer.events import Event
 from gofer.journal.entries import RunConcluded, RunFinished, ToolResult
 from gofer.projections.progress import Progress
+from gofer.tools.slack.parts import compose
 from gofer.tools.tool import Provenance
 from gofer.workflows.schema import Reply
 
@@ -22,11 +25,17 @@ STATUS = "status/1"
 WAITING = "status/2"
 """Call id of saying that the model is not there."""
 ANSWER = "answer/1"
-"""Call id of delivering the answer."""
+"""Call id of delivering the answer, or its first message."""
 ANSWER_ANEW = "answer/2"
-"""Call id of posting the answer anew, when the message it was to replace is gone."""
-AT_WORK = "_On it …_"
+"""Call id of posting that anew, when the message it was to replace is gone."""
+PART = "part/{}"
+"""Call id of posting the second message of the answer, the third, and so on."""
+FILE = "file/1"
+"""Call id of attaching an answer that is too long for messages."""
+AT_WORK = "_On it. The answer will replace this message._"
 WAITS = f"_The language model is not available now. I go on by myself when it is, within {PUT_OFF_MINUTES} minutes._"
+_IN_FILE = "_This is the beginning; the attached file has all of it._"
+_NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
 
 
 def conclude(ending: Ending, progress: Progress) -> RunConcluded:
@@ -55,14 +64,56 @@ async def deliver(
     """Says what was concluded, in place of what was announced, and gives the end of the run."""
     if reply == "none" and concluded.status == "done":
         return RunFinished(concluded.status, concluded.reason)
-    post = partial(_post, step, event=event, reply=reply, text=concluded.text)
-    if posted := _posted(step):
-        delivered = await step.call(_edit(step, ANSWER, posted, concluded.text), provenance)
-        if isinstance(delivered, ToolResult) and delivered.status == "error":
-            delivered = await step.call(post(ANSWER_ANEW), provenance)
-    else:
-        delivered = await step.call(post(ANSWER), provenance)
-    return _finish(concluded, delivered)
+    answer = compose(concluded.text)
+    outcomes: list[Outcome] = []
+    texts = list(answer.messages)
+    if answer.file:
+        outcomes.append(await step.call(_attach(step, event, reply, answer.file), provenance))
+        texts = [f"{texts[0]}\n\n{_IN_FILE if _arrived(outcomes[0]) else _NO_FILE}"]
+    for number, text in enumerate(texts, 1):
+        # The links stand under the last message, where the answer ends.
+        links = provenance if number == len(texts) else replace(provenance, prompt_url="", run_url=None)
+        say = _say_first if number == 1 else partial(_say_further, number=number)
+        outcomes.append(await say(step, event, reply, text, links))
+        if isinstance(outcomes[-1], ToolResult) and not _arrived(outcomes[-1]):
+            break
+    return _finish(concluded, outcomes)
+
+
+async def _say_first(step: Step, event: Event, reply: Reply, text: str, provenance: Provenance) -> Outcome:
+    """Replaces what was announced, or posts anew where that is gone or never was."""
+    if (posted := _posted(step)) is None:
+        return await step.call(_post(step, ANSWER, event, reply, text), provenance)
+    delivered = await step.call(_edit(step, ANSWER, posted, text), provenance)
+    if isinstance(delivered, ToolResult) and delivered.status == "error":
+        delivered = await step.call(_post(step, ANSWER_ANEW, event, reply, text), provenance)
+    return delivered
+
+
+async def _say_further(
+    step: Step, event: Event, reply: Reply, text: str, provenance: Provenance, number: int
+) -> Outcome:
+    tool = step.services.tools["slack_post_message"]
+    arguments = tool.parse({"text": text, **_thread(step, event, reply)})
+    return await step.call(Permitted(PART.format(number), tool, arguments), provenance)
+
+
+def _attach(step: Step, event: Event, reply: Reply, text: str) -> Permitted:
+    tool = step.services.tools["slack_post_file"]
+    return Permitted(FILE, tool, tool.parse({"name": "answer.md", "text": text, **_thread(step, event, reply)}))
+
+
+def _thread(step: Step, event: Event, reply: Reply) -> Mapping[str, object]:
+    """Where everything but the first message goes: in a channel, into the thread below that one."""
+    if reply != "channel":
+        return {"thread_ts": event.place["thread_ts"]}
+    for call in (ANSWER_ANEW, ANSWER, STATUS):
+        match step.progress.outcomes.get(call):
+            case ToolResult(status="ok", details={"ts": str(ts)}):
+                return {"thread_ts": ts}
+            case _:
+                pass
+    return {}
 
 
 def spoken(ending: Ending) -> str:
@@ -99,11 +150,17 @@ def _edit(step: Step, call: str, posted: Mapping[str, object], text: str) -> Per
     return Permitted(call, tool, tool.parse({"text": text, "channel": posted["channel"], "ts": posted["ts"]}))
 
 
-def _finish(concluded: RunConcluded, delivered: Outcome) -> RunFinished:
-    match delivered:
-        case ToolResult(status="ok"):
+def _arrived(outcome: Outcome) -> bool:
+    return isinstance(outcome, ToolResult) and outcome.status == "ok"
+
+
+def _finish(concluded: RunConcluded, outcomes: Sequence[Outcome]) -> RunFinished:
+    missing = [outcome for outcome in outcomes if not _arrived(outcome)]
+    whole = "" if len(missing) == len(outcomes) else " as a whole"
+    match missing:
+        case []:
             return RunFinished(concluded.status, concluded.reason)
-        case ToolResult(text=why):
-            return RunFinished("failed", f"the answer was not delivered: {why}")
+        case [*_, ToolResult(text=why)]:
+            return RunFinished("failed", f"the answer was not delivered{whole}: {why}")
         case _:
-            return RunFinished("needs_attention", "nobody can tell whether the answer was delivered")
+            return RunFinished("needs_attention", f"nobody can tell whether the answer was delivered{whole}")

@@ -10,6 +10,7 @@ from gofer.cli.main import COMMANDS
 from gofer.journal.entries import KINDS
 from gofer.secret import Secret
 from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.refusals import REFUSALS
 from gofer.tools.slack.tools import slack_tools
 from gofer.workflows.schema import Defaults, Limits, ModelChoice, Workflow
 
@@ -58,6 +59,13 @@ def test_every_tool_is_listed_with_its_effect() -> None:
     tools = slack_tools(SlackApi("http://127.0.0.1/", Secret("x")))
     assert first_column("docs/workflow-file.md", "## Tools") == {tool.name for tool in tools}
     assert all(f"| `{tool.name}` | {tool.effect} |" in text for tool in tools)
+
+
+def test_every_refusal_of_slack_is_listed_with_its_rule_and_sentence() -> None:
+    text = (ROOT / "docs/slack.md").read_text()
+    assert first_column("docs/slack.md", "## When Slack refuses") == set(REFUSALS)
+    for code, refusal in REFUSALS.items():
+        assert f"| `{code}` | {refusal.rule} | {refusal.sentence} |" in text
 
 
 def test_every_command_is_listed_and_nothing_else() -> None:

@@ -45,7 +45,7 @@ def test_the_tour_plays_and_says_what_happened(capsys: pytest.CaptureFixture[str
     assert (code, err) == (0, "")
     assert "the offline model: a script, not a language model" in out
     assert "@Gofer does what was decided in https://acme.slack.com/archives/" in out
-    assert "[offline model] **Partly.**" in out
+    assert "[offline model] Partly." in out
     assert "✓ slack_read_thread" in out
     assert "delivered one message 11 times" in out
     assert "Runs: 1. Answers in the thread: 1." in out

@@ -48,7 +48,7 @@ async def test_a_mention_is_answered_in_its_thread_with_a_tool_call_on_the_way(t
         ("answer/1", "slack_update_message"),
     ]
     assert entries[-1] == RunFinished("done")
-    assert RunConcluded("done", "", answer.text) in entries
+    assert RunConcluded("done", "", str(answer.blocks[0]["text"])) in entries
 
 
 async def test_the_thread_is_read_before_the_first_model_call_and_ids_are_names_by_then(tmp_path: Path) -> None:

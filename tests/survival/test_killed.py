@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from gofer.bootstrap.state import read_state
 from gofer.journal.entries import RunFinished, ToolCall
 from gofer.journal.log import read_journal
 from gofer.local.server import serve
+from gofer.model_script import load_scripts
 from gofer.outside import SystemClock
 from gofer.simulators.demo import demo_scripts, demo_world
 from gofer.simulators.offline_model import offline_model
@@ -80,6 +82,47 @@ async def test_killed_at_every_journal_boundary_a_run_ends_with_exactly_one_answ
                     break
     # The claim, four intents of calls, two of the model, and the end: 8 frames, killed on both sides.
     assert kills == 16
+
+
+LONG = """\
+- name: three-messages
+  steps:
+    - text: "{}"
+""".format("\\n\\n".join(f"Service {n} is fine. " + "word " * 170 for n in range(34)))
+
+
+async def test_killed_between_the_messages_of_a_long_answer_each_of_them_stands_there_once(tmp_path: Path) -> None:
+    kills = 0
+    async with httpx2.AsyncClient() as http:
+        slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http)
+        scripts = load_scripts(LONG, "three messages")
+        async with serve(slack.app) as slack_url, serve(offline_model(scripts)) as model_url:
+            environment = {
+                "SLACK_API_URL": f"{slack_url}/api",
+                "SLACK_BOT_TOKEN": "xoxb-simulated",
+                "OPENAI_BASE_URL": f"{model_url}/v1",
+            }
+            # Claim, reading, status, model, the first message; then the intents of two more and the end.
+            for n in range(6, 9):
+                for when in ("before", "after"):
+                    folder = tmp_path / f"{when}{n}"
+                    asked, event = await ask(slack, folder)
+                    kills += await gofer(folder, environment, event, when, n) != 0
+                    assert await gofer(folder, environment, event, "never", 0) == 0
+                    entries = await ended(folder)
+                    check_parts(slack, asked)
+                    calls = [entry.call for entry in entries if isinstance(entry, ToolCall)]
+                    assert calls[-3:] == ["answer/1", "part/2", "part/3"]
+    assert kills == 6
+
+
+def check_parts(slack: SlackSimulator, asked: Message) -> None:
+    """Exactly three messages of the bot after the question, which together name each service once, in order."""
+    thread = slack.workspace.replies(slack.workspace.parent(asked))
+    after = thread[thread.index(asked) + 1 :]
+    assert [message.user for message in after] == [slack.workspace.bot.user] * 3
+    words = " ".join(str(message.blocks[0]["text"]) for message in after)
+    assert re.findall(r"Service (\d+) is fine", words) == [str(n) for n in range(34)]
 
 
 async def ended(folder: Path) -> list[object]:

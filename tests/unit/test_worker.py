@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine_room import ListModel, says
-from gofer.deliver import WAITS
+from gofer.deliver import AT_WORK, WAITS
 from gofer.errors import Damaged, RunStopped, TemporaryError
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
@@ -175,7 +175,7 @@ async def test_a_worker_survives_what_nobody_foresaw() -> None:
     made = office(KeyError("unforeseen"), says("Hello."))
     await made.accept("run1", 1)
     await made.hear()
-    assert made.posted == ["_On it …_"]
+    assert made.posted == [AT_WORK]
     made.clock.advance(121)
     assert await made.hear() == 1
     assert made.posted == ["Hello."]
@@ -258,7 +258,7 @@ async def test_a_renewal_that_failed_is_tried_again_and_a_lost_lease_ends_the_wo
     store.lost = True
     async with asyncio.timeout(5):
         await hearing
-    assert made.posted == ["_On it …_"]
+    assert made.posted == [AT_WORK]
     assert await made.status("run1") == "running"
 
 

@@ -38,6 +38,7 @@ class Provenance:
 
     workflow: str
     prompt_url: str
+    """Empty for a message that another one, with the links, follows."""
     run: str
     run_url: str | None
 

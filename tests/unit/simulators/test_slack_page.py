@@ -105,13 +105,40 @@ def test_the_bots_markdown_and_context_are_readable() -> None:
         page = (await http.get("/?channel=C2")).text
         assert "<h4>Result</h4><p>It is <b>done</b> and <i>fine</i>, <code>a&lt;b</code>:</p>" in page
         assert "<ul><li>one</li><li><a href=" in page
-        assert "<ol><li>first</li></ol><blockquote>quoted</blockquote><pre>&lt;script&gt;</pre>" in page
-        assert "<p>bad &lt;javascript:go|worse&gt; &lt;script&gt;alert(1)" in page
+        assert "<ol><li>first</li></ol><blockquote><p>quoted</p></blockquote><pre>&lt;script&gt;</pre>" in page
+        assert "<p>[bad](javascript:go) &lt;javascript:go|worse&gt; &lt;script&gt;alert(1)" in page
         assert 'href="javascript' not in page
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
         assert '<p class="context"><a href="https://example.com/p"' in page
         assert "prompt</a> &amp; run</p>" in page
         assert '<span class="badge">APP</span>' in page
+
+    play(story)
+
+
+def test_nested_lists_tasks_tables_and_files_look_like_what_they_are() -> None:
+    markdown = (
+        "1. first\n   - inner\n2. second\n\n- [x] done\n- [ ] open\n\n"
+        "| who | what |\n|:---|---:|\n| <b> | `ab` |\n\n| who | what |\n|---|---|\n| Ada | 3 |\n\n"
+        "```python\nx < 1\n```"
+    )
+
+    async def story(_: SlackSimulator, http: httpx2.AsyncClient) -> None:
+        said = {"channel": "C2", "blocks": [{"type": "markdown", "text": markdown}]}
+        assert (await http.post("/api/chat.postMessage", json=said, headers=TOKEN)).json()["ok"] is True
+        form = {"filename": "<report>.md", "length": "5"}
+        place = (await http.post("/api/files.getUploadURLExternal", data=form, headers=TOKEN)).json()
+        assert (await http.post(place["upload_url"], content=b"a < b")).status_code == 200
+        done = {"files": [{"id": place["file_id"]}], "channel_id": "C2"}
+        assert (await http.post("/api/files.completeUploadExternal", json=done, headers=TOKEN)).json()["ok"] is True
+        page = (await http.get("/?channel=C2")).text
+        assert "<ol><li>first<ul><li>inner</li></ul></li><li>second</li></ol>" in page
+        assert '<ul><li class="task">☑ done</li><li class="task">☐ open</li></ul>' in page
+        assert '<th class="right">what</th>' in page
+        assert "<td>Ada</td><td>3</td>" in page
+        assert '<td class="left">&lt;b&gt;</td>' in page
+        assert "<pre>x &lt; 1</pre>" in page
+        assert "📄 &lt;report&gt;.md <small>5 bytes</small></summary><pre>a &lt; b</pre>" in page
 
     play(story)
 

@@ -349,3 +349,90 @@ def test_the_snapshot_is_plain_json_with_every_message_and_reaction() -> None:
         assert (leads["private"], objects(leads["messages"])[0]["text"]) == (True, "**quiet**")
 
     play(story)
+
+
+def test_the_limits_of_markdown_hold_for_a_whole_message() -> None:
+    def markdown(*texts: str) -> list[dict[str, str]]:
+        return [{"type": "markdown", "text": text} for text in texts]
+
+    rows = "| a |\n|---|\n"
+    cases = {
+        "12,000 characters": (markdown("x" * 12_000), None),
+        "more in one block": (markdown("x" * 12_001), "msg_too_long"),
+        "more in all blocks": (markdown("x" * 6_001, "y" * 6_000), "msg_too_long"),
+        "two units a sign": (markdown("🚀" * 6_001), "msg_too_long"),
+        "51 blocks": (markdown(*"x" * 51), "invalid_blocks"),
+        "26 headings with text": (markdown("# a\nb\n" * 26), "invalid_blocks"),
+        "many paragraphs": (markdown("a\n\n" * 100), None),
+        "100 rows": (markdown(rows + "| b |\n" * 99), None),
+        "101 rows": (markdown(rows + "| b |\n" * 100), "invalid_blocks"),
+        "21 columns": (markdown("| a " * 21 + "|\n" + "|---" * 21 + "|"), "invalid_blocks"),
+        "long cells": (markdown(rows + f"| {'b' * 10_001} |"), "invalid_blocks"),
+    }
+
+    async def story(slack: Slack) -> None:
+        for name, (blocks, error) in cases.items():
+            answer = await slack.call("chat.postMessage", channel="C1", blocks=blocks)
+            assert answer.get("error") == error, name
+        assert await slack.error("chat.postMessage", channel="C1", text="x" * 40_001) == "msg_too_long"
+
+    play(story)
+
+
+def test_a_file_is_uploaded_in_three_calls_and_shared_in_a_thread() -> None:
+    async def story(slack: Slack) -> None:
+        place = await slack.call("files.getUploadURLExternal", filename="report.md", length=5)
+        files = [{"id": place["file_id"], "title": "Report"}]
+        where = {"channel_id": "C1", "thread_ts": ROOT}
+        assert await slack.error("files.completeUploadExternal", files=files, **where) == "file_not_found"
+        assert (await slack.http.post(text_of(place, "upload_url"), content=b"four")).status_code == 400
+        assert (await slack.http.post(text_of(place, "upload_url"), content=b"hello")).status_code == 200
+        done = await slack.call("files.completeUploadExternal", files=files, **where)
+        assert [(file["name"], file["title"], file["size"]) for file in objects(done["files"])] == [
+            ("report.md", "Report", 5)
+        ]
+        replies = objects((await slack.call("conversations.replies", channel="C1", ts=ROOT))["messages"])
+        assert (replies[-1]["subtype"], objects(replies[-1]["files"])[0]["id"]) == ("file_share", place["file_id"])
+
+    play(story)
+
+
+def test_what_slack_refuses_of_a_file() -> None:
+    async def story(slack: Slack) -> None:
+        ask = "files.getUploadURLExternal"
+        assert await slack.error(ask, filename="x.md") == "missing_argument"
+        assert await slack.error(ask, filename="x.md", length=0) == "missing_argument"
+        assert await slack.error(ask, length=5) == "invalid_arguments"
+        assert await slack.error(ask, filename="x.md", length=2_000_000_000) == "file_upload_size_restricted"
+        place = await slack.call(ask, filename="x.md", length=1)
+        await slack.http.post(text_of(place, "upload_url"), content=b"x")
+        done, files = "files.completeUploadExternal", [{"id": place["file_id"]}]
+        assert await slack.error(done, channel_id="C1") == "invalid_arguments"
+        assert await slack.error(done, files=files, channel_id="C2") == "not_in_channel"
+        assert await slack.error(done, files=files, channel_id="C4") == "invalid_channel"
+        assert await slack.error(done, files=files, channel_id="C5") == "is_archived"
+        assert await slack.error(done, files=files, channel_id="C1", thread_ts="x") == "invalid_thread_ts"
+        assert (await slack.call(done, files=files))["ok"] is True
+        assert (await slack.http.post("/upload/v1/F0", content=b"x")).status_code == 400
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("said", "paged"),
+    [
+        ({"text": "<!here> <@U1> <#C1>"}, {"!here", "@U1"}),
+        ({"text": "@here &lt;!here&gt;"}, set()),
+        ({"text": "@here", "link_names": True}, {"!here"}),
+        ({"text": "mail@here.com @Everyone", "parse": "full"}, {"!everyone"}),
+        ({"blocks": [{"type": "markdown", "text": "`<!channel|x>`"}]}, {"!channel"}),
+        ({"blocks": [{"type": "markdown", "text": r"\<!subteam^S1> &#60;@U2>"}]}, {"!subteam^S1", "@U2"}),
+        ({"blocks": [{"type": "context", "elements": [{"type": "mrkdwn", "text": "<@U1|ada>"}]}]}, {"@U1"}),
+    ],
+)
+def test_whom_a_message_pages(said: dict[str, object], paged: set[str]) -> None:
+    async def story(slack: Slack) -> None:
+        ts = text_of(await slack.call("chat.postMessage", channel="C1", **said), "ts")
+        assert slack.simulator.workspace.message("C1", ts).paged == paged
+
+    play(story)

@@ -1,17 +1,16 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from engine_room import PROVENANCE
 from gofer.errors import ToolError
 from gofer.events import Actor
 from gofer.secret import Secret
 from gofer.tools.slack.api import SlackApi
-from gofer.tools.slack.write import MARKDOWN_LIMIT, AddReaction, PostMessage, add_reaction, neutral, post_message
+from gofer.tools.slack.write import AddReaction, PostMessage, add_reaction, post_message
 from gofer.tools.tool import Call, ToolResult
 from stand_ins import AnsweringHttp, SetClock
 
@@ -59,18 +58,19 @@ def test_a_new_message_has_no_thread() -> None:
     assert "thread_ts" not in sent(http)
 
 
-@given(st.text(min_size=1, max_size=200), st.sampled_from(["<!channel>", "<!here>", "<@U1>", "<#C1>", "<!subteam^S1>"]))
-def test_no_words_of_a_model_page_anybody(text: str, entity: str) -> None:
-    shown = neutral(text + entity + text)
-    assert not any(mark in shown for mark in ("<!", "<@", "<#"))
-
-
-def test_a_message_longer_than_slack_takes_says_that_it_was_cut() -> None:
+@pytest.mark.parametrize("text", ["x" * 12_001, "# a\n\n" * 60, " \n "])
+def test_what_is_no_message_is_told_to_the_model_and_not_sent(text: str) -> None:
     http = answering()
-    post(http, text="<@U1>" * 20_000)
-    text = sent(http)["blocks"][0]["text"]
-    assert len(text) == MARKDOWN_LIMIT
-    assert text.endswith("longer than one Slack message.)_")
+    with pytest.raises(ToolError, match="post it in several"):
+        post(http, text=text)
+    assert http.requests == []
+
+
+def test_a_message_that_another_one_follows_has_no_links() -> None:
+    http = answering()
+    part = replace(call(http), provenance=replace(PROVENANCE, prompt_url="", run_url=None))
+    asyncio.run(post_message(API, part, PostMessage(text="first part")))
+    assert sent(http)["blocks"] == [{"type": "markdown", "text": "first part"}]
 
 
 def test_a_private_run_writes_nowhere_else() -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from gofer.simulators.json_values import JsonObject, is_array, is_object, object_of, objects, text_of
 from gofer.simulators.slack.arguments import Arguments
+from gofer.simulators.slack.markdown import PARSER, expanded, table_problem, units
+from gofer.simulators.slack.mentions import mentions
 from gofer.simulators.slack.shapes import fallback_text, stable_id
 from gofer.simulators.slack.workspace import SlackRefusal
 
@@ -53,6 +55,8 @@ class Content:
     text: str
     blocks: tuple[JsonObject, ...]
     attachments: tuple[JsonObject, ...]
+    mentions: frozenset[str] = frozenset()
+    """Everybody it pages."""
 
 
 def content_of(arguments: Arguments) -> Content:
@@ -65,11 +69,13 @@ def content_of(arguments: Arguments) -> Content:
         blocks = [{"type": "markdown", "text": markdown}]
     if not text and not blocks and not objects(attachments):
         raise SlackRefusal("no_text")
-    if len(text) > MAX_TEXT:
-        raise SlackRefusal("msg_too_long", f"text has {len(text)} characters")
+    if units(text) > MAX_TEXT:
+        raise SlackRefusal("msg_too_long", f"text has {units(text)} characters")
     checked = _checked(blocks or [])
     words = text or fallback_text(checked)
-    return Content(words, checked, tuple(objects(attachments)))
+    plain = arguments.flag("link_names") or arguments.text("parse") == "full"
+    paged = mentions(words, checked, plain=plain)
+    return Content(words, checked, tuple(objects(attachments)), paged)
 
 
 def metadata_of(arguments: Arguments) -> JsonObject | None:
@@ -84,13 +90,22 @@ def metadata_of(arguments: Arguments) -> JsonObject | None:
 
 def _checked(blocks: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
     if len(blocks) > MAX_BLOCKS:
-        raise _invalid(f"no more than {MAX_BLOCKS} items allowed")
+        raise _too_many()
     for index, block in enumerate(blocks):
         _check_block(block, f"/blocks/{index}")
-    markdown = sum(len(text_of(block, "text")) for block in blocks if block.get("type") == "markdown")
-    if markdown > MAX_MARKDOWN:
-        raise SlackRefusal("msg_too_long", f"markdown blocks have {markdown} characters")
+    _check_markdown([text_of(block, "text") for block in blocks if block.get("type") == "markdown"], len(blocks))
     return tuple(_with_id(block, index) for index, block in enumerate(blocks))
+
+
+def _check_markdown(texts: Sequence[str], blocks: int) -> None:
+    """The limits that hold for all markdown blocks of a message together, of `blocks` blocks in all."""
+    if (characters := sum(map(units, texts))) > MAX_MARKDOWN:
+        raise SlackRefusal("msg_too_long", f"markdown blocks have {characters} characters")
+    parsed = [PARSER.parse(text) for text in texts]
+    if blocks - len(texts) + sum(map(expanded, parsed)) > MAX_BLOCKS:
+        raise _too_many()
+    if problem := table_problem([token for tokens in parsed for token in tokens]):
+        raise _invalid(problem)
 
 
 def _check_block(block: JsonObject, place: str) -> None:
@@ -140,6 +155,10 @@ def _with_id(block: JsonObject, index: int) -> JsonObject:
     if block.get("type") == "markdown":
         return {key: value for key, value in block.items() if key != "block_id"}
     return {"block_id": stable_id(str(index), str(block))[:5], **block}
+
+
+def _too_many() -> SlackRefusal:
+    return _invalid(f"no more than {MAX_BLOCKS} items allowed")
 
 
 def _invalid(problem: str) -> SlackRefusal:

@@ -5,61 +5,21 @@ A method takes arguments and returns the fields beside `ok`, or refuses with the
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from gofer.simulators.slack.arguments import Arguments
+from gofer.simulators.slack.backend import Answer, Backend, Method
 from gofer.simulators.slack.content import content_of, metadata_of
-from gofer.simulators.slack.delivery import (
-    Delivery,
-    change_envelopes,
-    message_envelopes,
-    reaction_envelopes,
-)
+from gofer.simulators.slack.delivery import change_envelopes, message_envelopes, reaction_envelopes
+from gofer.simulators.slack.files import complete_upload, get_upload_url
 from gofer.simulators.slack.shapes import channel_shape, message_body, stored_message, user_shape
 from gofer.simulators.slack.timestamps import micros, order
-from gofer.simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
+from gofer.simulators.slack.workspace import Message, SlackRefusal, Workspace
 
-Answer = dict[str, object]
 _EMOJI = re.compile(r"[a-z0-9_+'-]{1,100}(::skin-tone-[2-6])?")
 _TYPES = frozenset({"public_channel", "private_channel", "mpim", "im"})
 _KIND_OF_TYPE = {"public_channel": "channel", "private_channel": "group", "mpim": "mpim", "im": "im"}
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """One method: what it does, and the scope its token needs."""
-
-    run: Callable[["Backend", Arguments], Answer]
-    scope: str
-
-
-@dataclass(frozen=True, slots=True)
-class Backend:
-    """What methods work on."""
-
-    workspace: Workspace
-    delivery: Delivery
-
-    def visible_channel(self, arguments: Arguments) -> Channel:
-        """The channel a call names, where the bot may know of it."""
-        asked = arguments.required("channel")
-        named = self.workspace.channel_named(asked) if asked.startswith("#") else None
-        channel = named or self.workspace.channel(asked)
-        if channel.kind != "channel" and self.workspace.bot.user not in channel.members:
-            raise SlackRefusal("channel_not_found", asked)
-        return channel
-
-    def joined_channel(self, arguments: Arguments) -> Channel:
-        """The channel a call names, where the bot is in it."""
-        channel = self.visible_channel(arguments)
-        if self.workspace.bot.user not in channel.members:
-            raise SlackRefusal("not_in_channel")
-        return channel
-
-    def message(self, arguments: Arguments, key: str) -> Message:
-        """The message a call names by its `ts` under `key`."""
-        return self.workspace.message(self.joined_channel(arguments).id, arguments.required(key))
 
 
 def _auth_test(backend: Backend, _: Arguments) -> Answer:
@@ -88,7 +48,16 @@ def _post_message(backend: Backend, arguments: Arguments) -> Answer:
         extra["subtype"] = "thread_broadcast"
     bot = workspace.bot
     draft = Message(
-        channel.id, "", bot.user, content.text, thread_ts, bot.bot_id, content.blocks, metadata, extra=extra
+        channel.id,
+        "",
+        bot.user,
+        content.text,
+        thread_ts,
+        bot.bot_id,
+        content.blocks,
+        metadata,
+        extra=extra,
+        paged=content.mentions,
     )
     message = workspace.post(draft)
     backend.delivery.announce(message_envelopes(workspace, message))
@@ -108,6 +77,7 @@ def _update(backend: Backend, arguments: Arguments) -> Answer:
             blocks=content.blocks,
             metadata=metadata_of(arguments) or before.metadata,
             edited_ts=workspace.next_ts(),
+            paged=content.mentions,
         )
     )
     backend.delivery.announce(change_envelopes(workspace, before, after))
@@ -243,6 +213,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "chat.getPermalink": Method(_get_permalink, ""),
         "reactions.add": Method(_reactions_add, "reactions:write"),
         "reactions.remove": Method(_reactions_remove, "reactions:write"),
+        "files.getUploadURLExternal": Method(get_upload_url, "files:write"),
+        "files.completeUploadExternal": Method(complete_upload, "files:write"),
         "conversations.replies": Method(_replies, "channels:history"),
         "conversations.history": Method(_history, "channels:history"),
         "conversations.info": Method(_conversations_info, "channels:read"),

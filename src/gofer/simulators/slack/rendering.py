@@ -4,11 +4,12 @@ Two dialects: Slack's mrkdwn in `text`, sections and contexts; Markdown in markd
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from itertools import groupby
 
 from gofer.simulators.json_values import JsonObject, object_of, objects, text_of
+from gofer.simulators.slack.markdown_html import MarkdownHtml
 from gofer.simulators.slack.shapes import block_text, unescaped
 from gofer.simulators.slack.workspace import Message, Workspace
 
@@ -20,21 +21,17 @@ _EMOJI = {
     "white_check_mark": "✅", "x": "❌",
 }  # fmt: skip
 _SHARED = r"`(?P<code>[^`\n]+)`|<(?P<entity>[^<>\n]+)>|:(?P<emoji>[a-z0-9_+-]+):|(?P<url>https?://[^\s<>|)\]]+)"
-_ITALIC = r"(?<!\w)_(?P<italic>[^_\n]+)_(?!\w)"
-_MRKDWN = re.compile(rf"{_SHARED}|(?<!\w)\*(?P<bold>[^*\n]+)\*(?!\w)|{_ITALIC}|(?<!\w)~(?P<strike>[^~\n]+)~(?!\w)")
-_MARKDOWN = re.compile(
-    rf"!?\[(?P<label>[^\[\]\n]+)\]\((?P<href>[^\s()<>]+)\)|{_SHARED}"
-    rf"|\*\*(?P<bold>[^*\n]+)\*\*|\*(?P<slant>[^*\s][^*\n]*)\*|{_ITALIC}|~~(?P<strike>[^~\n]+)~~"
+_MRKDWN = re.compile(
+    rf"{_SHARED}|(?<!\w)\*(?P<bold>[^*\n]+)\*(?!\w)|(?<!\w)_(?P<italic>[^_\n]+)_(?!\w)"
+    r"|(?<!\w)~(?P<strike>[^~\n]+)~(?!\w)"
 )
-_TAGS = {"bold": "b", "italic": "i", "slant": "i", "strike": "s"}
+_WORDS = re.compile(_SHARED)
+_TAGS = {"bold": "b", "italic": "i", "strike": "s"}
 _FENCE = re.compile(r"```(?:[\w+-]*\n)?(.*?)(?:```|\Z)", re.DOTALL)
 _LINES = (
-    ("rule", re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,})\s*()$")),
     ("bullet", re.compile(r"\s*[-*•]\s+(.*)$")),
     ("number", re.compile(r"\s*\d{1,3}[.)]\s+(.*)$")),
     ("quote", re.compile(r"\s*(?:>|&gt;)\s?(.*)$")),
-    ("heading", re.compile(r"#{1,6}\s+(.*)$")),
-    ("table", re.compile(r"(\s*\|.*)$")),
     ("blank", re.compile(r"\s*()$")),
 )
 
@@ -55,10 +52,17 @@ class Renderer:
         )
 
     def message(self, message: Message) -> str:
-        """The body of a message: its blocks, or its text."""
+        """The body of a message: its blocks or its text, and the files under it."""
+        files = "".join(self._file(file) for file in objects(message.extra.get("files")))
         if message.blocks:
-            return "".join(map(self.block, message.blocks))
-        return self.mrkdwn(message.text)
+            return "".join(map(self.block, message.blocks)) + files
+        return (self.mrkdwn(message.text) if message.text else "") + files
+
+    def _file(self, file: JsonObject) -> str:
+        name, here = text_of(file, "name"), self._workspace.files.get(text_of(file, "id"))
+        words = (here.content or b"").decode("utf-8", "replace") if here else ""
+        title = f"<summary>📄 {escape(name)} <small>{len(words.encode()):,} bytes</small></summary>"
+        return f'<details class="file">{title}<pre>{escape(words)}</pre></details>'
 
     def block(self, block: JsonObject) -> str:
         """One block, as readable as it can be without Slack."""
@@ -69,7 +73,7 @@ class Renderer:
                 parts = [object_of(block, "text"), *objects(block.get("fields"))]
                 return "".join(self.mrkdwn(text_of(part, "text")) for part in parts)
             case "context":
-                elements = [self._inline(text_of(part, "text"), _MRKDWN) for part in objects(block.get("elements"))]
+                elements = [self._inline(text_of(part, "text")) for part in objects(block.get("elements"))]
                 return f'<p class="context">{" ".join(elements)}</p>'
             case "header":
                 return f"<h4>{escape(text_of(object_of(block, 'text'), 'text'))}</h4>"
@@ -82,57 +86,55 @@ class Renderer:
 
     def mrkdwn(self, text: str) -> str:
         """Slack's own dialect."""
-        return self._document(text, _MRKDWN)
+        pieces = _FENCE.split(text)
+        return "".join(
+            f"<pre>{escape(unescaped(piece.rstrip()))}</pre>" if position % 2 else self._flow(piece)
+            for position, piece in enumerate(pieces)
+        )
 
     def markdown(self, text: str) -> str:
         """Standard Markdown."""
-        return self._document(text, _MARKDOWN)
+        return MarkdownHtml(self._words, self._anchor).document(text)
 
     def _buttons(self, elements: Sequence[JsonObject]) -> str:
         labels = [escape(text_of(object_of(element, "text"), "text")) for element in elements]
         return "<p>" + " ".join(f'<span class="button">{label}</span>' for label in labels) + "</p>"
 
-    def _document(self, text: str, dialect: re.Pattern[str]) -> str:
-        pieces = _FENCE.split(text)
-        return "".join(
-            f"<pre>{escape(unescaped(piece.rstrip()))}</pre>" if position % 2 else self._flow(piece, dialect)
-            for position, piece in enumerate(pieces)
-        )
-
-    def _flow(self, text: str, dialect: re.Pattern[str]) -> str:
-        lines = [_classified(line, markdown=dialect is _MARKDOWN) for line in text.strip("\n").split("\n")]
+    def _flow(self, text: str) -> str:
+        lines = [_classified(line) for line in text.strip("\n").split("\n")]
         groups = groupby(lines, key=lambda line: line[0])
-        return "".join(self._group(kind, [line for _, line in group], dialect) for kind, group in groups)
+        return "".join(self._group(kind, [line for _, line in group]) for kind, group in groups)
 
-    def _group(self, kind: str, lines: Sequence[str], dialect: re.Pattern[str]) -> str:
-        inline = [self._inline(line, dialect) for line in lines]
+    def _group(self, kind: str, lines: Sequence[str]) -> str:
+        inline = [self._inline(line) for line in lines]
         match kind:
             case "blank":
                 return ""
-            case "rule":
-                return "<hr>"
             case "bullet":
                 return f"<ul>{_items(inline)}</ul>"
             case "number":
                 return f"<ol>{_items(inline)}</ol>"
             case "quote":
                 return f"<blockquote>{'<br>'.join(inline)}</blockquote>"
-            case "heading":
-                return "".join(f"<h4>{line}</h4>" for line in inline)
-            case "table":
-                return f"<pre>{escape(unescaped(chr(10).join(lines)))}</pre>"
             case _:
                 return f"<p>{'<br>'.join(inline)}</p>"
 
-    def _inline(self, text: str, dialect: re.Pattern[str]) -> str:
+    def _inline(self, text: str) -> str:
+        return self._tokens(text, _MRKDWN, lambda words: escape(unescaped(words)))
+
+    def _words(self, text: str) -> str:
+        """Words of Markdown: its parser has dealt with all but what is Slack's own."""
+        return self._tokens(text, _WORDS, escape)
+
+    def _tokens(self, text: str, dialect: re.Pattern[str], plain: Callable[[str], str]) -> str:
         pieces: list[str] = []
         end = 0
         for found in dialect.finditer(text):
-            pieces += [escape(unescaped(text[end : found.start()])), self._token(found, dialect)]
+            pieces += [plain(text[end : found.start()]), self._token(found)]
             end = found.end()
-        return "".join(pieces) + escape(unescaped(text[end:]))
+        return "".join(pieces) + plain(text[end:])
 
-    def _token(self, found: re.Match[str], dialect: re.Pattern[str]) -> str:
+    def _token(self, found: re.Match[str]) -> str:
         kind = found.lastgroup or ""
         inner = found[kind]
         match kind:
@@ -144,11 +146,9 @@ class Renderer:
                 return escape(emoji(inner))
             case "url":
                 return self._link(inner, inner)
-            case "href":
-                return self._link(inner, found["label"])
             case _:
                 tag = _TAGS[kind]
-                return f"<{tag}>{self._inline(inner, dialect)}</{tag}>"
+                return f"<{tag}>{self._inline(inner)}</{tag}>"
 
     def _entity(self, inner: str) -> str:
         target, _, label = inner.partition("|")
@@ -167,21 +167,23 @@ class Renderer:
         return escape(f"<{unescaped(inner)}>")
 
     def _link(self, address: str, label: str) -> str:
-        address = unescaped(address)
-        shown = escape(unescaped(label))
+        opening = self._anchor(unescaped(address))
+        return f"{opening}{escape(unescaped(label))}{'</a>' if opening else ''}"
+
+    def _anchor(self, address: str) -> str:
+        """The opening tag of a link; empty for what is no address of the web or of mail."""
         if not re.match(r"https?://|mailto:", address):
-            return shown
+            return ""
         here = self._permalink.fullmatch(address)
         if here:
             ts = f"{here[2]}.{here[3]}"
-            return f'<a href="/?channel={here[1]}&amp;thread={here[4] or ts}#m{ts}">{shown}</a>'
-        return f'<a href="{escape(address)}" rel="noreferrer noopener" target="_blank">{shown}</a>'
+            return f'<a href="/?channel={here[1]}&amp;thread={here[4] or ts}#m{ts}">'
+        return f'<a href="{escape(address)}" rel="noreferrer noopener" target="_blank">'
 
 
-def _classified(line: str, *, markdown: bool) -> tuple[str, str]:
+def _classified(line: str) -> tuple[str, str]:
     for kind, pattern in _LINES:
-        found = pattern.match(line)
-        if found and (markdown or kind not in ("heading", "rule", "table")):
+        if found := pattern.match(line):
             return kind, found[1]
     return "text", line
 

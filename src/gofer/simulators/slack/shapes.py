@@ -72,14 +72,19 @@ def user_shape(workspace: Workspace, user: User) -> dict[str, object]:
         "id": user.id,
         "team_id": workspace.team.id,
         "name": handle,
-        "deleted": False,
+        "deleted": user.deactivated,
         "real_name": user.real_name,
         "is_bot": user.bot,
         "is_app_user": False,
         "is_restricted": user.restricted,
         "is_ultra_restricted": False,
-        "tz": "Etc/UTC",
-        "profile": {"real_name": user.real_name, "display_name": user.name, "team": workspace.team.id},
+        "tz": user.tz,
+        "profile": {
+            "real_name": user.real_name,
+            "display_name": user.name,
+            "title": user.title,
+            "team": workspace.team.id,
+        },
     }
 
 

@@ -11,9 +11,10 @@ from starlette.applications import Starlette
 
 from gofer.simulators.json_values import JsonObject
 from gofer.simulators.slack.adopt import plant
+from gofer.simulators.slack.backend import Backend
 from gofer.simulators.slack.composer import typed
 from gofer.simulators.slack.delivery import Delivery, Pace, message_envelopes
-from gofer.simulators.slack.methods import Backend, change_reaction
+from gofer.simulators.slack.methods import change_reaction
 from gofer.simulators.slack.page import Page
 from gofer.simulators.slack.web_api import Failure, WebApi
 from gofer.simulators.slack.workspace import Message, SlackRefusal

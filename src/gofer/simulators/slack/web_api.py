@@ -5,14 +5,17 @@ The door of `/api/<method>`: token, scopes, planned failures; what each method d
 
 import asyncio
 from collections import defaultdict, deque
+from dataclasses import replace
 from typing import TypeAlias
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from gofer.simulators.slack.arguments import Arguments, read_arguments
-from gofer.simulators.slack.methods import METHODS, Backend, Method
+from gofer.simulators.slack.backend import Backend, Method
+from gofer.simulators.slack.files import receive
+from gofer.simulators.slack.methods import METHODS
 from gofer.simulators.slack.workspace import SlackRefusal
 
 Failure: TypeAlias = str | int
@@ -31,7 +34,10 @@ class WebApi:
 
     def routes(self) -> list[Route]:
         """The routes of an app that serves this."""
-        return [Route("/api/{method:path}", self._call, methods=["GET", "POST"])]
+        return [
+            Route("/api/{method:path}", self._call, methods=["GET", "POST"]),
+            Route("/upload/v1/{file}", self._upload, methods=["POST"]),
+        ]
 
     def fail_next(self, method: str, *failures: Failure, after_effect: bool = False) -> None:
         """Let the next calls of a method fail, one failure a call; `after_effect` loses only the answer."""
@@ -55,11 +61,18 @@ class WebApi:
         planned = self._failures[name].popleft() if self._failures.get(name) else None
         if planned and not planned[1]:
             return self._failed(planned[0], method)
-        answer = self._answered(method, arguments)
+        answer = self._answered(method, arguments, str(request.base_url).rstrip("/"))
         if held := self._held.pop(name, None):
             held.set()
             await _hung_up(request)
         return self._failed(planned[0], method) if planned else answer
+
+    async def _upload(self, request: Request) -> Response:
+        try:
+            file = receive(self._backend.workspace, request.path_params["file"], await request.body())
+        except SlackRefusal as refusal:
+            return PlainTextResponse(refusal.code, 400)
+        return PlainTextResponse(f"OK - {len(file.content or b'')}")
 
     def _admitted(self, name: str, authorization: str, arguments: Arguments) -> Method:
         kind, _, bearer = authorization.partition(" ")
@@ -76,9 +89,9 @@ class WebApi:
             raise SlackRefusal("missing_scope", method.scope)
         return method
 
-    def _answered(self, method: Method, arguments: Arguments) -> Response:
+    def _answered(self, method: Method, arguments: Arguments, origin: str) -> Response:
         try:
-            return JSONResponse({"ok": True} | method.run(self._backend, arguments))
+            return JSONResponse({"ok": True} | method.run(replace(self._backend, origin=origin), arguments))
         except SlackRefusal as refusal:
             return _refused(refusal)
 

@@ -54,6 +54,9 @@ class User:
     bot: bool = False
     restricted: bool = False
     """A guest."""
+    title: str = ""
+    tz: str = "Etc/UTC"
+    deactivated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,8 @@ class Message:
     edited_ts: str | None = None
     extra: JsonObject = field(default_factory=dict[str, object])
     """Fields kept as they came: subtype, files, attachments."""
+    paged: frozenset[str] = frozenset()
+    """Everybody the app's own words mention, as `@U…`, `!here` or `!subteam^S…`."""
 
     @property
     def is_reply(self) -> bool:
@@ -96,6 +101,17 @@ class Message:
         return not self.is_reply or self.extra.get("subtype") == "thread_broadcast"
 
 
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file; `content` is None until it was uploaded, `shared` says whether an upload was completed."""
+
+    id: str
+    name: str
+    length: int
+    content: bytes | None = None
+    shared: bool = False
+
+
 class Workspace:
     """The state of one simulated workspace."""
 
@@ -104,6 +120,7 @@ class Workspace:
         self.bot = bot
         self.users: dict[str, User] = {}
         self.channels: dict[str, Channel] = {}
+        self.files: dict[str, File] = {}
         self._clock = clock
         self._messages: dict[tuple[str, str], Message] = {}
         self._instants: set[int] = set()
@@ -247,5 +264,6 @@ def _message_snapshot(message: Message) -> dict[str, object]:
         "metadata": message.metadata,
         "edited_ts": message.edited_ts,
         "subtype": message.extra.get("subtype"),
+        "files": message.extra.get("files"),
     }
     return shown | {key: value for key, value in optional.items() if value}

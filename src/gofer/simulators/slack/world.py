@@ -39,10 +39,18 @@ def load_workspace(world: JsonObject, clock: Callable[[], float]) -> Workspace:
 
 
 def _user(workspace: Workspace, place: "_Place") -> None:
-    place = place.mapping({"id", "name", "real_name", "bot", "restricted"})
+    place = place.mapping({"id", "name", "real_name", "bot", "restricted", "title", "tz", "deactivated"})
     name = place.text("name")
-    real_name = place.text("real_name") if place.has("real_name") else name
-    user = User(place.text("id"), name, real_name, place.flag("bot"), place.flag("restricted"))
+    user = User(
+        place.text("id"),
+        name,
+        place.text("real_name") if place.has("real_name") else name,
+        place.flag("bot"),
+        place.flag("restricted"),
+        place.text("title") if place.has("title") else "",
+        place.text("tz") if place.has("tz") else "Etc/UTC",
+        place.flag("deactivated"),
+    )
     if user.id in workspace.users:
         raise place.wrong(f"has the id {user.id}, which another user has already")
     workspace.users[user.id] = user

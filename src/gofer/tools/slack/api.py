@@ -1,43 +1,30 @@
 """How is a method of the Slack Web API called, and what does its refusal mean to a model?"""
 
+import asyncio
 import logging
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from gofer.canonical import as_object, as_text, clean, decode, encode
+from gofer.canonical import as_object, as_text, decode, encode
 from gofer.errors import BadRequest, TemporaryError, ToolError
 from gofer.outside import HttpRequest, HttpResponse
 from gofer.secret import Secret
+from gofer.tools.slack.refusals import refusal
 from gofer.tools.tool import Call
 
 _log = logging.getLogger(__name__)
 
-_HINTS = {
-    "already_reacted": "The reaction is there already.",
-    "channel_not_found": "Slack knows no such channel, or Gofer is not a member of it. Check the name.",
-    "not_in_channel": "Gofer is not a member of that channel; somebody has to invite it first.",
-    "is_archived": "That channel is archived; nothing can be written there.",
-    "thread_not_found": "Slack knows no such message there. Check channel and ts.",
-    "message_not_found": "Slack knows no such message there. Check channel and ts.",
-    "invalid_name": "Slack knows no emoji of that name. Use a plain one such as eyes.",
-    "invalid_auth": "Slack does not accept Gofer's token; whoever runs Gofer has to renew it.",
-    "token_expired": "Gofer's Slack token has expired; whoever runs Gofer has to renew it.",
-    "missing_scope": "Gofer's Slack app lacks a permission for this; whoever runs Gofer has to add it.",
-}
-_SETUP = frozenset(
-    {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "missing_scope"}
-)
-"""Refusals that whoever runs Gofer has to act on; nobody in a channel can."""
-_UNCERTAIN = frozenset({"fatal_error", "internal_error", "service_unavailable", "request_timeout"})
-"""Refusals after which the method may have half-happened."""
+SHORT_WAIT = 5.0
+"""Seconds Slack may ask to wait for which a call is held back and made once more; what is longer is told."""
 
 
 class SlackRefusal(ToolError):
     """Slack said no, and nothing happened. `code` is its error code."""
 
     def __init__(self, method: str, code: str, hint: str = "") -> None:
-        super().__init__(f"Slack refused {method} ({code}). {hint or _HINTS.get(code, '')}".strip())
+        super().__init__(f"Slack refused {method} ({code}). {hint or refusal(code).sentence}")
         self.code = code
 
 
@@ -59,27 +46,46 @@ class SlackApi:
 
     async def _send(self, call: Call, method: str, media_type: str, content: bytes) -> Mapping[str, object]:
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Content-Type": media_type}
-        response = await call.http.send(HttpRequest("POST", self.base_url + method, headers, content))
+        request = HttpRequest("POST", self.base_url + method, headers, content)
+        response = await call.http.send(request)
+        if response.status == 429 and (wait := _seconds(response)) <= SHORT_WAIT:
+            await asyncio.sleep(wait)
+            response = await call.http.send(request)
         return _reply(method, response)
 
 
 def _reply(method: str, response: HttpResponse) -> Mapping[str, object]:
     if response.status == 429:
-        seconds = response.headers.get("retry-after", "a few")
-        raise SlackRefusal(method, "ratelimited", f"Wait {clean(seconds)[:6]} seconds before the next call.")
+        raise SlackRefusal(method, "ratelimited", _until(response))
     body = _body(response)
     if not body:
         raise TemporaryError(f"Slack did not answer {method} properly (HTTP {response.status}).")
     if body.get("ok") is True:
         return body
     code = as_text(body.get("error")) or "unknown_error"
-    if code in _UNCERTAIN:
+    rule = refusal(code)
+    if rule.rule == "unclear":
         raise TemporaryError(f"Slack failed during {method} ({code}).")
     needed = as_text(body.get("needed"))
-    if code in _SETUP:
+    hint = f"{rule.sentence} The missing permission is {needed}." if needed else rule.sentence
+    if rule.rule == "operate":
         # Neither run nor channel: a refusal also comes to runs that must leave no trace.
-        _log.error("Slack refuses %s (%s %s): %s", method, code, needed, _HINTS.get(code, "renew the token"))
-    raise SlackRefusal(method, code, f"The missing permission is {needed}." if needed else "")
+        _log.error("Slack refuses %s (%s): %s", method, code, hint)
+    raise SlackRefusal(method, code, hint)
+
+
+def _seconds(response: HttpResponse) -> float:
+    """How long Slack asks to wait; for ever when it does not say."""
+    try:
+        return max(0.0, float(response.headers.get("retry-after", "inf")))
+    except ValueError:
+        return math.inf
+
+
+def _until(response: HttpResponse) -> str:
+    seconds = _seconds(response)
+    wait = f"{math.ceil(seconds)} seconds" if seconds < math.inf else "a few minutes"
+    return f"{refusal('ratelimited').sentence} Wait {wait} before the next one."
 
 
 def _body(response: HttpResponse) -> Mapping[str, object]:

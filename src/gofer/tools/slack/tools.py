@@ -4,6 +4,8 @@ from functools import partial
 from typing import Any
 
 from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.get_user import GetUser, get_user
+from gofer.tools.slack.post_file import PostFile, find_file, post_file
 from gofer.tools.slack.read_thread import ReadThread, read_thread
 from gofer.tools.slack.write import (
     AddReaction,
@@ -28,6 +30,14 @@ def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             act=partial(read_thread, api),
         ),
         Tool(
+            name="slack_get_user",
+            description="Look up one person: real name, title, time zone, whether bot, guest or deactivated. Not needed"
+            " for the authors of a thread you were shown.",
+            effect="read",
+            arguments=GetUser,
+            act=partial(get_user, api),
+        ),
+        Tool(
             name="slack_post_message",
             description="Post a message to Slack. Not for the answer to the request: that is delivered by itself.",
             effect="lookup",
@@ -47,8 +57,20 @@ def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             destination=lambda arguments: arguments.ts,
         ),
         Tool(
+            name="slack_post_file",
+            description="Attach a text file to a Slack thread. Not for the answer to the request, however long it is,"
+            " and not for what fits a message.",
+            effect="lookup",
+            arguments=PostFile,
+            act=partial(post_file, api),
+            look=partial(find_file, api),
+            # The message with the file appears some time after Slack has answered.
+            settle=15.0,
+            destination=lambda arguments: f"{arguments.channel}/{arguments.thread_ts}",
+        ),
+        Tool(
             name="slack_add_reaction",
-            description="Add an emoji reaction to a Slack message.",
+            description="Add an emoji reaction to a Slack message. Not as an answer: that is delivered by itself.",
             effect="keyed",
             arguments=AddReaction,
             act=partial(add_reaction, api),

@@ -7,13 +7,11 @@ from pydantic import Field
 from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
 from gofer.tools.slack.api import SlackApi, SlackRefusal
+from gofer.tools.slack.fallback import fallback
+from gofer.tools.slack.parts import one_message
 from gofer.tools.slack.read_thread import channel_id, replies
 from gofer.tools.tool import Arguments, Call, Provenance, ToolResult
 
-MARKDOWN_LIMIT = 12_000
-"""Characters Slack takes in the markdown blocks of one message."""
-_CUT_NOTE = "\n\n_(The rest was cut: it is longer than one Slack message.)_"
-_ENTITY = re.compile(r"<(?=[!@#])")
 _EMOJI = re.compile(r":?([a-z0-9_+'-]+(?:::skin-tone-[2-6])?):?")
 
 
@@ -43,7 +41,7 @@ class AddReaction(Arguments):
 
 async def post_message(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult:
     """Posts Markdown with one link to the prompt and one to the run; details: channel id and ts."""
-    channel = await _writable(api, call, arguments.channel)
+    channel = await writable(api, call, arguments.channel)
     thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
     reply = await api.write(
         call,
@@ -60,14 +58,14 @@ async def post_message(api: SlackApi, call: Call, arguments: PostMessage) -> Too
 
 async def update_message(api: SlackApi, call: Call, arguments: UpdateMessage) -> ToolResult:
     """Replaces a message of ours, links included; doing it twice is doing it once. Details: channel id and ts."""
-    channel = await _writable(api, call, arguments.channel)
+    channel = await writable(api, call, arguments.channel)
     await api.write(call, "chat.update", channel=channel, ts=arguments.ts, **_content(call, arguments.text))
     return ToolResult(f"Changed (ts {arguments.ts}).", "changed a message", {"channel": channel, "ts": arguments.ts})
 
 
 async def find_message(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult | None:
     """The message an earlier attempt of the same call posted, found by the key in its metadata, or None."""
-    channel = await _writable(api, call, arguments.channel)
+    channel = await writable(api, call, arguments.channel)
     if arguments.thread_ts:
         messages = await replies(api, call, channel, arguments.thread_ts, include_all_metadata="true")
     else:
@@ -83,7 +81,7 @@ async def find_message(api: SlackApi, call: Call, arguments: PostMessage) -> Too
 
 async def add_reaction(api: SlackApi, call: Call, arguments: AddReaction) -> ToolResult:
     """Adds a reaction; one that is there already counts as added."""
-    channel = await _writable(api, call, arguments.channel)
+    channel = await writable(api, call, arguments.channel)
     name = _EMOJI.fullmatch(arguments.emoji)
     if not name:
         raise ToolError("That is not the name of an emoji; use one such as eyes or white_check_mark.")
@@ -95,12 +93,8 @@ async def add_reaction(api: SlackApi, call: Call, arguments: AddReaction) -> Too
     return ToolResult(f"The message now has :{name[1]}:.", f"added :{name[1]}:")
 
 
-def neutral(text: str) -> str:
-    """Text in which no `<!channel>`, `<@U…>` or `<#C…>` acts: a model's words page nobody."""
-    return _ENTITY.sub("&lt;", text)
-
-
-async def _writable(api: SlackApi, call: Call, channel: str) -> str:
+async def writable(api: SlackApi, call: Call, channel: str) -> str:
+    """The id of a channel that this run may write to. Raises ToolError."""
     target = await channel_id(api, call, channel)
     if call.private and target != call.place.get("channel"):
         raise ToolError("This run began in a private channel; it can write nowhere else.")
@@ -108,18 +102,22 @@ async def _writable(api: SlackApi, call: Call, channel: str) -> str:
 
 
 def _content(call: Call, markdown: str) -> dict[str, object]:
-    text = neutral(markdown)
-    if len(text) > MARKDOWN_LIMIT:
-        text = text[: MARKDOWN_LIMIT - len(_CUT_NOTE)] + _CUT_NOTE
+    text = one_message(markdown)
+    if text is None:
+        raise ToolError("That is empty or longer than one Slack message (12,000 characters); post it in several.")
     return {
-        "text": text[:3000],
-        "blocks": [{"type": "markdown", "text": text}, _origin(call.provenance)],
+        "text": fallback(text),
+        "blocks": [{"type": "markdown", "text": text}, *_origin(call.provenance)],
         "metadata": {"event_type": "gofer_call", "event_payload": {"key": call.key}},
+        # Neither names nor addresses in the text are looked for; what stands in it is all there is.
+        "parse": "none",
+        "link_names": False,
     }
 
 
-def _origin(provenance: Provenance) -> dict[str, object]:
-    links = [f"<{provenance.prompt_url}|{provenance.workflow} prompt>"]
+def _origin(provenance: Provenance) -> list[dict[str, object]]:
+    """The links under a message; none under one that another with the links follows."""
+    links = [f"<{provenance.prompt_url}|{provenance.workflow} prompt>"] if provenance.prompt_url else []
     if provenance.run_url:
         links.append(f"<{provenance.run_url}|run {provenance.run[:8]}>")
-    return {"type": "context", "elements": [{"type": "mrkdwn", "text": " · ".join(links)}]}
+    return [{"type": "context", "elements": [{"type": "mrkdwn", "text": " · ".join(links)}]}] if links else []

@@ -1,0 +1,147 @@
+"""Where is one block cut that is too long for a message?
+
+A fence between its lines, a table between its rows, text between its lines, sentences or words, where no link, code or
+emphasis is open.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from gofer.tools.slack.markdown import Block, Cost, Kind, characters, fenced, parse
+
+_PLACES = (re.compile(r"\n"), re.compile(r"(?<=[.!?…。؟])\s+"), re.compile(r"\s+"))
+"""Where text may be cut, the best first."""
+_TRIES = 8
+"""How many places of each kind are looked at before anything is accepted."""
+_SPANS = frozenset({"link_open", "image", "code_inline", "strong_open", "em_open", "s_open"})
+_LONGEST_OPENING = 200
+_GLUE = frozenset("\u200d\u2060\ufe0e\ufe0f")
+
+
+def divided(kind: Kind, block: Block, room: int, most: Cost) -> list[str]:
+    """A block as texts of at most `most.characters`; the first one of at most `room`."""
+    match kind:
+        case "fence" if len(block.markup + block.info) <= _LONGEST_OPENING:
+            return _fences(block, room, most.characters)
+        case "code":
+            lines = [line.removeprefix("    ") for line in block.lines]
+            return _fences_of(fenced(lines).split("\n")[0], lines, room, most.characters)
+        case "table":
+            return _tables(block, room, most) or _texts(block.text, room, most.characters)
+        case _:
+            return _texts(block.text, room, most.characters)
+
+
+def _fences(block: Block, room: int, most: int) -> list[str]:
+    opening, *lines = block.lines
+    indent = len(opening) - len(opening.lstrip(" "))
+    if lines and (end := lines[-1].strip()) and set(end) == {block.markup[0]} and len(end) >= len(block.markup):
+        lines = lines[:-1]
+    lines = [line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in lines]
+    return _fences_of(opening.strip(), lines, room, most)
+
+
+def _fences_of(opening: str, lines: Sequence[str], room: int, most: int) -> list[str]:
+    """Fences that each begin with `opening` and together hold the lines."""
+    mark = opening[0]
+    closing = mark * (len(opening) - len(opening.lstrip(mark)))
+    frame = characters(opening) + characters(closing) + 2
+    pieces: list[str] = []
+    held: list[str] = []
+    left = room - frame
+    for line in chain.from_iterable(_slices(line, most - frame - 1) for line in lines):
+        size = characters(line) + 1
+        if size > left and (held or not pieces):
+            pieces += ["\n".join([opening, *held, closing])] if held else []
+            held, left = [], most - frame
+        held.append(line)
+        left -= size
+    return [*pieces, "\n".join([opening, *held, closing])]
+
+
+def _tables(block: Block, room: int, most: Cost) -> list[str]:
+    """Tables with the same header; none when one row is too long for that."""
+    header, rows = list(block.lines[:2]), block.lines[2:]
+    frame = characters("\n".join(header)) + 1
+    if frame > most.characters // 2 or any(frame + characters(row) + 1 > most.characters for row in rows):
+        return []
+    pieces: list[str] = []
+    held: list[str] = []
+    left = min(room, most.cells) - frame
+    for row in rows:
+        size = characters(row) + 1
+        if held and (size > left or len(held) + 1 >= most.rows):
+            pieces.append("\n".join([*header, *held]))
+            held, left = [], min(most.characters, most.cells) - frame
+        held.append(row)
+        left -= size
+    return [*pieces, "\n".join([*header, *held])]
+
+
+def _texts(text: str, room: int, most: int) -> list[str]:
+    pieces: list[str] = []
+    while characters(text) > (limit := most if pieces else room):
+        place = _place(text, limit, most)
+        pieces.append(text[:place].rstrip())
+        text = text[place:].lstrip()
+    return [piece for piece in (*pieces, text) if piece]
+
+
+def _place(text: str, limit: int, most: int) -> int:
+    """Where to cut, at most `limit` from the beginning; a short first piece is given up for a better place."""
+    end = _within(text, limit)
+    window = text[: end + 2_000]
+    whole = _shape(window)
+    fallback = 0
+    for pattern in _PLACES:
+        found = [match.start() for match in pattern.finditer(text, max(1, end // 4), end)]
+        for place in reversed(found[-_TRIES:]):
+            if _shape(window[:place].rstrip()) + _shape(window[place:].lstrip()) == whole:
+                return place
+            fallback = fallback or place
+    return fallback or _between_letters(text, end)
+
+
+def _shape(markdown: str) -> Counter[tuple[str, str]]:
+    """What of a text must not change when it is cut: its spans with what they point to, and its kinds of blocks."""
+    shape: Counter[tuple[str, str]] = Counter()
+    for token in parse(markdown):
+        for child in token.children or ():
+            if child.type in _SPANS:
+                shape[child.type, str(child.attrs.get("href", child.attrs.get("src", child.content)))] += 1
+        if token.nesting >= 0 and token.type not in ("inline", "paragraph_open"):
+            shape[token.type, token.tag] += 1
+    return shape
+
+
+def _slices(line: str, most: int) -> Iterator[str]:
+    while characters(line) > most:
+        end = _between_letters(line, _within(line, most))
+        yield line[:end]
+        line = line[end:]
+    yield line
+
+
+def _within(text: str, most: int) -> int:
+    """How many code points of the text have at most so many characters; at least one."""
+    end = min(len(text), most)
+    while end > 1 and (over := characters(text[:end]) - most) > 0:
+        end -= max(1, over // 2)
+    return max(1, end)
+
+
+def _between_letters(text: str, end: int) -> int:
+    """The last place up to `end` that does not stand inside what people see as one sign."""
+    for place in range(end, max(end - 40, 0), -1):
+        if place == len(text):
+            return place
+        after, before = text[place], text[place - 1]
+        joined = (
+            unicodedata.combining(after) or after in _GLUE or before in _GLUE or "\U0001f3fb" <= after <= "\U0001f3ff"
+        )
+        if not joined:
+            return place
+    return end

@@ -1,0 +1,72 @@
+"""How does a text too long for messages get into a thread: as a file, once?"""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field
+
+from gofer.canonical import as_list, as_object, as_text, clean
+from gofer.errors import ToolError
+from gofer.outside import HttpRequest
+from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.read_thread import replies
+from gofer.tools.slack.write import writable
+from gofer.tools.tool import Arguments, Call, ToolResult
+
+_PLAIN = {"Content-Type": "text/plain; charset=utf-8"}
+_UNSAFE = re.compile(r"[^\w.-]+")
+
+
+class PostFile(Arguments):
+    """Which text, and where."""
+
+    name: str = Field(min_length=1, max_length=80, description="Name of the file with its ending, such as report.md.")
+    text: str = Field(min_length=1, description="All of the file.")
+    channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
+    thread_ts: str = Field(default="", description="ts of the thread to attach it in. Left out: the channel itself.")
+
+
+async def post_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult:
+    """Attaches a text under a name with a mark of this call, by which it can be found. Details: channel and file id."""
+    channel = await writable(api, call, arguments.channel)
+    content, name = clean(arguments.text).encode(), file_name(arguments.name, call.key)
+    # Not a reading method, but one that has always taken forms.
+    place = await api.read(call, "files.getUploadURLExternal", filename=name, length=len(content))
+    file = as_text(place.get("file_id"))
+    # The address is a secret of its own; the token stays with the API.
+    sent = await call.http.send(HttpRequest("POST", as_text(place.get("upload_url")), _PLAIN, content))
+    if sent.status != 200:
+        raise ToolError(f"Slack did not take the file (HTTP {sent.status}).")
+    thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
+    shared = {"files": [{"id": file, "title": arguments.name}], "channel_id": channel, **thread}
+    await api.write(call, "files.completeUploadExternal", **shared)
+    return _attached(name, channel, file)
+
+
+async def find_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult | None:
+    """The file an earlier attempt of the same call attached, found by its name, or None."""
+    channel, name = await writable(api, call, arguments.channel), file_name(arguments.name, call.key)
+    for message in await _messages(api, call, channel, arguments.thread_ts):
+        for file in map(as_object, as_list(message.get("files"))):
+            if as_text(file.get("name")) == name:
+                return _attached(name, channel, as_text(file.get("id")))
+    return None
+
+
+def file_name(name: str, key: str) -> str:
+    """The name of a call's file: what it was named, and a mark that no other call has."""
+    stem, dot, ending = _UNSAFE.sub("-", name).strip("-.").rpartition(".")
+    mark = hashlib.sha256(key.encode()).hexdigest()[:8]
+    return f"{stem}-{mark}.{ending}" if dot else f"{ending or 'file'}-{mark}.txt"
+
+
+async def _messages(api: SlackApi, call: Call, channel: str, thread_ts: str) -> Sequence[Mapping[str, object]]:
+    if thread_ts:
+        return await replies(api, call, channel, thread_ts)
+    page = await api.read(call, "conversations.history", channel=channel, limit=200)
+    return [as_object(message) for message in as_list(page.get("messages"))]
+
+
+def _attached(name: str, channel: str, file: str) -> ToolResult:
+    return ToolResult(f"Attached as {name}.", "attached a file", {"channel": channel, "file": file})

@@ -1,0 +1,76 @@
+"""What does each refusal of Slack mean, and who can do something about it?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+Rule = Literal["tell", "operate", "unclear"]
+"""What is done about a refusal:
+
+tell     the model, or the person where code called: nothing happened, and the sentence says what to do instead
+operate  the same, and whoever runs Gofer finds it in the log, because nobody in a channel can act on it
+unclear  it may have half happened: the call counts as unanswered, and its effect decides what comes next
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One error code of Slack."""
+
+    rule: Rule
+    sentence: str
+
+
+_BUSY = Refusal("unclear", "Slack had trouble of its own.")
+_LATER = Refusal("tell", "Slack takes no more calls of this kind for a while.")
+_RENEW = "Slack does not accept Gofer's token; whoever runs Gofer has to renew it."
+_FILES_OFF = "This workspace does not take files from apps; an admin of Slack can allow it."
+
+UNKNOWN = Refusal("tell", "Slack gave no other reason.")
+"""For codes that are not listed."""
+
+REFUSALS: Mapping[str, Refusal] = MappingProxyType(
+    {
+        "account_inactive": Refusal("operate", "Gofer's Slack app was removed; whoever runs Gofer has to install it."),
+        "already_reacted": Refusal("tell", "The reaction is there already."),
+        "cant_update_message": Refusal("tell", "Only messages that Gofer posted can be changed."),
+        "channel_not_found": Refusal(
+            "tell", "Slack knows no such channel, or Gofer is not a member of it. Check the name."
+        ),
+        "edit_window_closed": Refusal("tell", "That message is too old to be changed; post a new one."),
+        "fatal_error": _BUSY,
+        "file_upload_size_restricted": Refusal(
+            "tell", "The file is larger than this workspace takes; make it shorter."
+        ),
+        "file_uploads_disabled": Refusal("tell", _FILES_OFF),
+        "internal_error": _BUSY,
+        "invalid_auth": Refusal("operate", _RENEW),
+        "invalid_blocks": Refusal("tell", "Slack cannot show that text; use plainer Markdown."),
+        "invalid_name": Refusal("tell", "Slack knows no emoji of that name. Use a plain one such as eyes."),
+        "is_archived": Refusal("tell", "That channel is archived; nothing can be written there."),
+        "message_not_found": Refusal("tell", "Slack knows no such message there. Check channel and ts."),
+        "missing_scope": Refusal(
+            "operate", "Gofer's Slack app lacks a permission for this; whoever runs Gofer has to add it."
+        ),
+        "msg_too_long": Refusal("tell", "That is longer than one Slack message; post it in several."),
+        "not_authed": Refusal("operate", "Gofer called Slack without a token; whoever runs Gofer has to set one."),
+        "not_in_channel": Refusal("tell", "Gofer is not a member of that channel; somebody has to invite it first."),
+        "rate_limited": _LATER,
+        "ratelimited": _LATER,
+        "request_timeout": _BUSY,
+        "restricted_action": Refusal("tell", "Only some people may post there; an admin of Slack can allow it."),
+        "service_unavailable": _BUSY,
+        "thread_not_found": Refusal("tell", "Slack knows no such message there. Check channel and ts."),
+        "token_expired": Refusal("operate", "Gofer's Slack token has expired; whoever runs Gofer has to renew it."),
+        "token_revoked": Refusal("operate", _RENEW),
+        "too_many_reactions": Refusal("tell", "That message has as many of Gofer's reactions as Slack takes."),
+        "user_not_found": Refusal("tell", "Slack knows no such person."),
+    }
+)
+"""Every code that has a rule of its own; docs/slack.md lists the same."""
+
+
+def refusal(code: str) -> Refusal:
+    """The rule for a code."""
+    return REFUSALS.get(code, UNKNOWN)

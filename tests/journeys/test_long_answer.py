@@ -1,0 +1,143 @@
+"""Answers of any length stand in the thread whole, in order, once."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from company import Company, company
+from gofer.deliver import AT_WORK
+from gofer.journal.entries import RunConcluded, ToolCall
+from gofer.local.server import serve
+from gofer.simulators.slack import Message
+
+pytestmark = pytest.mark.anyio
+
+LONG = "\n\n".join(
+    f"## Service {n}\n\nIt is **fine**, see [log {n}](https://example.com/{n}). " + "word " * 170 for n in range(34)
+)
+TOO_LONG = LONG * 3
+
+
+@asynccontextmanager
+async def answering(folder: Path, text: str) -> AsyncIterator[Company]:
+    """A company whose model says one thing."""
+
+    async def answer(request: Request) -> Response:
+        usage = {"prompt_tokens": 50, "completion_tokens": 5}
+        return JSONResponse({"model": "m", "choices": [{"message": {"content": text}}], "usage": usage})
+
+    model = Starlette(routes=[Route("/v1/chat/completions", answer, methods=["POST"])])
+    async with serve(model) as url, company(folder, OPENAI_BASE_URL=f"{url}/v1", OPENAI_API_KEY="sk") as made:
+        yield made
+
+
+def markdown(message: Message) -> str:
+    return "".join(str(block["text"]) for block in message.blocks if block["type"] == "markdown")
+
+
+def linked(messages: list[Message]) -> list[bool]:
+    return [any(block["type"] == "context" for block in message.blocks) for message in messages]
+
+
+async def test_a_long_answer_is_several_messages_in_order_and_the_links_stand_under_the_last(tmp_path: Path) -> None:
+    async with answering(tmp_path, LONG) as made:
+        asked = await made.ask("@Gofer how are all services?", "general")
+        (head,) = await made.ended()
+        answers = list(made.answers(asked))
+        entries = await made.entries(head.run)
+    assert head.status == "done"
+    assert len(answers) == 3
+    assert "\n\n".join(map(markdown, answers)).split() == LONG.split()
+    assert linked(answers) == [False, False, True]
+    calls = [(entry.call, entry.arguments) for entry in entries if isinstance(entry, ToolCall)]
+    assert calls[-3:] == [("answer/1", None), ("part/2", None), ("part/3", None)]
+    assert next(entry.text for entry in entries if isinstance(entry, RunConcluded)) == LONG.strip()
+
+
+async def test_an_answer_too_long_for_messages_is_a_file_with_its_beginning_in_place(tmp_path: Path) -> None:
+    async with answering(tmp_path, TOO_LONG) as made:
+        asked = await made.ask("@Gofer how are all services?", "general")
+        (head,) = await made.ended()
+        beginning, file = made.answers(asked)
+        (stored,) = made.slack.workspace.files.values()
+    assert head.status == "done"
+    assert markdown(beginning).startswith("## Service 0")
+    assert markdown(beginning).endswith("_This is the beginning; the attached file has all of it._")
+    assert len(markdown(beginning)) < 3_200
+    assert (stored.content or b"").decode().split() == TOO_LONG.split()
+    assert file.extra["files"][0]["title"] == "answer.md"
+
+
+async def test_a_file_that_is_refused_is_said_under_the_beginning_and_in_the_list(tmp_path: Path) -> None:
+    async with answering(tmp_path, TOO_LONG) as made:
+        made.slack.fail_next("files.getUploadURLExternal", "missing_scope")
+        asked = await made.ask("@Gofer how are all services?", "general")
+        (head,) = await made.ended()
+        (beginning,) = made.answers(asked)
+    assert markdown(beginning).endswith("could not be attached._")
+    assert head.status == "failed"
+    assert "not delivered as a whole" in head.reason
+    assert "The missing permission is files:write" in head.reason
+
+
+@pytest.mark.parametrize("happened", [True, False])
+@pytest.mark.parametrize("method", ["files.completeUploadExternal", "files.getUploadURLExternal"])
+async def test_a_file_nobody_confirmed_is_attached_once(tmp_path: Path, method: str, happened: bool) -> None:
+    async with answering(tmp_path, TOO_LONG) as made:
+        made.slack.fail_next(method, 500, after_effect=happened)
+        asked = await made.ask("@Gofer how are all services?", "general")
+        (head,) = await made.ended()
+        assert head.status == "done"
+        assert [bool(message.extra.get("files")) for message in made.answers(asked)] == [False, True]
+
+
+async def test_a_part_that_is_refused_ends_the_answer_and_the_reason_says_so(tmp_path: Path) -> None:
+    async with answering(tmp_path, LONG) as made:
+        asked = await made.ask("@Gofer how are all services?", "general")
+        async with asyncio.timeout(5):
+            while not made.answers(asked):
+                await asyncio.sleep(0.001)
+        made.slack.fail_next("chat.postMessage", "restricted_action")
+        (head,) = await made.ended()
+        assert len(made.answers(asked)) == 1
+    assert head.status == "failed"
+    assert "not delivered as a whole: Slack refused chat.postMessage (restricted_action)" in head.reason
+
+
+async def test_in_a_channel_the_rest_of_a_long_answer_stands_in_the_thread_below_it(tmp_path: Path) -> None:
+    async with answering(tmp_path, LONG) as made:
+        loaded = made.laptop.catalog.workflows["answer-here"]
+        made.laptop.catalog.workflows["answer-here"] = replace(
+            loaded, workflow=loaded.workflow.model_copy(update={"reply": "channel"})
+        )
+        await made.ask("@Gofer how are all services?", "general")
+        (head,) = await made.ended()
+        first = made.slack.workspace.timeline("C0GENERA0")[-1]
+        assert head.status == "done"
+        assert len(made.slack.workspace.replies(first)) == 2
+
+
+async def test_an_expired_token_is_one_sentence_for_the_operator_and_one_in_the_list(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with answering(tmp_path, "Hello.") as made:
+        made.slack.fail_next("chat.update", "token_expired")
+        asked = await made.ask("@Gofer hello", "general")
+        async with asyncio.timeout(5):
+            while not made.answers(asked):
+                await asyncio.sleep(0.001)
+        made.slack.fail_next("chat.postMessage", "token_expired")
+        (head,) = await made.ended()
+        (left,) = made.answers(asked)
+    assert head.status == "failed"
+    assert "Gofer's Slack token has expired; whoever runs Gofer has to renew it." in head.reason
+    assert "Gofer's Slack token has expired; whoever runs Gofer has to renew it." in caplog.text
+    assert markdown(left) == AT_WORK

@@ -1,0 +1,41 @@
+"""What notifications say: the words of a message, in mrkdwn that nothing breaks."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.tools.slack.fallback import LIMIT, fallback
+from gofer.tools.slack.markdown import characters
+
+MARKUP = re.compile(r"<https?://[^<>|\s]+\|[^<>\n]+>|<mailto:[^<>|\s]+\|[^<>\n]+>|&amp;|&lt;|&gt;")
+
+
+def test_the_words_of_markdown_without_its_marks() -> None:
+    markdown = (
+        "## Result\n\nIt is **done** & _fine_, see [the plan](https://example.com/a_(b)?x=1&y=2) and `a<b`.\n\n"
+        "1. first\n   - inner\n2. second\n\n| who | what |\n|---|---|\n| Ada | 3 |\n\n```sql\nselect 1\n```"
+    )
+    assert fallback(markdown) == (
+        "Result\nIt is done &amp; fine, see <https://example.com/a_(b)?x=1&amp;y=2|the plan> and `a&lt;b`.\n"
+        "1. first\n  • inner\n2. second\nwho  what  \nAda  3  \nselect 1"
+    )
+
+
+def test_images_bad_links_and_labels_are_words_or_links() -> None:
+    assert fallback("![a chart](https://e.com/c.png)") == "<https://e.com/c.png|a chart>"
+    assert fallback("[go](slack://x) <a@b.c>") == "go <mailto:a@b.c|a@b.c>"
+    assert fallback("[](https://e.com)") == "<https://e.com|https://e.com>"
+    assert fallback("---") == "…"
+
+
+@given(st.one_of(st.text(max_size=400), st.text("[](<>)&|*_`~ https://e.com\n#-1.", max_size=600)), st.integers(1, 40))
+def test_it_is_short_and_nothing_in_it_is_cut(text: str, times: int) -> None:
+    shown = fallback(f"{text}\n\n" * times)
+    assert 0 < characters(shown) <= LIMIT
+    assert not set(MARKUP.sub("", shown)) & set("<>&")
+
+
+def test_a_long_word_and_a_long_address_are_no_trouble() -> None:
+    assert characters(fallback("x" * 12_000)) <= LIMIT
+    assert fallback(f"[words](https://e.com/{'x' * 3_000})") == "words"

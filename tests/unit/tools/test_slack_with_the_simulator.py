@@ -1,0 +1,218 @@
+"""Tools against the simulated Slack: files attached once, people looked up, refusals told to whoever can act."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+import httpx2
+import pytest
+
+from engine_room import PROVENANCE
+from gofer.errors import TemporaryError, ToolError
+from gofer.events import Actor
+from gofer.outside import HttpRequest, HttpResponse
+from gofer.secret import Secret
+from gofer.simulators.slack import SlackSimulator
+from gofer.tools.slack.api import SlackApi, SlackRefusal
+from gofer.tools.slack.get_user import GetUser, get_user
+from gofer.tools.slack.post_file import PostFile, file_name, find_file, post_file
+from gofer.tools.slack.refusals import REFUSALS
+from gofer.tools.slack.write import AddReaction, PostMessage, add_reaction, post_message
+from gofer.tools.tool import Call, ToolResult
+from stand_ins import SetClock
+
+NOW = 1_763_709_120.0
+ROOT = "1763700000.000100"
+API = SlackApi("http://slack/api/", Secret("xoxb-simulated"))
+WORLD: dict[str, object] = {
+    "slack": {
+        "team": {"id": "T1", "domain": "acme", "name": "Acme"},
+        "app": {"id": "A1"},
+        "bot": {"user": "UBOT0000", "bot_id": "BBOT", "name": "Gofer"},
+        "users": [
+            {"id": "U0000001", "name": "Ada", "real_name": "Ada Byron", "title": "Engineer", "tz": "Europe/Berlin"},
+            {"id": "U0000002", "name": "Sam", "real_name": "Sam Field", "restricted": True},
+            {"id": "U0000003", "name": "Sam", "real_name": "Sam Hill", "deactivated": True},
+            {"id": "U0000004", "name": "Build Bot", "bot": True},
+        ],
+        "channels": [
+            {"id": "C0000001", "name": "deploys", "members": ["UBOT0000", "U0000001"]},
+            {"id": "C0000002", "name": "random", "members": ["U0000001"]},
+            {"id": "C0000003", "name": "old", "members": ["UBOT0000"], "archived": True},
+        ],
+        "messages": [{"channel": "deploys", "user": "U0000001", "text": "hi", "ts": ROOT}],
+    }
+}
+
+
+class SimulatedHttp:
+    """HTTP that reaches the simulated Slack and nothing else."""
+
+    def __init__(self, http: httpx2.AsyncClient) -> None:
+        self._http = http
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        answer = await self._http.request(
+            request.method, request.url, headers=dict(request.headers), content=request.content
+        )
+        return HttpResponse(answer.status_code, dict(answer.headers), answer.content)
+
+
+Story = Callable[[SlackSimulator, Call], Awaitable[None]]
+
+
+def play(story: Story) -> None:
+    async def run() -> None:
+        async with httpx2.AsyncClient() as outside:
+            simulator = SlackSimulator(WORLD, clock=lambda: NOW, http=outside)
+            async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=simulator.app)) as http:
+                place = {"team": "T1", "channel": "C0000001", "ts": ROOT, "thread_ts": ROOT}
+                call = Call("run1/file/1", Actor("U1"), place, False, PROVENANCE, SimulatedHttp(http), SetClock())
+                await story(simulator, call)
+
+    asyncio.run(run())
+
+
+def test_a_file_is_attached_to_the_thread_and_found_by_the_call_that_did_it() -> None:
+    async def story(slack: SlackSimulator, call: Call) -> None:
+        wanted = PostFile(name="answer.md", text="# Zürich 🚀", thread_ts=ROOT)
+        assert await find_file(API, call, wanted) is None
+        done = await post_file(API, call, wanted)
+        assert await find_file(API, call, wanted) == done
+        (file,) = slack.workspace.files.values()
+        assert (file.name, file.content) == (file_name("answer.md", call.key), "# Zürich 🚀".encode())
+        (reply,) = slack.workspace.replies(slack.workspace.message("C0000001", ROOT))
+        assert reply.extra["files"][0]["title"] == "answer.md"
+        in_channel = PostFile(name="other", text="x")
+        assert await post_file(API, call, in_channel) == await find_file(API, call, in_channel)
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"), [("a.md", "a-{}.md"), ("../../x y.tar", "x-y-{}.tar"), ("..", "file-{}.txt"), ("ä", "ä-{}.txt")]
+)
+def test_a_file_name_is_safe_and_belongs_to_one_call(name: str, safe: str) -> None:
+    mark = file_name("x.md", "run1/file/1")[2:-3]
+    assert file_name(name, "run1/file/1") == safe.format(mark)
+    assert file_name(name, "run2/file/1") != file_name(name, "run1/file/1")
+
+
+def test_a_file_slack_does_not_take_is_told() -> None:
+    async def story(slack: SlackSimulator, call: Call) -> None:
+        slack.fail_next("files.getUploadURLExternal", "file_uploads_disabled")
+        with pytest.raises(ToolError, match="does not take files from apps"):
+            await post_file(API, call, PostFile(name="a.md", text="x"))
+        slack.workspace.files.clear()
+        gone = SlackApi("http://slack/api/", Secret("xoxb-simulated"))
+        slack.fail_next("files.completeUploadExternal", "internal_error", after_effect=True)
+        with pytest.raises(TemporaryError):
+            await post_file(gone, call, PostFile(name="a.md", text="x"))
+        assert await find_file(gone, call, PostFile(name="a.md", text="x"))
+
+    play(story)
+
+
+async def told(call: Call, name: str) -> ToolResult:
+    return await get_user(API, call, GetUser(name=name))
+
+
+def test_a_person_is_described_without_an_id() -> None:
+    async def story(_: SlackSimulator, call: Call) -> None:
+        for name in ("@Ada", "ada byron", "U0000001", "<@U0000001>", "<@U0000001|ada>"):
+            found = await told(call, name)
+            assert found.text == "@Ada: handle @ada; real name Ada Byron; Engineer; time zone Europe/Berlin"
+        assert (await told(call, "build bot")).text.endswith("; a bot")
+
+    play(story)
+
+
+def test_a_name_of_two_people_is_asked_about_and_an_unknown_one_is_not_guessed() -> None:
+    async def story(_: SlackSimulator, call: Call) -> None:
+        both = await told(call, "sam")
+        assert both.details == {"found": 2}
+        assert both.text.splitlines() == [
+            "2 people are called “sam”; ask which one is meant:",
+            "- @Sam: handle @sam; real name Sam Field; time zone Etc/UTC; a guest",
+            "- @Sam: handle @sam; real name Sam Hill; time zone Etc/UTC; deactivated",
+        ]
+        nobody = await told(call, "Bryon")
+        assert nobody.text.startswith("Nobody here is called “Bryon”.")
+        assert (await told(call, "Ada Bryon")).text.endswith("Similar names: Ada.")
+        with pytest.raises(ToolError, match="knows no such person"):
+            await told(call, "U0000009")
+        assert "U0000" not in both.text + nobody.text
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("channel", "words"),
+    [("C0000002", "has to invite it"), ("C0000003", "archived"), ("#nowhere", "Check the name")],
+)
+def test_where_nothing_can_be_written_the_model_is_told_why(channel: str, words: str) -> None:
+    async def story(_: SlackSimulator, call: Call) -> None:
+        with pytest.raises(ToolError, match=words):
+            await post_message(API, call, PostMessage(text="x", channel=channel))
+
+    play(story)
+
+
+@pytest.mark.parametrize("code", [*REFUSALS, "something_new"])
+def test_each_refusal_follows_its_rule(code: str, caplog: pytest.LogCaptureFixture) -> None:
+    async def story(slack: SlackSimulator, call: Call) -> None:
+        slack.fail_next("chat.postMessage", code)
+        known = REFUSALS.get(code)
+        with pytest.raises(TemporaryError if known and known.rule == "unclear" else SlackRefusal) as raised:
+            await post_message(API, call, PostMessage(text="private words"))
+        if known and known.rule != "unclear":
+            assert known.sentence in str(raised.value)
+        assert code in str(raised.value)
+        errors = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
+        assert len(errors) == bool(known and known.rule == "operate")
+        assert not any("private words" in error or "run1" in error for error in errors)
+
+    play(story)
+
+
+def test_a_missing_permission_is_named() -> None:
+    async def story(slack: SlackSimulator, call: Call) -> None:
+        slack.fail_next("reactions.add", "missing_scope")
+        with pytest.raises(ToolError, match=r"The missing permission is reactions:write\."):
+            await add_reaction(API, call, AddReaction(emoji="eyes", ts=ROOT))
+
+    play(story)
+
+
+class Busy:
+    """A Slack that is busy a few times before it answers."""
+
+    def __init__(self, times: int, **headers: str) -> None:
+        self.times = times
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.sent = 0
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        self.sent += 1
+        busy = self.sent <= self.times
+        return HttpResponse(429, self.headers, b"") if busy else HttpResponse(200, {}, b'{"ok":true,"ts":"1.0"}')
+
+
+@pytest.mark.parametrize(
+    ("busy", "sent", "words"),
+    [
+        (Busy(1, retry_after="0"), 2, ""),
+        (Busy(2, retry_after="0"), 2, "Wait 0 seconds"),
+        (Busy(1, retry_after="30"), 1, "Wait 30 seconds"),
+        (Busy(1), 1, "Wait a few minutes"),
+        (Busy(1, retry_after="soon"), 1, "Wait a few minutes"),
+    ],
+)
+def test_a_short_wait_is_kept_once_and_a_long_one_is_told(busy: Busy, sent: int, words: str) -> None:
+    call = Call("k", Actor("U1"), {"channel": "C0000001"}, False, PROVENANCE, busy, SetClock())
+    if words:
+        with pytest.raises(ToolError, match=words):
+            asyncio.run(post_message(API, call, PostMessage(text="x")))
+    else:
+        assert asyncio.run(post_message(API, call, PostMessage(text="x"))).details["ts"] == "1.0"
+    assert busy.sent == sent
