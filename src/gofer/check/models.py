@@ -14,6 +14,9 @@ _ADD = "Add its price to src/gofer/models/prices.json, or remove `usd` and limit
 
 def check_models(workflows: Sequence[Source], defaults: Source, prices: Prices) -> Iterator[Mistake]:
     """Roles that do not exist, and limits in US dollars on models without a price."""
+    if defaults.mistakes and not defaults.is_mapping:
+        # Nobody can tell which roles there are.
+        return
     roles = as_object(defaults.fields.get("models"))
     for source in workflows:
         if not source.is_mapping:

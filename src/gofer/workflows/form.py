@@ -43,7 +43,7 @@ def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
         filled = form.model_validate(source.value)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False)
-        return None, [*mistakes, *(_mistake(source, form, one) for one in errors)]
+        return None, [*mistakes, *(_mistake(source, form, one) for one in errors if not _follows(source, one))]
     return filled, mistakes
 
 
@@ -69,6 +69,11 @@ def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake
             return _at(source, loc, "wrong-type", *_wrong_type(source, loc, _WANTED[kind]))
         case kind:
             return _at(source, loc, "out-of-range", *_out_of_range(source, loc, kind, context))
+
+
+def _follows(source: Source, error: ErrorDetails) -> bool:
+    """Whether an error only follows from others: pydantic calls a list empty when every item of it is wrong."""
+    return error["type"] == "too_short" and bool(as_list(_value(source, _known(source, error["loc"]))))
 
 
 def _at(source: Source, loc: Loc, rule: Rule, message: str, hint: str) -> Mistake:
@@ -153,14 +158,21 @@ _BOUNDS = {
 
 
 def _out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, object]) -> tuple[str, str]:
-    name = _named(loc)
-    if kind in _BOUNDS:
-        key, words = _BOUNDS[kind]
-        word = source.words.get(loc, "")[:80]
-        return f"{name} is {word}, which is out of bounds.", f"Write a number that is {words} {context.get(key)}."
-    if kind in ("string_too_short", "too_short"):
-        return f"{name} is empty.", "Write at least one character." if kind.startswith("s") else "List at least one."
-    return f"{name} does not fit.", "Look it up in docs/workflow-file.md."
+    name, word = _named(loc), source.words.get(loc, "")[:80]
+    match kind:
+        case "string_too_short":
+            return f"{name} is empty.", "Write at least one character."
+        case "too_short":
+            return f"{name} is empty.", "List at least one."
+        case "finite_number":
+            return f"{name} is {word}, which nothing can be counted against.", "Write a number."
+        case kind if kind in _BOUNDS:
+            key, words = _BOUNDS[kind]
+            bound = context.get(key)
+            shown = int(bound) if isinstance(bound, float) and bound.is_integer() else bound
+            return f"{name} is {word}, which is out of bounds.", f"Write a number that is {words} {shown}."
+        case _:
+            return f"{name} does not fit.", "Look it up in docs/workflow-file.md."
 
 
 def _described(value: object, word: str) -> str:

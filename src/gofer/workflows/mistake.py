@@ -1,7 +1,7 @@
 """What can be wrong with the files people edit? Each kind has a rule's name and one sentence."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -97,8 +97,13 @@ class Mistake:
     hint: str
     """What to write instead: one sentence."""
 
+    def __post_init__(self) -> None:
+        # Sentences quote what somebody typed, and a terminal must not act on that.
+        object.__setattr__(self, "message", _printable(self.message))
+        object.__setattr__(self, "hint", _printable(self.hint))
+
     def __str__(self) -> str:
-        return f"{self.file}:{self.place.line}:{self.place.column}: {self.message} {self.hint}"
+        return f"{_printable(str(self.file))}:{self.place.line}:{self.place.column}: {self.message} {self.hint}"
 
     def to_json(self) -> dict[str, object]:
         """The mistake as `gofer check --json` lists it."""
@@ -106,15 +111,14 @@ class Mistake:
         return {**where, "rule": self.rule, "message": self.message, "hint": self.hint}
 
 
+def _printable(text: str) -> str:
+    return text if text.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
 def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
     """Each mistake once, by file and place."""
     once = dict.fromkeys(mistakes)
     return sorted(once, key=lambda m: (str(m.file), m.place.line, m.place.column, m.rule, m.message))
-
-
-def moved(mistakes: Iterable[Mistake], file: Path) -> list[Mistake]:
-    """The same mistakes of a file under another name."""
-    return [replace(mistake, file=file) for mistake in mistakes]
 
 
 def refuse(mistakes: Sequence[Mistake]) -> None:

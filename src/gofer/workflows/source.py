@@ -137,9 +137,9 @@ def _refuse(file: Path, text: str) -> list[Mistake]:
 
 
 def _events(text: str) -> Iterator[yaml.Event]:
-    # PyYAML's types leave open what may be parsed.
-    events = yaml.parse(text, Loader=yaml.CSafeLoader)  # pyright: ignore[reportUnknownMemberType]
-    return cast(Iterator[yaml.Event], events)
+    parser = yaml.CSafeLoader(text)
+    while event := parser.get_event():
+        yield event
 
 
 def _unwanted(event: yaml.Event, depth: int, documents: int) -> tuple[Rule, str, str] | None:

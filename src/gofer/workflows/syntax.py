@@ -28,6 +28,9 @@ def explain_error(file: Path, text: str, error: Exception) -> Mistake:
         return Mistake(file, at, "tab", "A tab stands at the beginning of the line.", "Indent with two spaces instead.")
     if "quoted scalar" in context and "end of stream" in problem:
         return Mistake(file, begun, "not-yaml", "The quote that opens here is never closed.", "Close it.")
+    if "could not find expected ':'" in problem:
+        hint = "Write a colon and a space behind its key."
+        return Mistake(file, begun, "not-yaml", "This line is no `key: value`.", hint)
     if "flow" in context and "did not find" in problem:
         return Mistake(file, begun, *_unclosed(text, begun))
     return Mistake(file, at, *_in_line(problem, context, line, at.column))
@@ -54,8 +57,6 @@ def _in_line(problem: str, context: str, line: str, column: int) -> Words:
     if "unknown escape" in problem:
         hint = "Use single quotes, in which a backslash is a backslash."
         return "not-yaml", "Double quotes give a backslash a meaning, and this one has none.", hint
-    if "could not find expected ':'" in problem:
-        return "not-yaml", "A line before this one is no `key: value`.", "Write a colon and a space behind its key."
     if "block sequence entries are not allowed" in problem:
         return "not-yaml", "A list begins behind its key.", "Begin it on the next line, or write it as `[a, b]`."
     if "did not find expected" in problem and "block" in context:
