@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from gofer.canonical import as_list, as_object
 from gofer.models.prices import Prices
-from gofer.workflows.form import close_match
 from gofer.workflows.mistake import Mistake
+from gofer.workflows.sentences import close_match
 from gofer.workflows.source import Loc, Source
 
 _USD: Loc = ("limits", "usd")

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gofer.check.tools import granted
-from gofer.workflows.form import close_match
 from gofer.workflows.load import prompt_name
 from gofer.workflows.mistake import START, Mistake, Place
-from gofer.workflows.source import Loc, Source, read_text
+from gofer.workflows.sentences import close_match
+from gofer.workflows.source import Loc, Source
+from gofer.workflows.text import read_text
 
 _NAME = re.compile(r"(?<!`)`([a-z0-9_]+)`(?!`)")
 _FENCE = re.compile(r"\s*(```|~~~)")
@@ -25,23 +26,26 @@ class Use:
     loc: Loc
     """The key that names it."""
     name: str
+    tools: Sequence[str] | None
+    """What its workflow may call; None for the preamble, which speaks to all of them."""
 
 
 def check_prompts(
     folder: Path, workflows: Sequence[Source], defaults: Source, tools: Collection[str]
 ) -> Iterator[Mistake]:
     """Prompts that are missing, elsewhere, empty, unused, or that speak of tools nobody gave them."""
-    prompts = [use for source in workflows if (use := _prompt(source))]
+    uses = [use for source in workflows if (use := _prompt(source))]
     preamble = defaults.fields.get("preamble")
-    house = [Use(defaults, ("preamble",), preamble)] if isinstance(preamble, str) else []
-    for use in [*prompts, *house]:
+    if isinstance(preamble, str) and preamble:
+        uses.append(Use(defaults, ("preamble",), preamble, None))
+    for use in uses:
         if _elsewhere(use.name):
             message = f"`{use.name[:80]}` is a path."
             hint = "Write the name of a file that stands beside this one."
             yield Mistake(use.source.file, use.source.place(use.loc), "prompt-elsewhere", message, hint)
         else:
-            yield from _read(folder / use.name, use, tools, None if use in house else granted(use.source))
-    used = {use.name for use in [*prompts, *house]}
+            yield from _read(folder / use.name, use, tools)
+    used = {use.name for use in uses}
     # Nobody can tell which prompt a file means that cannot be read; the one beside it is not called unused.
     used |= {prompt_name(source.file, "") for source in workflows if _prompt(source) is None}
     yield from _unused(folder, used)
@@ -52,14 +56,16 @@ def _prompt(source: Source) -> Use | None:
     if not source.is_mapping:
         return None
     name = source.fields.get("prompt", "")
-    return Use(source, ("prompt",), prompt_name(source.file, name)) if isinstance(name, str) else None
+    if not isinstance(name, str):
+        return None
+    return Use(source, ("prompt",), prompt_name(source.file, name), granted(source))
 
 
 def _elsewhere(name: str) -> bool:
     return "/" in name or "\\" in name or name in (".", "..")
 
 
-def _read(file: Path, use: Use, tools: Collection[str], own: Sequence[str] | None) -> Iterator[Mistake]:
+def _read(file: Path, use: Use, tools: Collection[str]) -> Iterator[Mistake]:
     if not _exists(file):
         message = f"There is no file `{use.name[:80]}` beside this one."
         yield Mistake(use.source.file, use.source.place(use.loc), "missing-prompt", message, _which(file))
@@ -68,7 +74,7 @@ def _read(file: Path, use: Use, tools: Collection[str], own: Sequence[str] | Non
     yield from mistakes
     if text is not None and not text.strip():
         yield Mistake(file, START, "empty-prompt", "The prompt is empty.", "Say what is to be done.")
-    yield from _named_tools(file, text or "", use, tools, own)
+    yield from _named_tools(file, text or "", use, tools)
 
 
 def _exists(file: Path) -> bool:
@@ -83,16 +89,14 @@ def _which(file: Path) -> str:
     return f"Write `prompt: {meant}`, or create the file." if meant else "Create it, or name another with `prompt`."
 
 
-def _named_tools(
-    file: Path, text: str, use: Use, tools: Collection[str], own: Sequence[str] | None
-) -> Iterator[Mistake]:
-    """Tools in backticks; `own` are those of the workflow, None for a preamble, which speaks to all of them."""
+def _named_tools(file: Path, text: str, use: Use, tools: Collection[str]) -> Iterator[Mistake]:
+    """Tools in backticks that do not exist or that the workflow does not have."""
     for place, name in _names(text):
         if name in tools:
-            if own is not None and name not in own:
+            if use.tools is not None and name not in use.tools:
                 message = f"The workflow in {use.source.file.name} does not have the tool `{name}`."
                 yield Mistake(file, place, "tool-not-granted", message, "Add it to `tools`, or do without it here.")
-        elif name not in (own or ()) and (meant := close_match(name, sorted(tools), CLOSE)):
+        elif name not in (use.tools or ()) and (meant := close_match(name, sorted(tools), CLOSE)):
             yield Mistake(file, place, "unknown-tool", f"There is no tool `{name[:80]}`.", f"Write `{meant}`.")
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator
 
 from gofer.canonical import as_list
-from gofer.workflows.form import close_match
 from gofer.workflows.mistake import Mistake
+from gofer.workflows.sentences import close_match
 from gofer.workflows.source import Source
 
 

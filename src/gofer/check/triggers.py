@@ -15,11 +15,13 @@ def check_triggers(workflows: Sequence[Source]) -> Iterator[Mistake]:
             first = claimed.setdefault(kind, source)
             if first is not source:
                 message = f"`{kind}` starts the workflow in {first.file.name} already."
+                hint = "Remove it from one of them."
             elif loc != next(where for where, name in _triggers(source) if name == kind):
                 message = f"`{kind}` is listed twice."
+                hint = "Remove one of them."
             else:
                 continue
-            yield Mistake(source.file, source.key(loc), "duplicate-trigger", message, "Remove it from one of them.")
+            yield Mistake(source.file, source.key(loc), "duplicate-trigger", message, hint)
 
 
 def _triggers(source: Source) -> list[tuple[Loc, str]]:

@@ -8,7 +8,8 @@ from gofer.errors import ConfigError
 from gofer.workflows.form import fill
 from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.schema import Defaults, Workflow
-from gofer.workflows.source import read_source, read_text
+from gofer.workflows.source import read_source
+from gofer.workflows.text import read_text
 
 DEFAULTS = "defaults.yaml"
 

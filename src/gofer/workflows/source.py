@@ -16,9 +16,8 @@ from yaml.reader import Reader
 from gofer.canonical import as_object
 from gofer.workflows.mistake import START, Mistake, Place, Rule
 from gofer.workflows.syntax import explain_error
+from gofer.workflows.text import after, read_text
 
-SIZE_LIMIT = 100_000
-"""Bytes of a file that are read at most; real workflows and prompts stay under 20,000."""
 DEPTH_LIMIT = 20
 """Levels of nesting; the format needs four."""
 _WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]{0,29})")
@@ -55,11 +54,15 @@ class Source:
         """Whether the file is a mapping at all."""
         return isinstance(self.value, dict)
 
-    def place(self, path: Loc) -> Place:
-        """Where a value stands, or the nearest thing around it."""
+    def known(self, path: Loc) -> Loc:
+        """The part of a way that exists in the file."""
         while path and path not in self.values:
             path = path[:-1]
-        return self.values.get(path, START)
+        return path
+
+    def place(self, path: Loc) -> Place:
+        """Where a value stands, or the nearest thing around it."""
+        return self.values.get(self.known(path), START)
 
     def key(self, path: Loc) -> Place:
         """Where a key stands, or the nearest thing around it."""
@@ -69,33 +72,6 @@ class Source:
         """The line of a place, as it is written."""
         lines = self.text.splitlines()
         return lines[place.line - 1] if place.line <= len(lines) else ""
-
-
-def read_text(file: Path) -> tuple[str | None, list[Mistake]]:
-    """The text of a file without its byte order mark, None when it has none; and what is wrong with it."""
-    try:
-        with file.open("rb") as opened:
-            raw = opened.read(SIZE_LIMIT + 1)
-    except (OSError, ValueError):
-        # ValueError: a name with a zero byte in it.
-        return None, [Mistake(file, START, "unreadable-file", "The file cannot be read.", "Create it or correct it.")]
-    if len(raw) > SIZE_LIMIT:
-        message = f"The file is larger than {SIZE_LIMIT} bytes."
-        return None, [Mistake(file, START, "too-large", message, "Keep what is needed.")]
-    try:
-        text = raw.decode()
-    except UnicodeDecodeError as error:
-        message = f"Byte {error.start + 1} of the file is not UTF-8."
-        return None, [Mistake(file, _byte(raw, error.start), "not-utf-8", message, "Save the file as UTF-8 text.")]
-    if not text.startswith("\ufeff"):
-        return text, []
-    message = "The file begins with a byte order mark, which no editor shows."
-    return text[1:], [Mistake(file, START, "byte-order-mark", message, "Save it as UTF-8 without one.")]
-
-
-def _byte(raw: bytes, at: int) -> Place:
-    before = raw[:at].decode(errors="replace")
-    return Place(before.count("\n") + 1, len(before) - before.rfind("\n"))
 
 
 def read_source(file: Path) -> Source:
@@ -115,8 +91,7 @@ def read_source(file: Path) -> Source:
 def _refuse(file: Path, text: str) -> list[Mistake]:
     """What makes it unsafe or impossible to build values from the text."""
     if odd := Reader.NON_PRINTABLE.search(text):
-        before = text[: odd.start()]
-        place = Place(before.count("\n") + 1, len(before) - before.rfind("\n"))
+        place = after(text[: odd.start()])
         message = f"The character U+{ord(odd[0]):04X} cannot stand in YAML."
         return [Mistake(file, place, "control-character", message, "Remove it.")]
     mistakes: list[Mistake] = []

@@ -12,7 +12,8 @@ from gofer.bootstrap.catalog import mistakes, tool_names
 from gofer.check.folder import check_folder
 from gofer.models.prices import load_prices
 from gofer.workflows.mistake import RULES, Mistake
-from gofer.workflows.source import SIZE_LIMIT, read_source
+from gofer.workflows.source import read_source
+from gofer.workflows.text import SIZE_LIMIT
 
 ROOT = Path(__file__).parents[3]
 BROKEN = sorted((ROOT / "tests" / "broken").iterdir())
