@@ -21,7 +21,9 @@ def check_tools(source: Source, tools: Collection[str]) -> Iterator[Mistake]:
         if not isinstance(name, str):
             continue
         if name in seen:
-            yield Mistake(source.file, place, "duplicate-tool", f"`{name}` is listed twice.", "Remove one of them.")
+            yield Mistake(
+                source.file, place, "duplicate-tool", f"`{name[:80]}` is listed twice.", "Remove one of them."
+            )
         elif name not in tools:
             message = f"There is no tool `{name[:80]}`."
             yield Mistake(source.file, place, "unknown-tool", message, instead(name, tools))

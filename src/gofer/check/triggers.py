@@ -14,10 +14,10 @@ def check_triggers(workflows: Sequence[Source]) -> Iterator[Mistake]:
         for loc, kind in _triggers(source):
             first = claimed.setdefault(kind, source)
             if first is not source:
-                message = f"`{kind}` starts the workflow in {first.file.name} already."
+                message = f"`{kind[:80]}` starts the workflow in {first.file.name} already."
                 hint = "Remove it from one of them."
             elif loc != next(where for where, name in _triggers(source) if name == kind):
-                message = f"`{kind}` is listed twice."
+                message = f"`{kind[:80]}` is listed twice."
                 hint = "Remove one of them."
             else:
                 continue

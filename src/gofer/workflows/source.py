@@ -120,19 +120,19 @@ def _events(text: str) -> Iterator[yaml.Event]:
 def _unwanted(event: yaml.Event, depth: int, documents: int) -> tuple[Rule, str, str] | None:
     match event:
         case yaml.AliasEvent(anchor=name):
-            return "anchor", f"`*{name}` is an alias.", "Write the value itself, or quote it if the asterisk is meant."
+            return (
+                "anchor",
+                f"`*{name[:80]}` is an alias.",
+                "Write the value itself, or quote it if the asterisk is meant.",
+            )
         case yaml.NodeEvent(anchor=str(name)):
-            return "anchor", f"`&{name}` is an anchor.", "Remove it, or quote the value if the ampersand is meant."
+            return "anchor", f"`&{name[:80]}` is an anchor.", "Remove it, or quote the value if the ampersand is meant."
         case yaml.ScalarEvent(tag=str(tag)) | yaml.CollectionStartEvent(tag=str(tag)):
-            return "tag", f"`{tag.replace(_TAG, '!!')}` is a tag.", "Remove it; quote the value if it is text."
+            return "tag", f"`{tag.replace(_TAG, '!!')[:80]}` is a tag.", "Remove it; quote the value if it is text."
         case yaml.CollectionStartEvent() if depth > DEPTH_LIMIT:
             return "too-deep", f"The values are nested deeper than {DEPTH_LIMIT} levels.", "Write them flat."
         case yaml.DocumentStartEvent() if documents > 1:
-            return (
-                "not-yaml",
-                "A second document begins here, after `---`.",
-                "Use one file for each workflow.",
-            )
+            return "not-yaml", "A second document begins here, after `---`.", "Use one file for each workflow."
         case _:
             return None
 
@@ -169,7 +169,7 @@ class _Reader:
                 self.mistakes.append(Mistake(self._file, _place(key), "wrong-type", message, hint))
             elif name in result:
                 first = self.keys[*path, name]
-                message = f"The key `{name}` stands here again; it was set in line {first.line}."
+                message = f"The key `{name[:80]}` stands here again; it was set in line {first.line}."
                 self.mistakes.append(Mistake(self._file, _place(key), "duplicate-key", message, "Keep one of them."))
             else:
                 self.keys[*path, name] = _place(key)

@@ -101,6 +101,9 @@ WORDS = st.sampled_from([*TOKENS.split(), ": ", "\n", "\n  ", "\t", "- ", "? ", 
 @example("a: " + "9" * 90_000)
 @example("limits: {usd: 1." + "0" * 5_000 + "}")
 @example("a: &a [*a]")
+@example("a: &" + "a" * 9_000)
+@example(("b" * 900 + ": 1\n") * 2)
+@example("tools: [" + ("c" * 900 + ",") * 2 + "]\nmodel: " + "d" * 900 + "\nwhen: [" + ("e" * 900 + ",") * 2 + "]")
 @example("when: [{slack.mention: {? [a] : b}}]")
 @example("a: 2026-13-45\nb: 0b\nc: 1_:_\nd: =\n")
 @example("\ud800")
@@ -109,6 +112,7 @@ WORDS = st.sampled_from([*TOKENS.split(), ": ", "\n", "\n  ", "\t", "- ", "? ", 
 def test_no_text_is_too_odd_to_be_checked(tmp_path: Path, text: str) -> None:
     for mistake in checked(tmp_path, text.encode(errors="surrogatepass")):
         assert mistake.rule in RULES
+        assert len(mistake.message + mistake.hint) < 500
         assert mistake.place.line >= 1
         assert mistake.place.column >= 1
 
