@@ -55,8 +55,10 @@ class ModelChoice(Strict):
     """Tokens of one answer at most."""
 
 
-Whens = Annotated[tuple[EventKind | dict[EventKind, None], ...], Field(min_length=1)]
-"""Triggers as they are written: a name, or a name with a colon behind it."""
+Nothing = Annotated[dict[str, object], Field(max_length=0)] | None
+Trigger = EventKind | Annotated[dict[EventKind, Nothing], Field(min_length=1, max_length=1)]
+Triggers = Annotated[tuple[Trigger, ...], Field(min_length=1)]
+"""What starts a workflow as people may write it: a name, or a name with a colon and nothing behind it."""
 
 
 class Workflow(Strict):
@@ -81,7 +83,7 @@ class Workflow(Strict):
     limits: Limits = Limits()
     """What one run may use at most."""
 
-    @field_validator("when", mode="before", json_schema_input_type=Whens)
+    @field_validator("when", mode="before", json_schema_input_type=Triggers)
     @classmethod
     def _kinds(cls, value: object) -> object:
         """`- slack.mention` and `- slack.mention: {}` say the same."""

@@ -84,8 +84,7 @@ def wrong_type(source: Source, loc: Loc, wanted: str) -> tuple[str, str]:
     """A value of another type than `wanted`, as `WANTED` names it."""
     value, word = value_at(source, loc), source.words.get(loc, "")
     name = _named(loc)
-    comment = _COMMENT.search(source.line(source.key(loc)))
-    if value is None and wanted == "text" and comment:
+    if value is None and wanted == "text" and (comment := _COMMENT.search(source.line(source.key(loc)))):
         return f"{name} is empty, because YAML reads `#` and what follows as a comment.", f'Write `"{comment[1]}"`.'
     message = f"{name} is {_described(value, word)}, not {wanted}."
     if wanted == "text" and isinstance(value, bool | int | float):

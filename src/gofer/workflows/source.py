@@ -5,7 +5,7 @@ YAML 1.1 has it. Anchors, tags, deep nesting and large files are refused before 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -33,7 +33,8 @@ class Source:
     """A file that was read: its value, where everything stands, and what is wrong with it so far."""
 
     file: Path
-    text: str = ""
+    lines: Sequence[str] = ()
+    """The lines of the file, as they are written."""
     value: object = None
     """Plain JSON-like data; None when the file is not YAML."""
     values: Mapping[Loc, Place] = field(default_factory=dict[Loc, Place])
@@ -70,8 +71,7 @@ class Source:
 
     def line(self, place: Place) -> str:
         """The line of a place, as it is written."""
-        lines = self.text.splitlines()
-        return lines[place.line - 1] if place.line <= len(lines) else ""
+        return self.lines[place.line - 1] if place.line <= len(self.lines) else ""
 
 
 def read_source(file: Path) -> Source:
@@ -79,13 +79,14 @@ def read_source(file: Path) -> Source:
     text, mistakes = read_text(file)
     if text is None:
         return Source(file, mistakes=tuple(mistakes))
+    lines = text.splitlines()
     refused = _refuse(file, text)
     if refused:
-        return Source(file, text, mistakes=(*mistakes, *refused))
+        return Source(file, lines, mistakes=(*mistakes, *refused))
     reader = _Reader(file)
     node = cast(yaml.Node | None, yaml.compose(text, Loader=yaml.CSafeLoader))  # pyright: ignore[reportUnknownMemberType]
     value = None if node is None else reader.read(node, ())
-    return Source(file, text, value, reader.values, reader.keys, reader.words, (*mistakes, *reader.mistakes))
+    return Source(file, lines, value, reader.values, reader.keys, reader.words, (*mistakes, *reader.mistakes))
 
 
 def _refuse(file: Path, text: str) -> list[Mistake]:

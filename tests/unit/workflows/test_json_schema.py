@@ -31,7 +31,10 @@ def test_keys_are_explained_and_no_other_key_is_accepted() -> None:
 def test_short_ways_to_write_are_accepted() -> None:
     properties = json.loads(workflow_schema(tool_names()))["properties"]
     assert {"type": "string"} in properties["model"]["anyOf"]
-    assert {option["type"] for option in properties["when"]["items"]["anyOf"]} == {"string", "object"}
+    name, mapping = properties["when"]["items"]["anyOf"]
+    assert (name["type"], mapping["type"], mapping["maxProperties"]) == ("string", "object", 1)
+    behind = mapping["additionalProperties"]["anyOf"]
+    assert behind == [{"additionalProperties": True, "maxProperties": 0, "type": "object"}, {"type": "null"}]
 
 
 def test_the_shipped_files_use_only_what_the_schema_has() -> None:
