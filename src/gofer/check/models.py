@@ -26,7 +26,7 @@ def check_models(workflows: Sequence[Source], defaults: Source, prices: Prices) 
             yield from _unpriced_role(source, defaults, name, prices)
         elif name == "default" or (not prices.known(name) and close_match(name, roles)):
             yield _unknown_role(source, loc, name, defaults)
-        elif not prices.known(name) and (_USD in source.values or _USD in defaults.values):
+        elif name and not prices.known(name) and (_USD in source.values or _USD in defaults.values):
             place = source.place(_USD if _USD in source.values else loc)
             yield Mistake(source.file, place, "unpriced-model", _no_price(name), _ADD)
 
@@ -45,7 +45,7 @@ def _unpriced_role(source: Source, defaults: Source, role: str, prices: Prices) 
     """Told where the limit stands: in the workflow that sets one, else where the role names the model."""
     named = as_object(defaults.fields["models"])[role]
     for name in [named] if isinstance(named, str) else as_list(named):
-        if not isinstance(name, str) or prices.known(name):
+        if not isinstance(name, str) or not name or prices.known(name):
             continue
         if _USD in source.values:
             yield Mistake(source.file, source.place(_USD), "unpriced-model", _no_price(name), _ADD)

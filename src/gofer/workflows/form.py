@@ -6,7 +6,6 @@ from typing import TypeVar, cast
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from gofer.canonical import as_list
 from gofer.workflows.mistake import START, Mistake, Rule
 from gofer.workflows.schema import Strict
 from gofer.workflows.sentences import (
@@ -62,7 +61,7 @@ def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake
 
 def _follows(source: Source, error: ErrorDetails) -> bool:
     """Whether an error only follows from others: pydantic calls a list empty when every item of it is wrong."""
-    return error["type"] == "too_short" and bool(as_list(value_at(source, source.known(error["loc"]))))
+    return error["type"] == "too_short" and value_at(source, source.known(error["loc"])) != []
 
 
 def _at(source: Source, loc: Loc, rule: Rule, message: str, hint: str) -> Mistake:
