@@ -16,11 +16,12 @@ install: .venv/.dev ## make .venv with everything, development tools included
 demo: .venv/.runtime ## play Gofer with simulators; ARGS=--exit plays the tour and stops
 	@$(BIN)/gofer demo $(ARGS)
 
-check: .venv/.dev ## lint, types and floors
+check: .venv/.dev ## lint, types, floors and workflow files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/gofer check
 
 test: check ## everything that must hold: check, then all tests, two things at a time
 	@$(MAKE) --no-print-directory -j2 schedules covered survival

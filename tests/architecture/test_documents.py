@@ -3,15 +3,18 @@
 import ast
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from pydantic import BaseModel
 
-from gofer.cli.main import COMMANDS
+from gofer.cli.main import COMMANDS, main
 from gofer.journal.entries import KINDS
 from gofer.secret import Secret
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.refusals import REFUSALS
 from gofer.tools.slack.tools import slack_tools
+from gofer.workflows.mistake import RULES, Rule
 from gofer.workflows.schema import Defaults, Limits, ModelChoice, Workflow
 
 ROOT = Path(__file__).parents[2]
@@ -66,6 +69,32 @@ def test_every_refusal_of_slack_is_listed_with_its_rule_and_sentence() -> None:
     assert first_column("docs/slack.md", "## When Slack refuses") == set(REFUSALS)
     for code, refusal in REFUSALS.items():
         assert f"| `{code}` | {refusal.rule} | {refusal.sentence} |" in text
+
+
+def test_every_rule_of_the_check_is_explained_and_nothing_else() -> None:
+    text = (ROOT / "docs/checks.md").read_text()
+    assert first_column("docs/checks.md", "# What `gofer check` finds") == set(RULES) == set(get_args(Rule))
+    assert [rule for rule, sentence in RULES.items() if f"| `{rule}` | {sentence} |" not in text] == []
+
+
+@pytest.mark.parametrize("words", [(), ("--defaults",)])
+def test_the_schemas_for_editors_are_what_the_forms_are(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    assert main(["schema", *words]) == 0
+    name = "defaults" if words else "workflow"
+    assert (ROOT / "agents" / f"{name}.schema.json").read_text() == capsys.readouterr().out
+
+
+def test_each_workflow_file_names_its_schema() -> None:
+    for path in (ROOT / "agents").glob("*.yaml"):
+        name = "defaults" if path.stem == "defaults" else "workflow"
+        assert path.read_text().splitlines()[0] == f"# yaml-language-server: $schema={name}.schema.json"
+
+
+@pytest.mark.parametrize("form", [Workflow, ModelChoice, Limits, Defaults])
+def test_every_key_has_its_sentence_below_it(form: type[BaseModel]) -> None:
+    assert [name for name, field in form.model_fields.items() if not field.description] == []
 
 
 def test_every_command_is_listed_and_nothing_else() -> None:

@@ -40,6 +40,7 @@ BROKEN = [
     ("handlers/slack.py", "import gofer.dispatch", "Handlers import only bootstrap"),
     ("src/gofer/engine/step.py", "import httpx2", "Only bootstrap builds network clients"),
     ("src/gofer/triggers/slack.py", "import pydantic", "Ingress stays light"),
+    ("src/gofer/workflows/load.py", "import gofer.check.folder", "Each room imports only from lower floors"),
     ("src/gofer/simulators/demo.py", "import gofer.canonical", "Simulators import nothing of ours"),
     ("src/gofer/models/scripted.py", "import gofer.simulators.demo", "Only local, bootstrap and the command line"),
 ]

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from gofer.bootstrap.catalog import checked_catalog
 from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.bootstrap.ingress import build_ingress
 from gofer.bootstrap.settings import Settings
@@ -27,7 +28,7 @@ from gofer.simulators.offline_model import offline_model
 from gofer.simulators.slack import SlackSimulator
 from gofer.sweeper import Sweeper
 from gofer.worker import Worker
-from gofer.workflows.load import Catalog, load_catalog
+from gofer.workflows.load import Catalog
 
 GRACE = 5.0
 """Seconds that runs under way get to be handed over when the process stops."""
@@ -60,7 +61,7 @@ async def open_laptop(
 
     Raises ConfigError when a file or setting is wrong or another process serves the state.
     """
-    catalog = load_catalog(root / "agents")
+    catalog = checked_catalog(root / "agents")
     async with contextlib.AsyncExitStack() as stack:
         stack.enter_context(serving(settings.data))
         clock = SystemClock()

@@ -4,6 +4,7 @@ import httpx2
 from openai import AsyncOpenAI
 
 from gofer.blobs.store import Blobs
+from gofer.bootstrap.catalog import build_tools
 from gofer.bootstrap.settings import Settings
 from gofer.engine.services import Links, Services
 from gofer.errors import ConfigError
@@ -13,8 +14,6 @@ from gofer.models.openai import OpenAIModel
 from gofer.models.prices import load_prices
 from gofer.outside import Outside
 from gofer.queue.doorbell import Queue
-from gofer.tools.slack.api import SlackApi
-from gofer.tools.slack.tools import slack_tools
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog
 
@@ -45,12 +44,11 @@ def build_worker(
     alone: bool,
 ) -> Worker:
     """A worker over given stores and a given model; `alone` when a lock keeps every other worker out."""
-    tools = slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token))
     services = Services(
         store=store,
         blobs=blobs,
         model=model,
-        tools={tool.name: tool for tool in tools},
+        tools=build_tools(settings),
         prices=load_prices(),
         links=Links(base_url, catalog.defaults.prompt_links),
         outside=outside,

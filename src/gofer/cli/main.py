@@ -20,6 +20,9 @@ COMMANDS = {
     "runs": "list the newest runs",
     "cancel": "stop a run before its next step",
     "sweep": "continue what an earlier process left under way, once",
+    "check": "find every mistake in workflows, prompts and defaults",
+    "explain": "say what raw payloads would start, without running anything",
+    "schema": "print the JSON Schema of a workflow file, for editors",
     "trace": "show what one run did, step by step",
 }
 """Subcommands, each a module of this folder: only the one that is asked for is imported."""
@@ -27,6 +30,7 @@ COMMANDS = {
 _EXAMPLES = """examples:
   gofer demo                 keep serving: open the page it prints and mention Gofer there
   gofer demo --exit          play the tour and stop
+  gofer check                every mistake in agents/, by file and line
   gofer run answer-here --event tests/events/slack_app_mention.json
   gofer trace RUN            RUN as `gofer runs` lists it; the first characters are enough
 """
@@ -87,6 +91,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     for name, purpose in COMMANDS.items():
         command = commands.add_parser(name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
         if name == chosen:
+            command.formatter_class = argparse.RawDescriptionHelpFormatter
             _command(name).options(command)
     return parser
 

@@ -28,12 +28,19 @@ class Prices:
 
     def cost(self, model: str, usage: Usage) -> float | None:
         """USD of one call, or None when the model has no known price. `-2026-03-17` style suffixes are ignored."""
-        price = self.models.get(model) or self.models.get(_DATED.sub("", model))
+        price = self._price(model)
         if price is None:
             return None
         fresh = usage.input_tokens - usage.cached_tokens
         spent = fresh * price.input + usage.cached_tokens * price.cached_input + usage.output_tokens * price.output
         return spent / 1_000_000
+
+    def known(self, model: str) -> bool:
+        """Whether the cost of a model's calls can be told."""
+        return self._price(model) is not None
+
+    def _price(self, model: str) -> Price | None:
+        return self.models.get(model) or self.models.get(_DATED.sub("", model))
 
 
 def load_prices() -> Prices:

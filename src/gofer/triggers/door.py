@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from gofer.events import Event
+from gofer.events import Actor, Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,8 @@ class Ignored:
     """A genuine delivery that starts nothing, with one reason for people."""
 
     reason: str
+    actor: Actor | None = None
+    """Who did it, where the delivery says so."""
 
 
 class Door(Protocol):

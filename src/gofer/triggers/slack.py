@@ -63,11 +63,11 @@ def sign(secret: Secret, timestamp: str, body: bytes) -> str:
 def _happening(envelope: Fields, event: Fields) -> Event | Ignored:
     kind = as_text(event.get("type"))
     if kind not in ("app_mention", "message"):
-        return Ignored(f"events of type {kind[:40]!r} start nothing")
+        return Ignored(f"events of type {kind[:40]!r} start nothing", _actor(envelope, event))
     if reason := _not_a_persons_post(envelope, event):
-        return Ignored(reason)
+        return Ignored(reason, _actor(envelope, event))
     if kind == "message" and not _mentions(as_text(event.get("text")), _own_user(envelope)):
-        return Ignored("the message does not mention Gofer")
+        return Ignored("the message does not mention Gofer", _actor(envelope, event))
     return _mention(envelope, event)
 
 
@@ -75,7 +75,7 @@ def _not_a_persons_post(envelope: Fields, event: Fields) -> str:
     """Why nobody should be answered, or the empty string."""
     subtype = as_text(event.get("subtype"))
     user = as_text(event.get("user"))
-    if event.get("bot_id") or event.get("bot_profile") or subtype == "bot_message" or user == "USLACKBOT":
+    if _is_bot(event):
         return "a bot wrote it"
     if user and user == _own_user(envelope):
         return "Gofer wrote it"
@@ -84,11 +84,24 @@ def _not_a_persons_post(envelope: Fields, event: Fields) -> str:
     return "" if not event.get("edited") else "it is an edit of an earlier message"
 
 
+def _is_bot(event: Fields) -> bool:
+    by_bot = event.get("bot_id") or event.get("bot_profile") or event.get("subtype") == "bot_message"
+    return bool(by_bot) or event.get("user") == "USLACKBOT"
+
+
+def _actor(envelope: Fields, event: Fields) -> Actor | None:
+    """Who is behind an event that starts nothing."""
+    user = as_text(event.get("user"))
+    bot = _is_bot(event) or bool(user and user == _own_user(envelope))
+    name = user or as_text(event.get("bot_id"))
+    return Actor(name, "bot" if bot else "person") if name else None
+
+
 def _mention(envelope: Fields, event: Fields) -> Event | Ignored:
     team, user = as_text(envelope.get("team_id")), as_text(event.get("user"))
     channel, ts = as_text(event.get("channel")), as_text(event.get("ts"))
     if not (team and user and channel and ts):
-        return Ignored("it lacks a team, a user, a channel or a ts")
+        return Ignored("it lacks a team, a user, a channel or a ts", _actor(envelope, event))
     thread_ts = as_text(event.get("thread_ts")) or ts
     return Event(
         source="slack",

@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
-
-import yaml
-from pydantic import ValidationError
 
 from gofer.errors import ConfigError
-from gofer.workflows.schema import Defaults, Strict, Workflow
+from gofer.workflows.form import fill
+from gofer.workflows.mistake import Mistake, in_order, refuse
+from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.source import read_source
+from gofer.workflows.text import read_text
 
 DEFAULTS = "defaults.yaml"
-F = TypeVar("F", bound=Strict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +45,45 @@ class Catalog:
 
 
 def load_catalog(folder: Path) -> Catalog:
-    """Every workflow of a folder. Raises ConfigError naming the file that is wrong."""
+    """Every workflow of a folder. Raises ConfigError with every file that cannot be read or is not of its form."""
     if not folder.is_dir():
         raise ConfigError(f"There is no folder {folder}; run Gofer in the repository that holds your workflows.")
-    defaults = _read(folder / DEFAULTS, Defaults) if (folder / DEFAULTS).exists() else Defaults()
+    defaults, mistakes = _defaults(folder)
     preamble = _text(folder / defaults.preamble, "preamble") if defaults.preamble else ""
-    paths = sorted(path for path in folder.glob("*.yaml") if path.name != DEFAULTS)
-    loaded = [_load(path, defaults, preamble) for path in paths]
+    forms: dict[Path, Workflow] = {}
+    for path in workflow_files(folder):
+        workflow, found = fill(read_source(path), Workflow)
+        mistakes += found
+        if workflow is not None:
+            forms[path] = workflow
+    refuse(in_order(mistakes))
+    loaded = [_load(path, workflow, defaults, preamble) for path, workflow in forms.items()]
     return Catalog({item.name: item for item in loaded}, defaults)
 
 
-def _load(path: Path, defaults: Defaults, preamble: str) -> Loaded:
-    workflow = _read(path, Workflow)
+def workflow_files(folder: Path) -> list[Path]:
+    """The workflow files of a folder, in the order of their names."""
+    return sorted(path for path in folder.glob("*.yaml") if path.name != DEFAULTS)
+
+
+def prompt_name(path: Path, prompt: str) -> str:
+    """The name of a workflow's prompt, beside its file."""
+    return prompt or f"{path.stem}.md"
+
+
+def _defaults(folder: Path) -> tuple[Defaults, list[Mistake]]:
+    path = folder / DEFAULTS
+    if not path.exists():
+        return Defaults(), []
+    defaults, mistakes = fill(read_source(path), Defaults)
+    return defaults or Defaults(), mistakes
+
+
+def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str) -> Loaded:
     # Limits are merged key by key: a file that sets `usd` keeps the other defaults of the house.
     limits = defaults.limits.model_copy(update=workflow.limits.model_dump(exclude_unset=True))
     workflow = workflow.model_copy(update={"limits": limits})
-    prompt = path.parent / (workflow.prompt or f"{path.stem}.md")
+    prompt = path.parent / prompt_name(path, workflow.prompt)
     text = _text(prompt, "prompt")
     return Loaded(
         name=path.stem,
@@ -72,20 +94,8 @@ def _load(path: Path, defaults: Defaults, preamble: str) -> Loaded:
     )
 
 
-def _read(path: Path, form: type[F]) -> F:
-    try:
-        value: object = yaml.load(_text(path, "file"), Loader=yaml.CSafeLoader)
-        return form.model_validate(value)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise ConfigError(f"{path}: {where}: {first['msg']}.") from error
-
-
 def _text(path: Path, what: str) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The {what} {path} cannot be read as text; create it or correct its name.") from error
+    text, _ = read_text(path)
+    if text is None:
+        raise ConfigError(f"The {what} {path} cannot be read as text; create it or correct its name.")
+    return text

@@ -14,24 +14,31 @@ Reply = Literal["thread", "channel", "none"]
 """Where an answer can go."""
 
 
+Number = Annotated[float, Field(strict=True)]
+"""A number; true, false and quoted digits are none."""
+
+Whole = Annotated[int, Field(strict=True, lt=2**63)]
+"""A whole number that fits into 64 bits."""
+
+
 class Strict(BaseModel):
     """A part of a file: frozen, and unknown keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
 
 class Limits(Strict):
     """What one run may use at most. A run that reaches a limit stops and says what it has so far."""
 
-    tool_calls: int = Field(default=20, ge=0)
+    tool_calls: Whole = Field(default=20, ge=0)
     """Tool calls the model may make."""
-    llm_calls: int = Field(default=12, ge=1)
+    llm_calls: Whole = Field(default=12, ge=1)
     """Calls to the model."""
-    tokens: int = Field(default=200_000, ge=1)
+    tokens: Whole = Field(default=200_000, ge=1)
     """Input and output tokens together, as the provider counts them."""
-    minutes: float = Field(default=5, gt=0)
+    minutes: Number = Field(default=5, gt=0)
     """Minutes in the hands of a worker."""
-    usd: float = Field(default=0.50, gt=0)
+    usd: Number = Field(default=0.50, gt=0)
     """US dollars, by the price table; a model without a known price is not limited by it."""
 
 
@@ -40,9 +47,18 @@ class ModelChoice(Strict):
 
     name: str = Field(min_length=1)
     """A role of defaults.yaml or the provider's name of a model."""
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    seed: int | None = None
-    max_output_tokens: int | None = Field(default=None, ge=1)
+    temperature: Number | None = Field(default=None, ge=0, le=2)
+    """0 to 2: how freely it chooses its words."""
+    seed: Whole | None = Field(default=None, ge=-(2**63))
+    """A whole number; the same one makes answers more alike, if the provider keeps to it."""
+    max_output_tokens: Whole | None = Field(default=None, ge=1)
+    """Tokens of one answer at most."""
+
+
+Nothing = Annotated[dict[str, object], Field(max_length=0)] | None
+Trigger = EventKind | Annotated[dict[EventKind, Nothing], Field(min_length=1, max_length=1)]
+Triggers = Annotated[tuple[Trigger, ...], Field(min_length=1)]
+"""What starts a workflow as people may write it: a name, or a name with a colon and nothing behind it."""
 
 
 class Workflow(Strict):
@@ -67,13 +83,13 @@ class Workflow(Strict):
     limits: Limits = Limits()
     """What one run may use at most."""
 
-    @field_validator("when", mode="before")
+    @field_validator("when", mode="before", json_schema_input_type=Triggers)
     @classmethod
     def _kinds(cls, value: object) -> object:
         """`- slack.mention` and `- slack.mention: {}` say the same."""
         return [_bare(item) for item in as_list(value)] or value
 
-    @field_validator("model", mode="before")
+    @field_validator("model", mode="before", json_schema_input_type=str | ModelChoice)
     @classmethod
     def _model(cls, value: object) -> object:
         return {"name": value} if isinstance(value, str) else value
@@ -84,7 +100,11 @@ def _chain(value: object) -> object:
 
 
 Name = Annotated[str, Field(min_length=1)]
-Chain = Annotated[tuple[Name, ...], Field(min_length=1), BeforeValidator(_chain)]
+Chain = Annotated[
+    tuple[Name, ...],
+    Field(min_length=1),
+    BeforeValidator(_chain, json_schema_input_type=Name | tuple[Name, ...]),
+]
 """Models in the order in which they are asked; a single name is a chain of one."""
 
 
@@ -96,6 +116,7 @@ class Defaults(Strict):
     preamble: str | None = None
     """A Markdown file of this folder that stands before every prompt."""
     limits: Limits = Limits()
+    """Limits of every workflow that does not set them itself, key by key."""
     prompt_links: str | None = None
     """Where people edit prompts: a URL with {file}; empty means Gofer's own page of the prompt."""
 

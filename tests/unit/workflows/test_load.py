@@ -54,12 +54,12 @@ def test_a_trigger_without_conditions_can_be_written_either_way(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("yaml", "hint"),
     [
-        ("description: [", "is not YAML"),
-        ("just text", "valid dictionary"),
-        (MINIMAL + "tols: []\n", "tols: Extra inputs"),
+        ("description: [", "bracket that opens before this is not closed"),
+        ("just text", "no list of keys"),
+        (MINIMAL + "tols: []\n", "Write `tools`"),
         (MINIMAL + "limits: {usd: -1}\n", "limits.usd"),
         (MINIMAL.replace("slack.mention", "slack.telepathy"), "when.0"),
-        ("description: d\nowner: o\n", "when: Field required"),
+        ("description: d\nowner: o\n", "`when` is missing"),
         (MINIMAL + "prompt: missing.md\n", r"missing\.md cannot be read"),
         (MINIMAL + "coordinator: magic\n", "coordinator"),
         (MINIMAL + "limits: {minutes: .inf}\n", "limits.minutes"),
@@ -70,6 +70,21 @@ def test_a_wrong_file_is_named_with_what_is_wrong(tmp_path: Path, yaml: str, hin
     with pytest.raises(ConfigError, match=hint) as raised:
         load(tmp_path, yaml)
     assert str(tmp_path) in str(raised.value)
+
+
+def test_all_files_that_are_wrong_are_named_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as raised:
+        load(tmp_path, MINIMAL + "tols: []\nreply: 5\n", defaults__yaml="limits: [\n", x__yaml="owner: #o\n")
+    told = str(raised.value).splitlines()
+    assert told[0] == "6 mistakes are in the files of this Gofer; correct each."
+    assert [line.split("/")[-1].split(": ")[0] for line in told[1:]] == [
+        "defaults.yaml:2:1",
+        "w.yaml:4:1",
+        "w.yaml:5:8",
+        "x.yaml:1:1",
+        "x.yaml:1:1",
+        "x.yaml:1:7",
+    ]
 
 
 def test_a_missing_folder_says_where_to_run(tmp_path: Path) -> None:

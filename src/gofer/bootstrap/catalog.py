@@ -1,0 +1,37 @@
+"""Which tools and workflows are there? Every mistake in the files is found before anything runs."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gofer.bootstrap.settings import Settings, read_settings
+from gofer.check.folder import check_folder
+from gofer.models.prices import load_prices
+from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.tools import slack_tools
+from gofer.tools.tool import Tool
+from gofer.workflows.load import Catalog, load_catalog
+from gofer.workflows.mistake import Mistake, refuse
+
+
+def build_tools(settings: Settings) -> Mapping[str, Tool[Any]]:
+    """Every tool by its name."""
+    tools = slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token))
+    return {tool.name: tool for tool in tools}
+
+
+def tool_names() -> list[str]:
+    """The names of all tools, whatever is set up."""
+    return sorted(build_tools(read_settings({})))
+
+
+def mistakes(folder: Path) -> list[Mistake]:
+    """Every mistake in a folder of workflows."""
+    return check_folder(folder, tool_names(), load_prices())
+
+
+def checked_catalog(folder: Path) -> Catalog:
+    """The workflows of a folder. Raises ConfigError with every mistake in it."""
+    if folder.is_dir():
+        refuse(mistakes(folder))
+    return load_catalog(folder)

@@ -1,0 +1,46 @@
+"""What is wrong with a folder of workflows? Every mistake of every file, in one go."""
+
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from gofer.check.models import check_models
+from gofer.check.prompts import check_prompts
+from gofer.check.tools import check_tools
+from gofer.check.triggers import check_triggers
+from gofer.models.prices import Prices
+from gofer.workflows.form import fill
+from gofer.workflows.load import DEFAULTS, workflow_files
+from gofer.workflows.mistake import START, Mistake, in_order
+from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.source import Source, read_source
+
+_NAME = re.compile(r"[a-z0-9-]+")
+
+
+def check_folder(folder: Path, tools: Collection[str], prices: Prices) -> list[Mistake]:
+    """Every mistake in the files of a folder, by file and line; `tools` are all that exist. Never raises."""
+    workflows = [read_source(path) for path in workflow_files(folder)]
+    path = folder / DEFAULTS
+    defaults = read_source(path) if path.exists() else Source(path)
+    mistakes = list(_names(folder))
+    if path.exists():
+        mistakes += fill(defaults, Defaults)[1]
+    for source in workflows:
+        mistakes += fill(source, Workflow)[1]
+        mistakes += check_tools(source, tools)
+    mistakes += check_triggers(workflows)
+    mistakes += check_models(workflows, defaults, prices)
+    mistakes += check_prompts(folder, workflows, defaults, tools)
+    return in_order(mistakes)
+
+
+def _names(folder: Path) -> Iterator[Mistake]:
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() in (".yml", ".yaml") and path.suffix != ".yaml":
+            message = f"Gofer does not read files that end in {path.suffix}."
+            yield Mistake(path, START, "ignored-file", message, f"Call it `{path.stem}.yaml`.")
+        elif path.suffix == ".yaml" and path.name != DEFAULTS and not _NAME.fullmatch(path.stem):
+            better = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "workflow"
+            message = f"`{path.stem}` cannot be the name of a workflow."
+            yield Mistake(path, START, "file-name", message, f"Use a-z, 0-9 and `-`, as in `{better}.yaml`.")

@@ -1,0 +1,36 @@
+"""How do code hosts read mistakes? As SARIF 2.1.0, with no more in it than its schema and they require."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from gofer.canonical import clean
+from gofer.workflows.mistake import RULES, Mistake
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def sarif(mistakes: Sequence[Mistake]) -> dict[str, object]:
+    """One SARIF log with one run."""
+    rules = [{"id": rule, "shortDescription": {"text": sentence}} for rule, sentence in RULES.items()]
+    driver = {"name": "gofer check", "rules": rules}
+    results = [_result(mistake, list(RULES).index(mistake.rule)) for mistake in mistakes]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _result(mistake: Mistake, rule: int) -> dict[str, object]:
+    region = {"startLine": mistake.place.line, "startColumn": mistake.place.column}
+    location = {"artifactLocation": {"uri": _uri(mistake.file)}, "region": region}
+    return {
+        "ruleId": mistake.rule,
+        "ruleIndex": rule,
+        "level": "error",
+        "message": {"text": clean(f"{mistake.message} {mistake.hint}")},
+        "locations": [{"physicalLocation": location}],
+    }
+
+
+def _uri(file: Path) -> str:
+    """Relative for files named so, as code hosts want it."""
+    return file.as_uri() if file.is_absolute() else quote(file.as_posix())

@@ -1,0 +1,64 @@
+"""`gofer check`: what is wrong with the files people edit?"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from gofer.bootstrap.catalog import mistakes
+from gofer.check.sarif import sarif
+from gofer.errors import ConfigError
+from gofer.workflows.load import workflow_files
+from gofer.workflows.mistake import Mistake, in_order
+
+_EXAMPLES = """examples:
+  gofer check                            agents/ of this folder
+  gofer check agents/answer-here.yaml    what is wrong with this file and answer-here.md
+  gofer check --json | jq '.[].rule'     a list of {file, line, column, rule, message, hint}
+  gofer check --sarif > check.sarif      for code hosts that show findings beside the lines
+
+Exit codes: 0 fine, 1 mistakes found, 2 nothing to check. docs/checks.md explains each rule.
+"""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `gofer check`."""
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="a folder of workflows, or its files (default agents)")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON list on stdout")
+    form.add_argument("--sarif", action="store_true", help="SARIF 2.1.0 on stdout")
+    parser.epilog = _EXAMPLES
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Prints every mistake; one a line unless another form is asked for."""
+    found = in_order(mistake for path in arguments.paths or ["agents"] for mistake in _check(Path(path)))
+    if arguments.json:
+        print(json.dumps([mistake.to_json() for mistake in found], indent=2))
+    elif arguments.sarif:
+        print(json.dumps(sarif(found), indent=2))
+    else:
+        print("".join(f"{mistake}\n" for mistake in found), end="")
+        print(_summary(found), file=sys.stderr)
+    return 1 if found else 0
+
+
+def _check(path: Path) -> Sequence[Mistake]:
+    if not path.exists():
+        raise ConfigError(f"There is no {path}; name a folder of workflows, or a file in one.")
+    inner = path / "agents"
+    folder = (inner if inner.is_dir() else path) if path.is_dir() else path.parent
+    if not workflow_files(folder):
+        raise ConfigError(f"There is no workflow in {folder}; name a folder that holds some.")
+    if path.is_dir():
+        return mistakes(folder)
+    mine = {path, path.with_suffix(".md")} if path.suffix == ".yaml" else {path}
+    return [mistake for mistake in mistakes(folder) if mistake.file in mine]
+
+
+def _summary(found: Sequence[Mistake]) -> str:
+    if not found:
+        return "No mistakes."
+    files = len({mistake.file for mistake in found})
+    return f"{len(found)} mistake{'s' * (len(found) != 1)} in {files} file{'s' * (files != 1)}."

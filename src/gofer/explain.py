@@ -1,0 +1,103 @@
+"""What would a raw payload start? The same doors and routes as a request, and nothing happens.
+
+Every payload gets one answer: what it starts, why it is ignored, or what is wrong with it.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+
+from gofer.canonical import as_list, as_object, clean, decode
+from gofer.dispatch import BODY_LIMIT
+from gofer.errors import BadRequest
+from gofer.events import Actor, Event
+from gofer.triggers.door import Door, Handshake, Ignored
+from gofer.workflows.routes import Routes
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One payload, as `gofer explain` prints it; None is what cannot be told."""
+
+    file: str
+    kind: str | None = None
+    """What happened, as workflow files name it."""
+    dedupe_key: str | None = None
+    """The same for every delivery of one happening."""
+    actor: str | None = None
+    bot: bool | None = None
+    private: bool | None = None
+    """None also when the payload does not say; a run then counts as private until it knows."""
+    workflows: tuple[str, ...] = ()
+    ignored_because: str | None = None
+    error: str | None = None
+
+    def to_json(self) -> str:
+        """The explanation as one line of JSON."""
+        return clean(json.dumps(asdict(self), ensure_ascii=False))
+
+
+def explain(file: str, raw: bytes, door: Door, routes: Routes) -> Iterator[Explanation]:
+    """An answer for each payload of a file: one JSON object, a list of them, or one on each line. Never raises."""
+    try:
+        for body in _payloads(raw):
+            yield _explained(file, body, door, routes)
+    except BadRequest as error:
+        lines = [line for line in raw.splitlines() if line.strip()]
+        if 2 * sum(line.startswith(b"{") for line in lines) <= max(2, len(lines)):
+            # Lines of one broken payload are indented; payloads on lines of their own begin with a brace.
+            yield Explanation(file, error=str(error))
+            return
+        for line in lines:
+            yield _line(file, line, door, routes)
+
+
+def _payloads(raw: bytes) -> list[object]:
+    """The payloads of a file that is one JSON value. Raises BadRequest."""
+    if not raw.strip():
+        raise BadRequest(400, "There is no payload.")
+    value = decode(raw)
+    return as_list(value) or [value]
+
+
+def _line(file: str, line: bytes, door: Door, routes: Routes) -> Explanation:
+    try:
+        return _explained(file, decode(line), door, routes)
+    except BadRequest as error:
+        return Explanation(file, error=str(error))
+
+
+def _explained(file: str, body: object, door: Door, routes: Routes) -> Explanation:
+    if not isinstance(body, dict):
+        return Explanation(file, error="The payload is not a JSON object.")
+    fields: Mapping[str, object] = as_object(body)  # pyright: ignore[reportUnknownArgumentType]
+    if len(json.dumps(fields, ensure_ascii=False).encode(errors="surrogatepass")) > BODY_LIMIT:
+        return Explanation(file, error=f"The payload is larger than {BODY_LIMIT} bytes.")
+    match door.translate(fields):
+        case Handshake():
+            return Explanation(file, ignored_because="it is the sender's test of the URL, which is answered at once")
+        case Ignored(reason=reason, actor=actor):
+            return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
+        case Event() as event:
+            return _event(file, event, tuple(routes.match(event)))
+
+
+def _event(file: str, event: Event, workflows: tuple[str, ...]) -> Explanation:
+    return Explanation(
+        file=file,
+        kind=event.kind,
+        dedupe_key=":".join((event.kind, *event.identity)),
+        actor=_id(event.actor),
+        bot=_bot(event.actor),
+        private=event.private,
+        workflows=workflows,
+        ignored_because=None if workflows else f"no workflow is started by {event.kind}",
+    )
+
+
+def _id(actor: Actor | None) -> str | None:
+    return actor.id if actor else None
+
+
+def _bot(actor: Actor | None) -> bool | None:
+    return actor.kind == "bot" if actor else None

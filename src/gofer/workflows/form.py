@@ -1,0 +1,68 @@
+"""Does a file have the form that `schema` defines? What pydantic finds, in sentences, at the places of the file."""
+
+from collections.abc import Mapping
+from typing import TypeVar, cast
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from gofer.workflows.mistake import START, Mistake, Rule
+from gofer.workflows.schema import Strict
+from gofer.workflows.sentences import (
+    WANTED,
+    missing_key,
+    out_of_range,
+    unknown_key,
+    unknown_value,
+    value_at,
+    wrong_type,
+)
+from gofer.workflows.source import Loc, Source
+
+F = TypeVar("F", bound=Strict)
+
+
+def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
+    """The file as the form, or None; and everything in it that is not of the form."""
+    mistakes = list(source.mistakes)
+    if source.value is None and not mistakes:
+        hint = "Write what docs/workflow-file.md asks for, or delete the file."
+        return None, [Mistake(source.file, START, "empty-file", "The file says nothing.", hint)]
+    if source.value is None:
+        return None, mistakes
+    if not source.is_mapping:
+        hint = "Write one `key: value` a line, as docs/workflow-file.md shows."
+        return None, [*mistakes, Mistake(source.file, START, "not-a-mapping", "The file is no list of keys.", hint)]
+    try:
+        filled = form.model_validate(source.value)
+    except ValidationError as error:
+        errors = error.errors(include_url=False, include_input=False)
+        return None, [*mistakes, *(_mistake(source, form, one) for one in errors if not _follows(source, one))]
+    return filled, mistakes
+
+
+def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake:
+    loc = source.known(error["loc"])
+    context = cast(Mapping[str, object], error.get("ctx", {}))
+    match error["type"]:
+        case "extra_forbidden":
+            message, hint = unknown_key(form, loc)
+            return Mistake(source.file, source.key(loc), "unknown-key", message, hint)
+        case "missing":
+            message, hint = missing_key(form, error["loc"])
+            return Mistake(source.file, source.place(error["loc"]), "missing-key", message, hint)
+        case "literal_error":
+            return _at(source, loc, "unknown-value", *unknown_value(source, loc, str(context.get("expected"))))
+        case kind if kind in WANTED:
+            return _at(source, loc, "wrong-type", *wrong_type(source, loc, WANTED[kind]))
+        case kind:
+            return _at(source, loc, "out-of-range", *out_of_range(source, loc, kind, context))
+
+
+def _follows(source: Source, error: ErrorDetails) -> bool:
+    """Whether an error only follows from others: pydantic calls a list empty when every item of it is wrong."""
+    return error["type"] == "too_short" and value_at(source, source.known(error["loc"])) != []
+
+
+def _at(source: Source, loc: Loc, rule: Rule, message: str, hint: str) -> Mistake:
+    return Mistake(source.file, source.place(loc), rule, message, hint)

@@ -1,0 +1,31 @@
+"""What does an editor need to know of the files people write? JSON Schemas, made from the forms of `schema`."""
+
+import json
+from collections.abc import Collection, Mapping
+from typing import cast
+
+from gofer.workflows.schema import Defaults, Strict, Workflow
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def workflow_schema(tools: Collection[str]) -> str:
+    """The JSON Schema of a workflow file that may list these tools, as text."""
+    schema = _schema(Workflow)
+    properties = cast(dict[str, dict[str, object]], schema["properties"])
+    properties["tools"] |= {"items": {"enum": sorted(tools)}, "uniqueItems": True}
+    return _text("A workflow of Gofer", schema)
+
+
+def defaults_schema() -> str:
+    """The JSON Schema of defaults.yaml, as text."""
+    return _text("What holds for every workflow of Gofer", _schema(Defaults))
+
+
+def _schema(form: type[Strict]) -> dict[str, object]:
+    return form.model_json_schema(mode="validation")
+
+
+def _text(title: str, schema: Mapping[str, object]) -> str:
+    whole = {"$schema": DRAFT, **schema, "title": title}
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"

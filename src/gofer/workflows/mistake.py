@@ -1,0 +1,130 @@
+"""What can be wrong with the files people edit? Each kind has a rule's name and one sentence."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from gofer.errors import ConfigError
+
+Rule = Literal[
+    "anchor",
+    "byte-order-mark",
+    "control-character",
+    "duplicate-key",
+    "duplicate-tool",
+    "duplicate-trigger",
+    "empty-file",
+    "empty-prompt",
+    "file-name",
+    "ignored-file",
+    "missing-key",
+    "missing-prompt",
+    "not-a-mapping",
+    "not-utf-8",
+    "not-yaml",
+    "out-of-range",
+    "prompt-elsewhere",
+    "tab",
+    "tag",
+    "too-deep",
+    "too-large",
+    "tool-not-granted",
+    "unknown-key",
+    "unknown-role",
+    "unknown-tool",
+    "unknown-value",
+    "unpriced-model",
+    "unreadable-file",
+    "unused-prompt",
+    "wrong-type",
+]
+
+RULES: Mapping[Rule, str] = {
+    "anchor": "YAML anchors and aliases are refused: a few lines of them can stand for gigabytes.",
+    "byte-order-mark": "The file begins with an invisible byte order mark.",
+    "control-character": "The file holds a character that YAML does not allow.",
+    "duplicate-key": "A key stands twice in one mapping, so one of its values would be lost.",
+    "duplicate-tool": "A tool is listed twice.",
+    "duplicate-trigger": "Two workflows, or one twice, are started by the same event.",
+    "empty-file": "The file says nothing.",
+    "empty-prompt": "A prompt or the preamble holds no text.",
+    "file-name": "A workflow's name, its file without `.yaml`, is not made of a-z, 0-9 and `-`.",
+    "ignored-file": "The file looks like a workflow, but Gofer reads only `*.yaml`.",
+    "missing-key": "A key that every workflow needs is not there.",
+    "missing-prompt": "The prompt or the preamble that is named does not exist.",
+    "not-a-mapping": "The file is YAML, but no list of `key: value`.",
+    "not-utf-8": "The file is not UTF-8 text.",
+    "not-yaml": "The file is not YAML.",
+    "out-of-range": "A value is too small, too large, too short or too long.",
+    "prompt-elsewhere": "A prompt or the preamble does not stand beside the workflow files.",
+    "tab": "A tab stands where YAML wants spaces.",
+    "tag": "A YAML tag such as `!!str` is refused: the keys decide what a value is.",
+    "too-deep": "The values are nested too deep.",
+    "too-large": "The file is larger than any workflow or prompt needs to be.",
+    "tool-not-granted": "A prompt names a tool that its workflow does not have.",
+    "unknown-key": "A key does not exist.",
+    "unknown-role": "A workflow wants a model by a role that `defaults.yaml` does not have.",
+    "unknown-tool": "A workflow or a prompt names a tool that does not exist.",
+    "unknown-value": "A value is none of those that the key allows.",
+    "unpriced-model": "A limit in US dollars cannot hold, because a model has no known price.",
+    "unreadable-file": "The file cannot be read.",
+    "unused-prompt": "No workflow uses the Markdown file.",
+    "wrong-type": "A value is of another type than its key wants, such as a number where text belongs.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a file: line and column, both counted from 1."""
+
+    line: int = 1
+    column: int = 1
+
+
+START = Place()
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One mistake, for whoever edits the file."""
+
+    file: Path
+    place: Place
+    rule: Rule
+    message: str
+    """What is wrong: one sentence."""
+    hint: str
+    """What to write instead: one sentence."""
+
+    def __post_init__(self) -> None:
+        # Sentences quote what somebody typed, and a terminal must not act on that.
+        object.__setattr__(self, "message", _printable(self.message))
+        object.__setattr__(self, "hint", _printable(self.hint))
+
+    def __str__(self) -> str:
+        return f"{_printable(str(self.file))}:{self.place.line}:{self.place.column}: {self.message} {self.hint}"
+
+    def to_json(self) -> dict[str, object]:
+        """The mistake as `gofer check --json` lists it."""
+        where = {"file": str(self.file), "line": self.place.line, "column": self.place.column}
+        return {**where, "rule": self.rule, "message": self.message, "hint": self.hint}
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
+    """Each mistake once, by file and place."""
+    once = dict.fromkeys(mistakes)
+    return sorted(once, key=lambda m: (str(m.file), m.place.line, m.place.column, m.rule, m.message))
+
+
+def refuse(mistakes: Sequence[Mistake]) -> None:
+    """Raises ConfigError with every mistake, one a line; does nothing when there are none."""
+    if len(mistakes) == 1:
+        raise ConfigError(str(mistakes[0]))
+    if mistakes:
+        lines = "\n".join(f"  {mistake}" for mistake in mistakes)
+        raise ConfigError(f"{len(mistakes)} mistakes are in the files of this Gofer; correct each.\n{lines}")

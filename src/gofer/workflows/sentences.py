@@ -1,0 +1,150 @@
+"""How is a person told that a value is not what its key wants? What is wrong, and what to write instead."""
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+
+from gofer.canonical import as_list, as_object
+from gofer.workflows.schema import Strict
+from gofer.workflows.source import Loc, Source
+
+WANTED = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "tuple_type": "a list",
+    "model_type": "a mapping of keys",
+    "dict_type": "a mapping of keys",
+}
+"""What should stand where pydantic found another type."""
+
+_COMMENT = re.compile(r":\s+(#.*?)\s*$")
+"""A value that YAML reads as a comment, such as the name of a Slack channel."""
+
+
+def close_match(name: str, known: Iterable[str], alike: float = 0.7) -> str | None:
+    """The one of some names that was probably meant; `alike` is how much of it must be right, 0 to 1."""
+    # Comparing costs the product of both lengths, and nobody misspells a name by a thousand letters.
+    return next(iter(difflib.get_close_matches(name[:100], list(known), n=1, cutoff=alike)), None)
+
+
+def _named(loc: Loc) -> str:
+    """How people are told of a value: its way with dots, cut when somebody wrote a novel as a key."""
+    return f"`{'.'.join(str(part) for part in loc)[:80]}`"
+
+
+def _parts(form: type[Strict]) -> dict[str, type[Strict]]:
+    """The forms within a form, by the key they stand under."""
+    parts = {name: field.annotation for name, field in form.model_fields.items()}
+    return {name: part for name, part in parts.items() if isinstance(part, type) and issubclass(part, Strict)}
+
+
+def _form_at(form: type[Strict], loc: Loc) -> type[Strict]:
+    for part in loc:
+        form = _parts(form).get(str(part), form)
+    return form
+
+
+def unknown_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
+    """A key that the form does not have, and the one that was probably meant."""
+    around, name = _form_at(form, loc[:-1]), str(loc[-1])
+    message = f"{_named(loc)} is not a key here."
+    if name == "on" and "when" in around.model_fields:
+        return message, "Write `when`; YAML reads `on` as true."
+    for part, inner in _parts(around).items():
+        if name in inner.model_fields:
+            return message, f"Move it under `{part}`."
+    if meant := close_match(name, around.model_fields):
+        return message, f"Write `{meant}`."
+    return message, f"Remove it; the keys are {_listed(around.model_fields)}."
+
+
+def missing_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
+    """A key that has to be there, and what it is for."""
+    field = _form_at(form, loc[:-1]).model_fields[str(loc[-1])]
+    meaning = field.description or ""
+    return f"The key {_named(loc)} is missing.", f"Add `{loc[-1]}: …`. {meaning}".strip()
+
+
+def unknown_value(source: Source, loc: Loc, expected: str) -> tuple[str, str]:
+    """A word that is none of those allowed; `expected` lists them as pydantic does."""
+    allowed = re.findall(r"'([^']*)'", expected)
+    word = source.words.get(loc)
+    if word is None:
+        kind = next(iter(as_object(value_at(source, loc))), "")
+        message = f"`{kind}` takes no conditions." if kind in allowed else f"{_named(loc)} is not a single name."
+        return message, f"Write {_listed(allowed, 'or')}."
+    if meant := close_match(word, allowed):
+        return f"{_named(loc)} cannot be `{word[:80]}`.", f"Write `{meant}`."
+    return f"{_named(loc)} cannot be `{word[:80]}`.", f"Write {_listed(allowed, 'or')}."
+
+
+def wrong_type(source: Source, loc: Loc, wanted: str) -> tuple[str, str]:
+    """A value of another type than `wanted`, as `WANTED` names it."""
+    value, word = value_at(source, loc), source.words.get(loc, "")
+    name = _named(loc)
+    if value is None and wanted == "text" and (comment := _COMMENT.search(source.line(source.key(loc)))):
+        return f"{name} is empty, because YAML reads `#` and what follows as a comment.", f'Write `"{comment[1]}"`.'
+    message = f"{name} is {_described(value, word)}, not {wanted}."
+    if wanted == "text" and isinstance(value, bool | int | float):
+        return message, f'Put it in quotes: `"{word[:80]}"`.'
+    if wanted == "a list" and isinstance(value, str):
+        return message, f"Write `[{word[:80]}]`."
+    return message, f"Write {wanted}."
+
+
+_BOUNDS = {
+    "greater_than": ("gt", "greater than"),
+    "greater_than_equal": ("ge", "at least"),
+    "less_than": ("lt", "less than"),
+    "less_than_equal": ("le", "at most"),
+}
+
+
+def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, object]) -> tuple[str, str]:
+    """A value of the right type that does not fit; `kind` and `context` are those of pydantic."""
+    name, word = _named(loc), source.words.get(loc, "")[:80]
+    match kind:
+        case "string_too_short":
+            return f"{name} is empty.", "Write at least one character."
+        case "too_short":
+            return f"{name} is empty.", "List at least one."
+        case "finite_number":
+            return f"{name} is {word}, which nothing can be counted against.", "Write a number."
+        case kind if kind in _BOUNDS:
+            key, words = _BOUNDS[kind]
+            bound = context.get(key)
+            shown = int(bound) if isinstance(bound, float) and bound.is_integer() else bound
+            return f"{name} is {word}, which is out of bounds.", f"Write a number that is {words} {shown}."
+        case _:
+            return f"{name} does not fit.", "Look it up in docs/workflow-file.md."
+
+
+def _described(value: object, word: str) -> str:
+    match value:
+        case None:
+            return "empty"
+        case bool():
+            return f"`{word}`, which YAML reads as {str(value).lower()}"
+        case dict():
+            return "a mapping of keys"
+        case list():
+            return "a list"
+        case str():
+            return f"the text `{word[:80]}`"
+        case _:
+            return f"the number `{word[:80]}`"
+
+
+def value_at(source: Source, loc: Loc) -> object:
+    """The value at a place of a file."""
+    value = source.value
+    for part in loc:
+        value = as_list(value)[part] if isinstance(part, int) else as_object(value).get(part)
+    return value
+
+
+def _listed(names: Iterable[str], last: str = "and") -> str:
+    *others, end = [f"`{name}`" for name in names] or ["nothing"]
+    return f"{', '.join(others)} {last} {end}" if others else end

@@ -1,0 +1,90 @@
+"""What does a parser's complaint about YAML mean to a person, and what should stand there instead?"""
+
+import re
+from pathlib import Path
+
+import yaml
+
+from gofer.workflows.mistake import START, Mistake, Place, Rule
+
+_PAIR = re.compile(r"(?P<indent>[ ]*(?:- +)?)(?P<key>[A-Za-z_][\w.-]*):[ ]+(?P<value>.*?)\s*")
+_HOLDS_KEY = re.compile(r":(\s|$)")
+_BRACKETS = {"[": "]", "{": "}"}
+
+Words = tuple[Rule, str, str]
+
+
+def explain_error(file: Path, text: str, error: Exception) -> Mistake:
+    """The sentence for an error of PyYAML."""
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return Mistake(file, START, "not-yaml", "The file is not YAML.", "Write one `key: value` a line.")
+    lines = text.splitlines()
+    at = Place(error.problem_mark.line + 1, error.problem_mark.column + 1)
+    opened = error.context_mark
+    begun = Place(opened.line + 1, opened.column + 1) if opened else at
+    line = lines[at.line - 1] if at.line <= len(lines) else ""
+    problem, context = error.problem or "", error.context or ""
+    if "\t" in line[: at.column] and not line[: at.column - 1].strip():
+        return Mistake(file, at, "tab", "A tab stands at the beginning of the line.", "Indent with two spaces instead.")
+    if "quoted scalar" in context and "end of stream" in problem:
+        return Mistake(file, begun, "not-yaml", "The quote that opens here is never closed.", "Close it.")
+    if "could not find expected ':'" in problem:
+        hint = "Write a colon and a space behind its key."
+        return Mistake(file, begun, "not-yaml", "This line is no `key: value`.", hint)
+    if "flow" in context and "did not find" in problem:
+        return Mistake(file, begun, *_unclosed(text, begun))
+    return Mistake(file, at, *_in_line(problem, context, line, at.column))
+
+
+def _unclosed(text: str, begun: Place) -> Words:
+    line = text.splitlines()[begun.line - 1 : begun.line]
+    opened = "".join(line)[begun.column - 1 : begun.column]
+    if opened not in _BRACKETS:
+        return "not-yaml", "A bracket that opens before this is not closed.", "Close it with `]` or `}`."
+    message = f"The `{opened}` that opens here is not closed, or a comma is missing behind it."
+    return "not-yaml", message, f"Write commas between the items and `{_BRACKETS[opened]}` at the end."
+
+
+def _in_line(problem: str, context: str, line: str, column: int) -> Words:
+    """What is wrong within one line."""
+    char = line[column - 1 : column]
+    if "mapping values are not allowed" in problem:
+        return _colon(line)
+    if "cannot start any token" in problem or "node content" in problem:
+        return "not-yaml", f"A value cannot begin with `{char}`.", _quoted(line)
+    if "alphabetic or numeric character" in problem:
+        return "not-yaml", "A value cannot begin with `*` or `&`.", _quoted(line)
+    if "unknown escape" in problem:
+        hint = "Use single quotes, in which a backslash is a backslash."
+        return "not-yaml", "Double quotes give a backslash a meaning, and this one has none.", hint
+    if "block sequence entries are not allowed" in problem:
+        return "not-yaml", "A list begins behind its key.", "Begin it on the next line, or write it as `[a, b]`."
+    if "did not find expected" in problem and "block" in context:
+        return _misplaced(line, column)
+    words = " ".join(f"{context} {problem}".split())
+    return "not-yaml", f"The file is not YAML: {words}.", "Write one `key: value` a line."
+
+
+def _colon(line: str) -> Words:
+    pair = _PAIR.fullmatch(line)
+    if pair and _HOLDS_KEY.search(pair["value"]):
+        message = f"The value of `{pair['key']}` holds a colon and a space, which YAML reads as another key."
+        return "not-yaml", message, _quoted(line)
+    message = "A key stands where the value before it goes on."
+    return "not-yaml", message, "Begin it in the same column as the keys around it, with `: ` behind each."
+
+
+def _misplaced(line: str, column: int) -> Words:
+    if line[: column - 1].strip():
+        return "not-yaml", "More text stands behind a value that has ended.", "Put all of the value between two quotes."
+    message = "The line begins in another column than the lines it belongs to."
+    return "not-yaml", message, "Begin keys of one mapping, and items of one list, in the same column."
+
+
+def _quoted(line: str) -> str:
+    """The line as it should be: its value in quotes."""
+    pair = _PAIR.fullmatch(line)
+    if pair is None or len(line) > 200:
+        return "Put the value in double quotes."
+    value = pair["value"].replace("\\", "\\\\").replace('"', '\\"')
+    return f'Quote the value: `{pair["key"]}: "{value}"`.'

@@ -1,0 +1,36 @@
+"""Which text does a file of a workflow hold, and what is wrong with the file before anybody looks into it?"""
+
+from pathlib import Path
+
+from gofer.workflows.mistake import START, Mistake, Place
+
+SIZE_LIMIT = 100_000
+"""Bytes of a file that are read at most; real workflows and prompts stay under 20,000."""
+
+
+def read_text(file: Path) -> tuple[str | None, list[Mistake]]:
+    """The text of a file without its byte order mark, None when it has none; and what is wrong with it."""
+    try:
+        with file.open("rb") as opened:
+            raw = opened.read(SIZE_LIMIT + 1)
+    except (OSError, ValueError):
+        # ValueError: a name with a zero byte in it.
+        return None, [Mistake(file, START, "unreadable-file", "The file cannot be read.", "Create it or correct it.")]
+    if len(raw) > SIZE_LIMIT:
+        message = f"The file is larger than {SIZE_LIMIT} bytes."
+        return None, [Mistake(file, START, "too-large", message, "Keep what is needed.")]
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        message = f"Byte {error.start + 1} of the file is not UTF-8."
+        place = after(raw[: error.start].decode(errors="replace"))
+        return None, [Mistake(file, place, "not-utf-8", message, "Save the file as UTF-8 text.")]
+    if not text.startswith("\ufeff"):
+        return text, []
+    message = "The file begins with a byte order mark, which no editor shows."
+    return text[1:], [Mistake(file, START, "byte-order-mark", message, "Save it as UTF-8 without one.")]
+
+
+def after(before: str) -> Place:
+    """The place right after some text, counted from the beginning of its file."""
+    return Place(before.count("\n") + 1, len(before) - before.rfind("\n"))

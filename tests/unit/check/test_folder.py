@@ -1,0 +1,152 @@
+"""Each folder of tests/broken has mistakes; its `expected` lists them all: place, rule, part of the sentence."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gofer.bootstrap.catalog import mistakes, tool_names
+from gofer.check.folder import check_folder
+from gofer.models.prices import load_prices
+from gofer.workflows.mistake import RULES, Mistake
+from gofer.workflows.source import read_source
+from gofer.workflows.text import SIZE_LIMIT
+
+ROOT = Path(__file__).parents[3]
+BROKEN = sorted((ROOT / "tests" / "broken").iterdir())
+MINIMAL = 'description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\n'
+
+
+def expected(folder: Path) -> list[tuple[str, str, str]]:
+    lines = (folder / "expected").read_text().splitlines()
+    found = [re.fullmatch(r"(.+?:\d+:\d+) (\S+) (.+)", line) for line in lines]
+    return [(match[1], match[2], match[3]) for match in found if match]
+
+
+def placed(mistake: Mistake) -> str:
+    return f"{mistake.file.name}:{mistake.place.line}:{mistake.place.column}"
+
+
+@pytest.mark.parametrize("folder", BROKEN, ids=lambda folder: folder.name)
+def test_every_mistake_is_found_at_its_place_and_nothing_else(folder: Path) -> None:
+    found = mistakes(folder)
+    wanted = sorted(expected(folder))
+    assert sorted((placed(m), m.rule) for m in found) == [(place, rule) for place, rule, _ in wanted]
+    for place, rule, part in wanted:
+        assert any(part in str(m) for m in found if (placed(m), m.rule) == (place, rule)), part
+
+
+@pytest.mark.parametrize("folder", BROKEN, ids=lambda folder: folder.name)
+def test_a_mistake_is_one_line_of_plain_sentences(folder: Path) -> None:
+    for mistake in mistakes(folder):
+        assert str(mistake).isprintable()
+        assert mistake.message[0] in "`" + mistake.message[0].upper()
+        assert mistake.message.endswith(".")
+        assert mistake.hint.endswith(".")
+        assert len(str(mistake)) < 500
+
+
+def test_every_rule_has_a_broken_folder_or_a_test() -> None:
+    shown = {rule for folder in BROKEN for _, rule, _ in expected(folder)}
+    assert len(BROKEN) >= 40
+    # What is too large for the repository is written by the test below.
+    assert shown | {"too-large"} == set(RULES)
+
+
+def test_the_shipped_workflows_have_no_mistake() -> None:
+    assert mistakes(ROOT / "agents") == []
+
+
+@pytest.mark.parametrize(("name", "yaml"), [("w.yaml", MINIMAL + "#" * SIZE_LIMIT), ("w.md", MINIMAL)])
+def test_a_file_larger_than_any_workflow_or_prompt_is_not_read(tmp_path: Path, name: str, yaml: str) -> None:
+    found = checked(tmp_path, yaml.encode(), b"x" * (SIZE_LIMIT + 1))
+    assert [(placed(m), m.rule) for m in found] == [(f"{name}:1:1", "too-large")]
+
+
+def test_a_file_whose_name_is_a_trick_is_told_of_without_harm(tmp_path: Path) -> None:
+    (tmp_path / "a\x1b[31m\nb.yaml").write_text(MINIMAL + "\u202eb: 1\n")
+    found = mistakes(tmp_path)
+    assert {m.rule for m in found} == {"file-name", "missing-prompt", "unknown-key"}
+    assert all(str(m).isprintable() for m in found)
+
+
+def test_a_role_that_stands_for_a_list_of_models_needs_a_price_for_each(tmp_path: Path) -> None:
+    (tmp_path / "w.yaml").write_text(MINIMAL.replace("gpt-5", "default"))
+    (tmp_path / "w.md").write_text("Do it.")
+    (tmp_path / "defaults.yaml").write_text("models: {default: [gpt-5, llama-9, llama-10]}\nlimits: {usd: 1}\n")
+    unpriced = [m for m in mistakes(tmp_path) if m.rule == "unpriced-model"]
+    assert ["llama-10" in m.message or "llama-9" in m.message for m in unpriced] == [True, True]
+
+
+def checked(folder: Path, yaml: bytes, prompt: bytes = b"Do it.") -> list[Mistake]:
+    (folder / "w.yaml").write_bytes(yaml)
+    (folder / "w.md").write_bytes(prompt)
+    return check_folder(folder, tool_names(), load_prices())
+
+
+SHIPPED = (ROOT / "agents" / "answer-here.yaml").read_text()
+TOKENS = """when limits usd description owner slack.mention yes 0x10 1e999 2026-13-45 1:1:1 , : [ ] { } * & | > % @
+` ' " # \\ ~ - ? << *a &a !!int --- ..."""
+WORDS = st.sampled_from([*TOKENS.split(), ": ", "\n", "\n  ", "\t", "- ", "? ", " "])
+
+
+@given(st.text() | st.lists(WORDS).map("".join))
+@example("[" * 50_000)
+@example("{a: " * 20_000)
+@example("- " * 40_000)
+@example("? " * 30_000)
+@example("a: " + "9" * 90_000)
+@example("limits: {usd: 1." + "0" * 5_000 + "}")
+@example("a: &a [*a]")
+@example("a: &" + "a" * 9_000)
+@example(("b" * 900 + ": 1\n") * 2)
+@example("tools: [" + ("c" * 900 + ",") * 2 + "]\nmodel: " + "d" * 900 + "\nwhen: [" + ("e" * 900 + ",") * 2 + "]")
+@example("when: [{slack.mention: {? [a] : b}}]")
+@example("a: 2026-13-45\nb: 0b\nc: 1_:_\nd: =\n")
+@example("\ud800")
+@example("\x85a: b\u2028c: d")
+@example("%YAML 9.9\n---\na: b")
+def test_no_text_is_too_odd_to_be_checked(tmp_path: Path, text: str) -> None:
+    for mistake in checked(tmp_path, text.encode(errors="surrogatepass")):
+        assert mistake.rule in RULES
+        assert len(mistake.message + mistake.hint) < 500
+        assert mistake.place.line >= 1
+        assert mistake.place.column >= 1
+
+
+@given(st.binary(max_size=60), st.integers(0, len(SHIPPED)), st.binary(max_size=30))
+def test_no_damage_to_a_workflow_is_too_odd_to_be_checked(tmp_path: Path, dirt: bytes, at: int, prompt: bytes) -> None:
+    assert all(m.rule in RULES for m in checked(tmp_path, SHIPPED[:at].encode() + dirt + SHIPPED[at:].encode(), prompt))
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    max_leaves=6,
+)
+KEYS = st.sampled_from(["description", "owner", "when", "prompt", "model", "tools", "reply", "limits", "x"])
+
+
+@given(st.dictionaries(KEYS, VALUES))
+def test_no_value_of_a_key_is_too_odd_to_be_checked(tmp_path: Path, values: dict[str, object]) -> None:
+    flow = json.dumps(values)
+    assert all(m.rule in RULES for m in checked(tmp_path, flow.encode()))
+
+
+def test_values_are_what_people_see(tmp_path: Path) -> None:
+    file = tmp_path / "w.yaml"
+    file.write_text("on: 2026-01-01\nno: 1:30\ny: 0o7\nf: 1_000\ng: -0.5\nh: ~\ni: 'yes'\nj: yes\nk: 1e3\n")
+    assert read_source(file).value == {
+        "on": "2026-01-01",
+        "no": "1:30",
+        "y": "0o7",
+        "f": 1000,
+        "g": -0.5,
+        "h": None,
+        "i": "yes",
+        "j": True,
+        "k": "1e3",
+    }

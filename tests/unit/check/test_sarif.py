@@ -1,0 +1,40 @@
+"""What a code host gets: SARIF 2.1.0. The shapes below are those that its schema requires."""
+
+from pathlib import Path
+
+from gofer.check.sarif import sarif
+from gofer.workflows.mistake import RULES, Mistake, Place
+
+MISTAKE = Mistake(
+    Path("agents/größe 1.yaml"), Place(3, 7), "unknown-key", "`tols` is not a key here.", "Write `tools`."
+)
+
+
+def test_a_log_without_mistakes_is_still_a_run() -> None:
+    log = sarif([])
+    assert (log["version"], list(log)) == ("2.1.0", ["$schema", "version", "runs"])
+    (run,) = log["runs"]
+    assert run["results"] == []
+    assert run["tool"]["driver"]["name"] == "gofer check"
+
+
+def test_every_rule_is_declared_with_its_sentence() -> None:
+    (run,) = sarif([])["runs"]
+    declared = {rule["id"]: rule["shortDescription"]["text"] for rule in run["tool"]["driver"]["rules"]}
+    assert declared == dict(RULES)
+
+
+def test_a_mistake_is_a_result_at_its_place() -> None:
+    (run,) = sarif([MISTAKE])["runs"]
+    (result,) = run["results"]
+    assert result["ruleId"] == run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == "unknown-key"
+    assert result["level"] == "error"
+    assert result["message"] == {"text": "`tols` is not a key here. Write `tools`."}
+    assert result["locations"] == [
+        {
+            "physicalLocation": {
+                "artifactLocation": {"uri": "agents/gr%C3%B6%C3%9Fe%201.yaml"},
+                "region": {"startLine": 3, "startColumn": 7},
+            }
+        }
+    ]

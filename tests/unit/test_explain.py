@@ -1,0 +1,192 @@
+"""Any payload whatever gets one answer: what it starts, why it starts nothing, or what is wrong with it."""
+
+import copy
+import json
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gofer.explain import Explanation, explain
+from gofer.triggers.slack import SlackDoor
+from gofer.workflows.routes import Routes
+
+EVENTS = sorted((Path(__file__).parents[1] / "events").glob("slack_*.json"))
+MENTION = json.loads((Path(__file__).parents[1] / "events" / "slack_app_mention.json").read_text())
+ROUTES = Routes({"slack.mention": ["answer-here"]})
+NAMES = ["file", "kind", "dedupe_key", "actor", "bot", "private", "workflows", "ignored_because", "error"]
+
+
+def explained(raw: bytes | str, routes: Routes = ROUTES) -> list[Explanation]:
+    return list(explain("f.json", raw if isinstance(raw, bytes) else raw.encode(), SlackDoor(()), routes))
+
+
+def one(raw: bytes | str) -> Explanation:
+    (explanation,) = explained(raw)
+    return explanation
+
+
+def with_event(**changes: object) -> dict[str, Any]:
+    return MENTION | {"event": MENTION["event"] | changes}
+
+
+def answered(explanation: Explanation) -> bool:
+    """Exactly one of: it starts something, it is ignored for a reason, it is no payload."""
+    line = explanation.to_json()
+    line.encode()
+    value = json.loads(line)
+    outcomes = [bool(value["workflows"]), value["ignored_because"] is not None, value["error"] is not None]
+    return list(value) == NAMES and "\n" not in line and outcomes.count(True) == 1
+
+
+def test_a_mention_says_what_it_would_start() -> None:
+    assert one(json.dumps(MENTION)) == Explanation(
+        file="f.json",
+        kind="slack.mention",
+        dedupe_key="slack.mention:T0ACME00:C0GENERA0:1795240812.000300",
+        actor="U0NEWCO0",
+        bot=False,
+        private=None,
+        workflows=("answer-here",),
+    )
+    assert [field.name for field in fields(Explanation)] == NAMES
+
+
+def test_the_same_post_has_one_key_whatever_brings_it() -> None:
+    retry = with_event(type="message", channel_type="channel") | {"event_id": "Ev2"}
+    first, second = explained(json.dumps([MENTION, retry]))
+    assert first.dedupe_key == second.dedupe_key
+    assert (first.private, second.private) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("payload", "reason", "actor", "bot"),
+    [
+        (with_event(bot_id="B1", user=None), "a bot wrote it", "B1", True),
+        (with_event(user="U0GOFER0"), "Gofer wrote it", "U0GOFER0", True),
+        (with_event(type="message", text="hello"), "the message does not mention Gofer", "U0NEWCO0", False),
+        (with_event(type="reaction_added"), "events of type 'reaction_added' start nothing", "U0NEWCO0", False),
+        (with_event(ts=None), "it lacks a team, a user, a channel or a ts", "U0NEWCO0", False),
+        (MENTION | {"event": None}, "events of type '' start nothing", None, None),
+        ({"type": "url_verification", "challenge": "c"}, "it is the sender's test of the URL", None, None),
+        ({}, "deliveries of type '' start nothing", None, None),
+    ],
+)
+def test_whatever_is_ignored_has_a_reason(payload: object, reason: str, actor: str | None, bot: bool | None) -> None:
+    told = one(json.dumps(payload))
+    assert (told.actor, told.bot, told.workflows, told.error) == (actor, bot, (), None)
+    assert reason in (told.ignored_because or "")
+
+
+def test_an_event_that_no_workflow_waits_for_says_so() -> None:
+    (told,) = explained(json.dumps(MENTION), Routes({}))
+    assert (told.kind, told.ignored_because) == ("slack.mention", "no workflow is started by slack.mention")
+
+
+@pytest.mark.parametrize(
+    ("raw", "sentence"),
+    [
+        (b"", "There is no payload"),
+        (b"\n \n", "There is no payload"),
+        (b"{", "not JSON"),
+        (b"\xff\xfe{}", "not JSON"),
+        (b'{"a": NaN}', "not JSON"),
+        (b"[" * 10_000 + b"]" * 10_000, "JSON"),
+        (b'{"event":' * 10_000 + b"1" + b"}" * 10_000, "JSON"),
+        (b'{"a":' * 101 + b"1" + b"}" * 101, "nested deeper than 100 levels"),
+        (b'{"a": ' + b"9" * 10_000 + b"}", "not JSON"),
+        (b"7", "not a JSON object"),
+        (b"[]", "not a JSON object"),
+        (b'"text"', "not a JSON object"),
+        (b'{"text": "' + b"x" * 1_000_001 + b'"}', "larger than"),
+        (json.dumps(MENTION, indent=2).encode()[:-2], "not JSON"),
+    ],
+)
+def test_what_is_no_payload_is_one_error(raw: bytes, sentence: str) -> None:
+    told = one(raw)
+    assert sentence in (told.error or "")
+    assert answered(told)
+
+
+def test_a_file_holds_a_list_or_one_payload_on_each_line() -> None:
+    assert [told.error for told in explained(json.dumps([MENTION, 7, MENTION]))] == [
+        None,
+        "The payload is not a JSON object.",
+        None,
+    ]
+    lines = "\r\n".join([json.dumps(MENTION), "", "{broken", json.dumps(MENTION) + " "])
+    assert [told.kind for told in explained(lines)] == ["slack.mention", None, "slack.mention"]
+    deep = '{"a":' * 10_000 + "1" + "}" * 10_000
+    assert [told.kind for told in explained(f"{deep}\n{json.dumps(MENTION)}\n")] == [None, "slack.mention"]
+
+
+ODD = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.just(10**400)
+    | st.just(1e308)
+    | st.text()
+    | st.just("\ud800")
+    | st.just("U0GOFER0"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def places(value: object, path: tuple[int | str, ...] = ()) -> Iterator[tuple[int | str, ...]]:
+    """The way to every field at every level."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda path: path.stem)
+@given(data=st.data())
+def test_no_change_to_a_recorded_payload_goes_unanswered(event: Path, data: st.DataObject) -> None:
+    payload = copy.deepcopy(json.loads(event.read_text()))
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.sampled_from(list(places(payload)) or [("type",)]))
+        around = payload
+        for part in at[:-1]:
+            around = around[part]
+        match data.draw(st.sampled_from(["remove", "replace", "add"])):
+            case "remove":
+                del around[at[-1]]
+            case "replace":
+                around[at[-1]] = data.draw(ODD)
+            case _ if isinstance(around, dict):
+                around[data.draw(st.text())] = data.draw(ODD)
+            case _:
+                around.append(data.draw(ODD))
+        if not payload:
+            break
+    assert answered(one(json.dumps(payload)))
+
+
+def test_each_field_of_each_recorded_payload_may_be_missing_or_anything() -> None:
+    for event in EVENTS:
+        payload = json.loads(event.read_text())
+        for at in places(payload):
+            for odd in (None, True, 0, 10**400, "", "\ud800", [], {}, [[]], {"": {}}):
+                changed = copy.deepcopy(payload)
+                around = changed
+                for part in at[:-1]:
+                    around = around[part]
+                around[at[-1]] = odd
+                assert answered(one(json.dumps(changed))), (event, at, odd)
+
+
+@given(st.binary() | st.text().map(lambda text: text.encode(errors="surrogatepass")))
+@example(b"{}\n{}\n[")
+@example(b"{\n{")
+@example(b"\xef\xbb\xbf{}")
+def test_no_bytes_are_an_exception(raw: bytes) -> None:
+    told = explained(raw)
+    assert told
+    assert all(answered(explanation) for explanation in told)

@@ -1,0 +1,46 @@
+"""What an editor makes of the schema: it accepts what Gofer accepts, and completes what there is."""
+
+import json
+from pathlib import Path
+
+import yaml
+
+from gofer.bootstrap.catalog import tool_names
+from gofer.workflows.json_schema import defaults_schema, workflow_schema
+from gofer.workflows.schema import Defaults, Workflow
+
+AGENTS = Path(__file__).parents[3] / "agents"
+
+
+def test_tools_are_completed_by_name() -> None:
+    schema = json.loads(workflow_schema(["b_tool", "a_tool"]))
+    assert schema["properties"]["tools"]["items"] == {"enum": ["a_tool", "b_tool"]}
+
+
+def test_keys_are_explained_and_no_other_key_is_accepted() -> None:
+    schema = json.loads(workflow_schema(tool_names()))
+    assert schema["additionalProperties"] is False
+    assert schema["required"] == ["description", "owner", "when"]
+    assert set(schema["properties"]) == set(Workflow.model_fields)
+    assert schema["properties"]["owner"]["description"] == "Who answers for it: a Slack channel or group."
+    limits = schema["$defs"]["Limits"]["properties"]
+    assert (limits["tool_calls"]["minimum"], limits["llm_calls"]["minimum"]) == (0, 1)
+    assert set(json.loads(defaults_schema())["properties"]) == set(Defaults.model_fields)
+
+
+def test_short_ways_to_write_are_accepted() -> None:
+    properties = json.loads(workflow_schema(tool_names()))["properties"]
+    assert {"type": "string"} in properties["model"]["anyOf"]
+    name, mapping = properties["when"]["items"]["anyOf"]
+    assert (name["type"], mapping["type"], mapping["maxProperties"]) == ("string", "object", 1)
+    behind = mapping["additionalProperties"]["anyOf"]
+    assert behind == [{"additionalProperties": True, "maxProperties": 0, "type": "object"}, {"type": "null"}]
+
+
+def test_the_shipped_files_use_only_what_the_schema_has() -> None:
+    schema = json.loads(workflow_schema(tool_names()))
+    for path in AGENTS.glob("*.yaml"):
+        if path.name != "defaults.yaml":
+            written = yaml.safe_load(path.read_text())
+            assert set(written) <= set(schema["properties"])
+            assert set(written["tools"]) <= set(schema["properties"]["tools"]["items"]["enum"])
