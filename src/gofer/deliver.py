@@ -23,6 +23,8 @@ ANSWER = "answer/1"
 ANSWER_ANEW = "answer/2"
 """Call id of posting the answer anew, when the message it was to replace is gone."""
 AT_WORK = "_On it …_"
+TOOLS = ("slack_post_message", "slack_update_message")
+"""Tools that a run calls by itself to deliver its answer."""
 
 
 def conclude(ending: Ending, progress: Progress) -> RunConcluded:

@@ -179,6 +179,10 @@ class Worker:
         match left:
             case RunFinished(status=status, reason=reason):
                 await self._show(head, status, reason, private)
+                if not private:
+                    seconds = round(self.services.outside.clock.now() - head.accepted_at / 1000, 3)
+                    fields = {"run": head.run, "status": status, "seconds": seconds, "workflow": head.workflow}
+                    _log.info("a run ended", extra={"fields": fields})
             case RunParked(until=until):
                 await self._show(head, "parked", private=private)
                 # Whoever put something into its inbox before the head said so was told that it is busy.

@@ -14,6 +14,8 @@ from gofer.errors import ConfigError, GoferError
 
 COMMANDS = {
     "demo": "play Gofer with a simulated Slack; no account needed",
+    "serve": "serve a real Slack app from this machine",
+    "manifest": "print the manifest of the Slack app that the workflows need",
     "run": "run one workflow on one event, here and now",
     "runs": "list the newest runs",
     "cancel": "stop a run before its next step",
@@ -25,6 +27,8 @@ COMMANDS = {
 _EXAMPLES = """examples:
   gofer demo                 keep serving: open the page it prints and mention Gofer there
   gofer demo --exit          play the tour and stop
+  gofer manifest --socket    the Slack app to create, for a laptop; --url URL for a server
+  gofer serve                serve it; docs/slack-app.md tells what to write into .env before
   gofer run answer-here --event tests/events/slack_app_mention.json
   gofer trace RUN            RUN as `gofer runs` lists it; the first characters are enough
 """
@@ -53,7 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(name, words)
     except ConfigError as error:
-        print(f"gofer: {error}", file=sys.stderr)
+        # Several mistakes are a line each.
+        for line in str(error).splitlines():
+            print(f"gofer: {line}", file=sys.stderr)
         return 2
     except GoferError as error:
         print(f"gofer: {error}", file=sys.stderr)

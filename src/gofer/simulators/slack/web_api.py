@@ -72,13 +72,24 @@ class WebApi:
         if method is None:
             raise SlackRefusal("unknown_method")
         scopes = self._backend.workspace.bot.scopes
-        if scopes is not None and method.scope and method.scope not in scopes:
-            raise SlackRefusal("missing_scope", method.scope)
+        needed = self._needed(method, arguments)
+        if scopes is not None and needed and needed not in scopes:
+            raise SlackRefusal("missing_scope", needed)
         return method
 
+    def _needed(self, method: Method, arguments: Arguments) -> str:
+        """The scope of a call: what is `channels:read` in a public channel is `groups:read` in a private one."""
+        family, _, verb = method.scope.partition(":")
+        channel = self._backend.workspace.channels.get(arguments.text("channel"))
+        if family != "channels" or channel is None or channel.kind == "channel":
+            return method.scope
+        return f"{'groups' if channel.kind == 'group' else channel.kind}:{verb}"
+
     def _answered(self, method: Method, arguments: Arguments) -> Response:
+        scopes = self._backend.workspace.bot.scopes
+        granted = {} if scopes is None else {"X-OAuth-Scopes": ",".join(sorted(scopes))}
         try:
-            return JSONResponse({"ok": True} | method.run(self._backend, arguments))
+            return JSONResponse({"ok": True} | method.run(self._backend, arguments), headers=granted)
         except SlackRefusal as refusal:
             return _refused(refusal)
 

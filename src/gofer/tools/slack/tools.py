@@ -5,6 +5,7 @@ from typing import Any
 
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.read_thread import ReadThread, read_thread
+from gofer.tools.slack.scopes import scopes
 from gofer.tools.slack.write import (
     AddReaction,
     PostMessage,
@@ -26,6 +27,7 @@ def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=ReadThread,
             act=partial(read_thread, api),
+            scopes=scopes("conversations.list", "conversations.info", "conversations.replies", "users.info"),
         ),
         Tool(
             name="slack_post_message",
@@ -36,6 +38,7 @@ def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             look=partial(find_message, api),
             settle=5.0,
             destination=lambda arguments: f"{arguments.channel}/{arguments.thread_ts}",
+            scopes=scopes("conversations.list", "chat.postMessage", "conversations.replies", "conversations.history"),
         ),
         Tool(
             name="slack_update_message",
@@ -44,6 +47,7 @@ def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             arguments=UpdateMessage,
             act=partial(update_message, api),
             destination=lambda arguments: f"{arguments.channel}/{arguments.ts}",
+            scopes=scopes("conversations.list", "chat.update"),
         ),
         Tool(
             name="slack_add_reaction",
@@ -51,5 +55,6 @@ def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=AddReaction,
             act=partial(add_reaction, api),
+            scopes=scopes("conversations.list", "reactions.add"),
         ),
     )

@@ -1,0 +1,53 @@
+"""How is everything opened for a real Slack: settings checked, token tried, deliveries heard, runs continued?"""
+
+import contextlib
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gofer.bootstrap.http import SharedHttp, http_client
+from gofer.bootstrap.laptop import Laptop, open_laptop, working
+from gofer.bootstrap.required import check_complete
+from gofer.bootstrap.settings import Settings
+from gofer.bootstrap.slack_app import SlackApp, identify
+from gofer.bootstrap.socket_mode import connected
+from gofer.errors import TemporaryError
+from gofer.manifest import needed
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A Gofer that serves a real Slack."""
+
+    laptop: Laptop
+    app: SlackApp
+    lacking: tuple[str, ...]
+    """Scopes that the workflows need and the app does not have."""
+
+
+@contextlib.asynccontextmanager
+async def open_service(settings: Settings, root: Path, port: int) -> AsyncGenerator[Service]:
+    """Serves while the block runs. On the way out the socket is closed first, then runs under way are handed over.
+
+    Raises ConfigError when a setting, a file or a token is wrong, TemporaryError when Slack cannot be reached, OSError
+    when the port is taken.
+    """
+    check_complete(settings)
+    async with contextlib.AsyncExitStack() as stack:
+        app = await _identify(settings)
+        laptop = await stack.enter_async_context(open_laptop(settings, root, port))
+        await stack.enter_async_context(working(laptop.worker))
+        if settings.slack_app_token:
+            await stack.enter_async_context(connected(settings, laptop.ingress))
+        workflows = [loaded.workflow for loaded in laptop.catalog.workflows.values()]
+        scopes = needed(workflows, laptop.worker.services.tools.values())
+        lacking = tuple(scope for scope in scopes if app.scopes is not None and scope not in app.scopes)
+        yield Service(laptop, app, lacking)
+
+
+async def _identify(settings: Settings) -> SlackApp:
+    async with http_client() as http:
+        try:
+            return await identify(settings, SharedHttp(http))
+        except TemporaryError as error:
+            raise TemporaryError(f"Slack cannot be reached ({error}); check the network, then start again.") from error
