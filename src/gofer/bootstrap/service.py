@@ -27,7 +27,7 @@ class Service:
 
 @contextlib.asynccontextmanager
 async def open_service(settings: Settings, root: Path, port: int) -> AsyncGenerator[Service]:
-    """Serves while the block runs. On the way out the socket is closed first, then runs under way are handed over.
+    """Serves while the block runs. On the way out runs are handed over first; what is delivered meanwhile is kept.
 
     Raises ConfigError when a setting, a file or a token is wrong, TemporaryError when Slack cannot be reached, OSError
     when the port is taken.
@@ -36,9 +36,9 @@ async def open_service(settings: Settings, root: Path, port: int) -> AsyncGenera
     async with contextlib.AsyncExitStack() as stack:
         app = await _identify(settings)
         laptop = await stack.enter_async_context(open_laptop(settings, root, port))
-        await stack.enter_async_context(working(laptop.worker))
         if settings.slack_app_token:
             await stack.enter_async_context(connected(settings, laptop.ingress))
+        await stack.enter_async_context(working(laptop.worker))
         workflows = [loaded.workflow for loaded in laptop.catalog.workflows.values()]
         scopes = needed(workflows, laptop.worker.services.tools.values())
         lacking = tuple(scope for scope in scopes if app.scopes is not None and scope not in app.scopes)

@@ -41,7 +41,8 @@ async def connected(settings: Settings, ingress: Ingress, ping: float = PING) ->
     """Slack's deliveries reach `ingress` through a socket while the block runs. Raises ConfigError, TemporaryError."""
     client = AsyncWebClient(settings.slack_bot_token.reveal(), settings.slack_api_url)
     app = AsyncApp(
-        name="gofer",
+        # Also the name of a logger that Bolt sets up.
+        name="slack_bolt",
         logger=_bolt_log,
         client=client,
         signing_secret="",
