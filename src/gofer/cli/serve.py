@@ -55,13 +55,14 @@ def _lines(service: Service, settings: Settings) -> list[str]:
     """What is served, for people."""
     laptop, app = service.laptop, service.app
     names = ", ".join(laptop.catalog.workflows) or "none: agents/ holds no workflow"
+    models = sorted({loaded.model for loaded in laptop.catalog.workflows.values()})
     over = ["Socket Mode, connected"] if settings.slack_app_token else []
     over += [f"POST {laptop.url}/slack/events"] if settings.slack_signing_secrets else []
     lines = [
         f"Gofer serves the Slack workspace {app.team} as @{app.user}; stop with Ctrl-C.",
         f"   Slack       {' and '.join(over)}",
         f"   Workflows   {names}",
-        f"   Model       {laptop.model}",
+        f"   Model       {', '.join([*models, laptop.model])}",
         f"   Pages       {settings.public_url or laptop.url}/runs",
     ]
     if service.lacking:
