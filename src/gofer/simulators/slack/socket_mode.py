@@ -55,7 +55,10 @@ class SocketMode:
             async with asyncio.timeout(answer_within):
                 while not self._links:
                     await self._connected.wait()
-                await self._links[self._next() % len(self._links)].deliver(self._frame(one, retry_num, reason))
+                # Each connection in its turn.
+                link = self._links.pop(0)
+                self._links.append(link)
+                await link.deliver(self._frame(one, retry_num, reason))
         except TimeoutError:
             return "timeout"
         except ConnectionError:
