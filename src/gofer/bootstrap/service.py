@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 
-from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.bootstrap.laptop import Laptop, open_laptop, working
 from gofer.bootstrap.required import check_complete
 from gofer.bootstrap.settings import Settings
@@ -13,6 +12,7 @@ from gofer.bootstrap.slack_app import SlackApp, identify
 from gofer.bootstrap.socket_mode import connected
 from gofer.errors import TemporaryError
 from gofer.manifest import needed
+from gofer.outside import Http
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ async def open_service(settings: Settings, root: Path, port: int) -> AsyncGenera
     """
     check_complete(settings)
     async with contextlib.AsyncExitStack() as stack:
-        app = await _identify(settings)
         laptop = await stack.enter_async_context(open_laptop(settings, root, port))
+        app = await _identify(settings, laptop.worker.services.outside.http)
         if settings.slack_app_token:
             await stack.enter_async_context(connected(settings, laptop.ingress))
         await stack.enter_async_context(working(laptop.worker))
@@ -45,9 +45,8 @@ async def open_service(settings: Settings, root: Path, port: int) -> AsyncGenera
         yield Service(laptop, app, lacking)
 
 
-async def _identify(settings: Settings) -> SlackApp:
-    async with http_client() as http:
-        try:
-            return await identify(settings, SharedHttp(http))
-        except TemporaryError as error:
-            raise TemporaryError(f"Slack cannot be reached ({error}); check the network, then start again.") from error
+async def _identify(settings: Settings, http: Http) -> SlackApp:
+    try:
+        return await identify(settings, http)
+    except TemporaryError as error:
+        raise TemporaryError(f"Slack cannot be reached ({error}); check the network, then start again.") from error
