@@ -51,6 +51,8 @@ async def connected(settings: Settings, ingress: Ingress, ping: float = PING) ->
         ssl_check_enabled=False,
     )
     handler = AsyncSocketModeHandler(app, settings.slack_app_token.reveal(), ping_interval=ping)
+    # As everywhere in Gofer, no proxy is taken from the environment.
+    client.proxy = handler.client.proxy = None
     renewing = asyncio.create_task(_renew_url(handler, 3 * ping))
     try:
         await _connect(handler)
