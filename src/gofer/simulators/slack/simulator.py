@@ -50,6 +50,7 @@ class SlackSimulator:
         wanted = read_manifest(manifest)
         self.workspace.bot = replace(self.workspace.bot, name=wanted.name, scopes=wanted.scopes)
         self._delivery.events = wanted.events
+        self._web_api.scopes_used.clear()
 
     def subscribe(self, url: str) -> None:
         """Deliver events to this URL from now on."""
@@ -98,6 +99,11 @@ class SlackSimulator:
     def snapshot(self) -> dict[str, object]:
         """Channels, messages and reactions in plain JSON."""
         return self.workspace.snapshot()
+
+    @property
+    def scopes_used(self) -> frozenset[str]:
+        """The scopes that the app's calls needed since it was installed."""
+        return frozenset(self._web_api.scopes_used)
 
     def hold_next(self, method: str) -> asyncio.Event:
         """Let the next call of a Web API method do its work and never be answered; the event is set when it has."""

@@ -28,6 +28,8 @@ class WebApi:
         self._token = token
         self._failures: defaultdict[str, deque[tuple[Failure, bool]]] = defaultdict(deque)
         self._held: dict[str, asyncio.Event] = {}
+        self.scopes_used: set[str] = set()
+        """What the calls so far needed."""
 
     def routes(self) -> list[Route]:
         """The routes of an app that serves this."""
@@ -75,6 +77,7 @@ class WebApi:
         needed = self._needed(method, arguments)
         if scopes is not None and needed and needed not in scopes:
             raise SlackRefusal("missing_scope", needed)
+        self.scopes_used |= {needed} - {""}
         return method
 
     def _needed(self, method: Method, arguments: Arguments) -> str:
