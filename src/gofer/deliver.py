@@ -36,6 +36,8 @@ AT_WORK = "_On it. The answer will replace this message._"
 WAITS = f"_The language model is not available now. I go on by myself when it is, within {PUT_OFF_MINUTES} minutes._"
 _IN_FILE = "_This is the beginning; the attached file has all of it._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
+TOOLS = ("slack_post_message", "slack_update_message", "slack_post_file")
+"""Tools that a run calls by itself to deliver its answer."""
 
 
 def conclude(ending: Ending, progress: Progress) -> RunConcluded:

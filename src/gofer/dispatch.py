@@ -47,18 +47,25 @@ class Ingress:
         if request.method != "POST":
             return Reply(405, b"Use POST.")
         try:
-            return await self._enter(door, request)
+            _check_size(request.body)
+            door.verify(request, self.outside.clock.now())
         except BadRequest as error:
-            return Reply(error.status, str(error).encode())
+            return _refusal(error)
+        return await self.hear(door, request.body)
+
+    async def hear(self, door: Door, body: bytes) -> Reply:
+        """The answer to a delivery whose sender is known already, as through a socket that Gofer opened."""
+        try:
+            _check_size(body)
+            return await self._enter(door, body)
+        except BadRequest as error:
+            return _refusal(error)
         except (TemporaryError, Damaged):
             # Not stored, so not accepted: the sender is asked to come again.
             return Reply(503, b"Gofer cannot store the event now. Send it again.")
 
-    async def _enter(self, door: Door, request: RawRequest) -> Reply:
-        if len(request.body) > BODY_LIMIT:
-            raise BadRequest(413, f"The body is larger than {BODY_LIMIT} bytes.")
-        door.verify(request, self.outside.clock.now())
-        body = decode(request.body)
+    async def _enter(self, door: Door, raw: bytes) -> Reply:
+        body = decode(raw)
         if not isinstance(body, dict):
             raise BadRequest(400, "The body is not a JSON object.")
         match door.translate(as_object(body)):  # pyright: ignore[reportUnknownArgumentType]
@@ -91,3 +98,12 @@ def run_id(installation_key: Secret, event: Event, workflow: str) -> str:
     """24 hexadecimal digits: the same for every delivery of one happening, and not to be guessed by outsiders."""
     identity = encode([event.source, event.kind, *event.identity, workflow])
     return hmac.new(installation_key.reveal().encode(), identity, hashlib.sha256).hexdigest()[:24]
+
+
+def _check_size(body: bytes) -> None:
+    if len(body) > BODY_LIMIT:
+        raise BadRequest(413, f"The body is larger than {BODY_LIMIT} bytes.")
+
+
+def _refusal(error: BadRequest) -> Reply:
+    return Reply(error.status, str(error).encode())

@@ -194,6 +194,8 @@ class Worker:
                 await self._show(head, status, reason, step)
                 if step.progress.private:
                     await self._delete(head.run)
+                else:
+                    self._log_end(head, status)
             case RunParked(why=why, until=until):
                 reason = step.progress.deferred_why if why == "model" else ""
                 await self._show(head, "parked", reason, step, wakes_at=until)
@@ -204,6 +206,11 @@ class Worker:
             case RunHandedOver():
                 # Found when its conversation is looked at again, right after this.
                 await self._show(head, "queued", step=step)
+
+    def _log_end(self, head: Head, status: HeadStatus) -> None:
+        seconds = round(self.services.outside.clock.now() - head.accepted_at / 1000, 3)
+        fields = {"run": head.run, "status": status, "seconds": seconds, "workflow": head.workflow}
+        _log.info("a run ended", extra={"fields": fields})
 
     async def _delete(self, run: str) -> None:
         try:

@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import yaml
 
 from company import ROOT
 from gofer.bootstrap.state import open_state, serving
@@ -26,8 +27,9 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The repository as the current folder, state of its own, and none of this machine's settings."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("GOFER_DATA", str(tmp_path / "state"))
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"):
-        monkeypatch.delenv(name, raising=False)
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"):
+        # Empty instead of deleted: it also wins over a line of .env in the repository.
+        monkeypatch.setenv(name, "")
 
 
 def gofer(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -238,7 +240,7 @@ def test_a_number_out_of_bounds_is_named(capsys: pytest.CaptureFixture[str], wor
 def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = gofer(capsys)
     assert code == 2
-    for command in ("demo", "keep", "purge", "run", "runs", "trace"):
+    for command in ("demo", "serve", "manifest", "keep", "purge", "run", "runs", "trace"):
         assert f"    {command} " in err
     with pytest.raises(SystemExit) as left:
         main(["run", "--help"])
@@ -340,6 +342,74 @@ def test_help_has_examples(capsys: pytest.CaptureFixture[str], command: str) -> 
     with pytest.raises(SystemExit):
         main([command, "--help"])
     assert f"examples:\n  gofer {command}" in capsys.readouterr().out
+
+
+def test_serving_without_settings_names_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = gofer(capsys, "serve")
+    assert (code, out) == (2, "")
+    lines = err.splitlines()
+    assert all(line.startswith("gofer: ") for line in lines)
+    for line, name in zip(lines, ("SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "OPENAI_API_KEY"), strict=False):
+        assert name in line
+
+
+def test_serving_where_slack_cannot_be_reached_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"SLACK_API_URL": "http://127.0.0.1:1", "SLACK_BOT_TOKEN": "x", "SLACK_SIGNING_SECRET": "s"}
+    for name, value in {**settings, "OPENAI_API_KEY": "k"}.items():
+        monkeypatch.setenv(name, value)
+    code, out, err = gofer(capsys, "serve")
+    assert (code, out) == (1, "")
+    assert err.startswith("gofer: Slack cannot be reached (the connection failed")
+    assert len(err.splitlines()) == 1
+
+
+def test_a_malformed_line_of_dotenv_is_named_by_every_command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / ".env").write_text("A=1\nSLACK_BOT_TOKEN xoxb-hunter2\n")
+    monkeypatch.chdir(tmp_path)
+    for words in (("serve",), ("runs",), ("demo", "--exit")):
+        code, out, err = gofer(capsys, *words)
+        assert (code, out) == (2, "")
+        assert err == "gofer: .env:2: this is no setting; write NAME=value, or # before a comment.\n"
+
+
+def test_a_log_level_there_is_not_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENT_LOG_LEVEL", "verbose")
+    assert gofer(capsys, "serve") == (
+        2,
+        "",
+        "gofer: AGENT_LOG_LEVEL is 'verbose'; write minimal, summary or full.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((), "Say how Slack reaches Gofer"),
+        (("--socket", "--url", "https://gofer.example.com"), "Say how Slack reaches Gofer"),
+        (("--url", "http://gofer.example.com"), "--url must be the https address"),
+        (("--url", "https://gofer.example.com:x"), "--url must be the https address"),
+        (("--socket", "--name", "a name that is much too long for Slack"), "--name must have 1 to 35 characters"),
+    ],
+)
+def test_a_manifest_that_slack_would_refuse_is_not_printed(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], sentence: str
+) -> None:
+    code, out, err = gofer(capsys, "manifest", *words)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"gofer: {sentence}")
+
+
+def test_a_manifest_is_yaml_or_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("manifest", "--url", "https://gofer.example.com/slack/events", "--name", "Helper")
+    as_yaml, as_json = gofer(capsys, *words)[1], gofer(capsys, *words, "--json")[1]
+    made = json.loads(as_json)
+    assert yaml.safe_load(as_yaml) == made
+    assert made["features"]["bot_user"]["display_name"] == "Helper"
+    assert made["settings"]["event_subscriptions"]["request_url"] == "https://gofer.example.com/slack/events"
 
 
 def test_a_run_that_has_ended_is_not_cancelled(capsys: pytest.CaptureFixture[str]) -> None:

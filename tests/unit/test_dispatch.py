@@ -153,3 +153,36 @@ def test_a_run_id_depends_on_what_happened_the_workflow_and_the_installation() -
     }
     assert len(others | {one}) == 5
     assert len(one) == 24
+
+
+async def test_what_a_socket_brings_passes_all_but_the_signature() -> None:
+    made, store, queue = ingress()
+    unsigned = SlackDoor(())
+    replies = [await made.hear(unsigned, MENTION), await made.hear(unsigned, MENTION)]
+    assert [(reply.status, reply.body) for reply in replies] == [(200, b"Accepted.")] * 2
+    # The same claim as over HTTP: the post that follows is a duplicate.
+    assert (await made.receive(post(MENTION))).status == 200
+    assert len({bell.run for bell in await queue.receive(10, 60, 0)}) == 1
+    assert len(await store.heads(10, private=True)) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "status"), [(b"[]", 400), (b'{"type": NaN}', 400), (b"x" * (BODY_LIMIT + 1), 413), (b"{}", 200)]
+)
+async def test_what_a_socket_brings_is_as_limited_as_over_http(body: bytes, status: int) -> None:
+    made, store, _ = ingress()
+    assert (await made.hear(SlackDoor(()), body)).status == status
+    assert store.writes == 0
+
+
+async def test_what_cannot_be_stored_is_not_accepted_from_a_socket() -> None:
+    made, store, _ = ingress()
+    store.full = True
+    assert (await made.hear(SlackDoor(()), MENTION)).status == 503
+
+
+async def test_an_unsigned_door_is_never_open_to_http() -> None:
+    made, store, _ = ingress()
+    open_door = Ingress({"/slack/events": SlackDoor(())}, made.routes, store, made.queue, KEY, made.outside)
+    assert (await open_door.receive(post(MENTION))).status == 401
+    assert store.writes == 0

@@ -77,7 +77,10 @@ async def open_laptop(
         url = await stack.enter_async_context(serve(front(ingress, Pages(state.store, state.blobs, catalog)), port))
         model = build_model(settings, http)
         # The lock on the state proves that no other worker is alive.
-        worker = build_worker(settings, catalog, state.store, state.blobs, state.queue, model, outside, url, alone=True)
+        pages = settings.public_url or url
+        worker = build_worker(
+            settings, catalog, state.store, state.blobs, state.queue, model, outside, pages, alone=True
+        )
         worker = replace(worker, grace=GRACE)
         if slack is not None:
             slack.subscribe(f"{url}/slack/events")
@@ -116,6 +119,7 @@ async def _simulate_slack(
         slack_api_url=f"{url}/api/",
         slack_bot_token=Secret(token),
         slack_signing_secrets=(Secret(secret),),
+        public_url="",
     )
     return slack, url, settings
 

@@ -4,10 +4,15 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
+from gofer.bootstrap.dotenv import read_dotenv
 from gofer.errors import ConfigError
 from gofer.secret import Secret
+
+LogLevel: TypeAlias = Literal["minimal", "summary", "full"]
+"""Ids, status and duration; also names and counts; or also what libraries say, which may hold contents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +26,13 @@ class Settings:
     slack_signing_secrets: Sequence[Secret]
     """SLACK_SIGNING_SECRET: one, or two with a comma between them while it is being rotated."""
     slack_bot_token: Secret
+    slack_app_token: Secret
+    """SLACK_APP_TOKEN: set for Socket Mode, where Gofer opens the connection and needs no address of its own."""
     slack_api_url: str
+    public_url: str
+    """GOFER_URL: where colleagues open Gofer's pages; empty means the address it listens on."""
+    log_level: LogLevel
+    """AGENT_LOG_LEVEL: how much of a run the log lines tell."""
     offline: bool = False
     """Whether the model is the offline one; set by the laptop, never by the environment."""
 
@@ -32,8 +43,8 @@ class Settings:
 
 
 def process_settings() -> Settings:
-    """The settings of this process."""
-    return read_settings(os.environ)
+    """The settings of this process: its environment, and below it the `.env` file of the current folder."""
+    return read_settings({**read_dotenv(Path(".env")), **os.environ})
 
 
 def child_environment(settings: Settings) -> dict[str, str]:
@@ -56,8 +67,18 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         openai_base_url=_url("OPENAI_BASE_URL", environment.get("OPENAI_BASE_URL", "")),
         slack_signing_secrets=tuple(Secret(secret.strip()) for secret in signing if secret.strip()),
         slack_bot_token=_credential("SLACK_BOT_TOKEN", environment),
+        slack_app_token=_credential("SLACK_APP_TOKEN", environment),
         slack_api_url=_url("SLACK_API_URL", environment.get("SLACK_API_URL") or "https://slack.com/api") + "/",
+        public_url=_url("GOFER_URL", environment.get("GOFER_URL", "")),
+        log_level=_log_level(environment.get("AGENT_LOG_LEVEL") or "summary"),
     )
+
+
+def _log_level(value: str) -> LogLevel:
+    for level in get_args(LogLevel):
+        if value == level:
+            return level
+    raise ConfigError(f"AGENT_LOG_LEVEL is {value[:40]!r}; write minimal, summary or full.")
 
 
 def _credential(name: str, environment: Mapping[str, str]) -> Secret:

@@ -14,6 +14,8 @@ from gofer.errors import ConfigError, GoferError
 
 COMMANDS = {
     "demo": "play Gofer with a simulated Slack; no account needed",
+    "serve": "serve a real Slack app from this machine",
+    "manifest": "print the manifest of the Slack app that the workflows need",
     "keep": "keep the contents of a run beyond their time",
     "purge": "delete the contents of runs whose time has come",
     "run": "run one workflow on one event, here and now",
@@ -31,6 +33,8 @@ _EXAMPLES = """examples:
   gofer demo                 keep serving: open the page it prints and mention Gofer there
   gofer demo --exit          play the tour and stop
   gofer check                every mistake in agents/, by file and line
+  gofer manifest --socket    the Slack app to create, for a laptop; --url URL for a server
+  gofer serve                serve it; docs/slack-app.md tells what to write into .env before
   gofer run answer-here --event tests/events/slack_app_mention.json
   gofer trace RUN            RUN as `gofer runs` lists it; the first characters are enough
 """
@@ -59,7 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(name, words)
     except ConfigError as error:
-        print(f"gofer: {error}", file=sys.stderr)
+        # Several mistakes are a line each.
+        for line in str(error).splitlines():
+            # Lines of a list stand below the sentence that announces them.
+            print(line if line.startswith(" ") else f"gofer: {line}", file=sys.stderr)
         return 2
     except GoferError as error:
         print(f"gofer: {error}", file=sys.stderr)

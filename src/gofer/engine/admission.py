@@ -18,6 +18,8 @@ from gofer.workflows.load import Loaded
 
 MATERIAL = "material/1"
 """Call id of reading what the event refers to."""
+TOOLS = ("slack_read_thread",)
+"""Tools that every run calls by itself before the model is asked."""
 
 
 @dataclass(frozen=True, slots=True)

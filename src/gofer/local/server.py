@@ -5,6 +5,7 @@ import errno
 import socket
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Literal
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -31,12 +32,20 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def serve(
-    app: ASGIApp, port: int = 0, host: str = "127.0.0.1", *, grace_seconds: int = GRACE_SECONDS
+    app: ASGIApp,
+    port: int = 0,
+    host: str = "127.0.0.1",
+    *,
+    grace_seconds: int = GRACE_SECONDS,
+    websockets: bool = False,
 ) -> AsyncGenerator[str]:
-    """Serve `app` while the block runs; yields its base URL. Port 0: a free one; a taken port: OSError."""
+    """Serve `app` while the block runs; yields its base URL. Port 0: a free one; a taken port: OSError.
+
+    `websockets` needs wsproto, which only development installs: Gofer itself accepts none.
+    """
     listener = _listen(host, port)
     try:
-        server = _Server(_config(app, grace_seconds))
+        server = _Server(_config(app, grace_seconds, "wsproto" if websockets else "none"))
         running = asyncio.create_task(server.serve(sockets=[listener]))
         await _until_listening(server, running)
         try:
@@ -47,14 +56,14 @@ async def serve(
         listener.close()
 
 
-def _config(app: ASGIApp, grace_seconds: int) -> uvicorn.Config:
+def _config(app: ASGIApp, grace_seconds: int, ws: Literal["none", "wsproto"]) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         log_config=None,
         log_level="warning",
         access_log=False,
         lifespan="off",
-        ws="none",
+        ws=ws,
         server_header=False,
         timeout_graceful_shutdown=grace_seconds,
     )

@@ -94,6 +94,8 @@ class Tool(Generic[A]):
     """For `lookup`: seconds after which something that happened is sure to be found."""
     destination: Callable[[A], str] = _anywhere
     """What of the outside it acts on; a call whose outcome is unknown locks its tool for that."""
+    scopes: frozenset[str] = frozenset()
+    """What Gofer's own access has to be allowed for it, in the vendor's words."""
 
     def __post_init__(self) -> None:
         if (self.effect == "lookup") != (self.look is not None):

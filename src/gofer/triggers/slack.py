@@ -22,6 +22,20 @@ _PRIVATE = {"channel": False, "group": True, "mpim": True, "im": True, "app_home
 _ORDINARY = frozenset({"", "file_share", "thread_broadcast", "me_message"})
 """Subtypes of messages that people wrote just now."""
 
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """What a Slack app subscribes to so that something is told, and the scopes it needs for that."""
+
+    events: tuple[str, ...]
+    scopes: frozenset[str]
+
+
+SUBSCRIPTIONS: Mapping[str, Subscription] = {
+    "slack.mention": Subscription(("app_mention",), frozenset({"app_mentions:read"})),
+}
+"""By the kind of event that they bring."""
+
 Fields = Mapping[str, object]
 
 

@@ -1,6 +1,7 @@
 """What does Slack send when something happens, and how often does it try?
 
-The Events API: `event_callback` envelopes, signed over the raw bytes, up to four attempts for each.
+The Events API: `event_callback` envelopes, up to four attempts for each, signed over the raw bytes and posted to a URL
+or sent through a socket the app opened. An app installed from a manifest gets only the events it subscribed to.
 """
 
 import asyncio
@@ -12,8 +13,9 @@ from dataclasses import dataclass
 
 import httpx2
 
-from gofer.simulators.json_values import JsonObject
+from gofer.simulators.json_values import JsonObject, object_of, text_of
 from gofer.simulators.slack.shapes import message_body, stable_id
+from gofer.simulators.slack.socket_mode import SocketMode
 from gofer.simulators.slack.timestamps import order
 from gofer.simulators.slack.workspace import Channel, Message, Workspace
 
@@ -21,6 +23,8 @@ RETRY_GAPS = (0.0, 60.0, 300.0)
 """Seconds before each retry."""
 ANSWER_WITHIN = 3.0
 """Seconds a receiver has to answer 2xx."""
+_MESSAGES = {"channel": "message.channels", "group": "message.groups", "im": "message.im", "mpim": "message.mpim"}
+"""The subscription that brings messages, by the kind of their conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +126,20 @@ def _reads_along(workspace: Workspace, channel: Channel) -> bool:
 
 
 class Delivery:
-    """Sends envelopes to the one subscribed URL, in background tasks it owns."""
+    """Sends envelopes to the one subscribed URL or through the app's sockets, in background tasks it owns."""
 
-    def __init__(self, clock: Callable[[], float], http: httpx2.AsyncClient, signing_secret: str, pace: Pace) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        http: httpx2.AsyncClient,
+        signing_secret: str,
+        pace: Pace,
+        sockets: SocketMode,
+    ) -> None:
         self.url: str | None = None
+        self.events: frozenset[str] | None = None
+        """What the app subscribed to; None: everything."""
+        self._sockets = sockets
         self._clock = clock
         self._http = http
         self._secret = signing_secret
@@ -134,9 +148,9 @@ class Delivery:
 
     def announce(self, envelopes: Sequence[JsonObject]) -> None:
         """Begin to deliver; without a subscription nothing is sent."""
-        if self.url is None:
+        if self.url is None and not self._sockets.enabled:
             return
-        for one in envelopes:
+        for one in filter(self._subscribed, envelopes):
             task = asyncio.create_task(self._deliver_until_accepted(one))
             self._tasks.add(task)
             task.add_done_callback(self._forget_if_fine)
@@ -172,6 +186,8 @@ class Delivery:
 
     async def _attempt(self, one: JsonObject, retry_num: int, retry_reason: str | None) -> str | None:
         """Why this attempt failed, in Slack's words, or None when no other one is to follow."""
+        if self._sockets.enabled:
+            return await self._sockets.attempt(one, self._pace.answer_within, retry_num, retry_reason)
         try:
             async with asyncio.timeout(self._pace.answer_within):
                 response = await self._post(one, retry_num, retry_reason)
@@ -200,6 +216,13 @@ class Delivery:
                 "X-Slack-Retry-Reason": retry_reason or "unknown_error",
             }
         return await self._http.post(self.url, content=body, headers=headers, follow_redirects=False)
+
+    def _subscribed(self, one: JsonObject) -> bool:
+        event = object_of(one, "event")
+        name = text_of(event, "type")
+        if name == "message":
+            name = _MESSAGES.get(text_of(event, "channel_type"), name)
+        return self.events is None or name in self.events
 
     def _forget_if_fine(self, task: asyncio.Task[None]) -> None:
         # A failed task stays, so that settled() raises what went wrong.

@@ -5,6 +5,7 @@ The one object that tests, evals and the demo hold: it ties workspace, Web API, 
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import httpx2
 from starlette.applications import Starlette
@@ -14,8 +15,10 @@ from gofer.simulators.slack.adopt import plant
 from gofer.simulators.slack.backend import Backend
 from gofer.simulators.slack.composer import typed
 from gofer.simulators.slack.delivery import Delivery, Pace, message_envelopes
+from gofer.simulators.slack.manifest import read_manifest
 from gofer.simulators.slack.methods import change_reaction
 from gofer.simulators.slack.page import Page
+from gofer.simulators.slack.socket_mode import SocketMode
 from gofer.simulators.slack.web_api import Failure, WebApi
 from gofer.simulators.slack.workspace import Message, SlackRefusal
 from gofer.simulators.slack.world import bot_id_of, load_workspace
@@ -32,14 +35,23 @@ class SlackSimulator:
         http: httpx2.AsyncClient,
         token: str = "xoxb-simulated",  # noqa: S107 - opens nothing but this simulator
         signing_secret: str = "simulated-signing-secret",  # noqa: S107 - likewise
+        app_token: str = "xapp-simulated",  # noqa: S107 - likewise
         pace: Pace | None = None,
     ) -> None:
         self.workspace = load_workspace(world, clock)
-        self._delivery = Delivery(clock, http, signing_secret, pace or Pace())
+        self.sockets = SocketMode(self.workspace.bot.app_id, app_token)
+        self._delivery = Delivery(clock, http, signing_secret, pace or Pace(), self.sockets)
         self._backend = Backend(self.workspace, self._delivery)
         self._web_api = WebApi(self._backend, token)
         page = Page(self.workspace, clock, self)
-        self.app = Starlette(routes=[*page.routes(), *self._web_api.routes()])
+        self.app = Starlette(routes=[*page.routes(), *self.sockets.routes(), *self._web_api.routes()])
+
+    def install(self, manifest: object) -> None:
+        """The app becomes what a manifest describes: its scopes and its events. Raises ConfigError."""
+        wanted = read_manifest(manifest)
+        self.workspace.bot = replace(self.workspace.bot, name=wanted.name, scopes=wanted.scopes)
+        self._delivery.events = wanted.events
+        self._web_api.scopes_used.clear()
 
     def subscribe(self, url: str) -> None:
         """Deliver events to this URL from now on."""
@@ -88,6 +100,11 @@ class SlackSimulator:
     def snapshot(self) -> dict[str, object]:
         """Channels, messages and reactions in plain JSON."""
         return self.workspace.snapshot()
+
+    @property
+    def scopes_used(self) -> frozenset[str]:
+        """The scopes that the app's calls needed since it was installed."""
+        return frozenset(self._web_api.scopes_used)
 
     def hold_next(self, method: str) -> asyncio.Event:
         """Let the next call of a Web API method do its work and never be answered; the event is set when it has."""

@@ -31,6 +31,8 @@ class WebApi:
         self._token = token
         self._failures: defaultdict[str, deque[tuple[Failure, bool]]] = defaultdict(deque)
         self._held: dict[str, asyncio.Event] = {}
+        self.scopes_used: set[str] = set()
+        """What the calls so far needed."""
 
     def routes(self) -> list[Route]:
         """The routes of an app that serves this."""
@@ -85,13 +87,26 @@ class WebApi:
         if method is None:
             raise SlackRefusal("unknown_method")
         scopes = self._backend.workspace.bot.scopes
-        if scopes is not None and method.scope and method.scope not in scopes:
-            raise SlackRefusal("missing_scope", method.scope)
+        needed = self._needed(method, arguments)
+        if scopes is not None and needed and needed not in scopes:
+            raise SlackRefusal("missing_scope", needed)
+        self.scopes_used |= {needed} - {""}
         return method
 
+    def _needed(self, method: Method, arguments: Arguments) -> str:
+        """The scope of a call: what is `channels:read` in a public channel is `groups:read` in a private one."""
+        family, _, verb = method.scope.partition(":")
+        channel = self._backend.workspace.channels.get(arguments.text("channel"))
+        if family != "channels" or channel is None or channel.kind == "channel":
+            return method.scope
+        return f"{'groups' if channel.kind == 'group' else channel.kind}:{verb}"
+
     def _answered(self, method: Method, arguments: Arguments, origin: str) -> Response:
+        scopes = self._backend.workspace.bot.scopes
+        granted = {} if scopes is None else {"X-OAuth-Scopes": ",".join(sorted(scopes))}
         try:
-            return JSONResponse({"ok": True} | method.run(replace(self._backend, origin=origin), arguments))
+            fields = method.run(replace(self._backend, origin=origin), arguments)
+            return JSONResponse({"ok": True} | fields, headers=granted)
         except SlackRefusal as refusal:
             return _refused(refusal)
 

@@ -12,6 +12,7 @@ from gofer.errors import BadRequest, TemporaryError, ToolError
 from gofer.outside import HttpRequest, HttpResponse
 from gofer.secret import Secret
 from gofer.tools.slack.refusals import refusal
+from gofer.tools.slack.scopes import Method
 from gofer.tools.tool import Call
 
 _log = logging.getLogger(__name__)
@@ -36,11 +37,11 @@ class SlackApi:
     """With a slash at the end, as `https://slack.com/api/`."""
     token: Secret
 
-    async def read(self, call: Call, method: str, **parameters: str | int) -> Mapping[str, object]:
+    async def read(self, call: Call, method: Method, **parameters: str | int) -> Mapping[str, object]:
         """Calls a reading method, as a form. Raises SlackRefusal, TemporaryError."""
         return await self._send(call, method, "application/x-www-form-urlencoded", urlencode(parameters).encode())
 
-    async def write(self, call: Call, method: str, **parameters: object) -> Mapping[str, object]:
+    async def write(self, call: Call, method: Method, **parameters: object) -> Mapping[str, object]:
         """Calls a writing method, as JSON. Raises SlackRefusal when it did not happen, TemporaryError when unclear."""
         return await self._send(call, method, "application/json; charset=utf-8", encode(parameters))
 

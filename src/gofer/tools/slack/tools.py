@@ -7,6 +7,7 @@ from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.get_user import GetUser, get_user
 from gofer.tools.slack.post_file import PostFile, find_file, post_file
 from gofer.tools.slack.read_thread import ReadThread, read_thread
+from gofer.tools.slack.scopes import scopes
 from gofer.tools.slack.write import (
     AddReaction,
     PostMessage,
@@ -21,6 +22,10 @@ from gofer.tools.tool import Tool
 
 def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
     """The tools of one Slack workspace."""
+    return (*_reading(api), *_messages(api), *_additions(api))
+
+
+def _reading(api: SlackApi) -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="slack_read_thread",
@@ -28,6 +33,7 @@ def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=ReadThread,
             act=partial(read_thread, api),
+            scopes=scopes("conversations.list", "conversations.info", "conversations.replies", "users.info"),
         ),
         Tool(
             name="slack_get_user",
@@ -36,7 +42,13 @@ def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=GetUser,
             act=partial(get_user, api),
+            scopes=scopes("users.info", "users.list"),
         ),
+    )
+
+
+def _messages(api: SlackApi) -> tuple[Tool[Any], ...]:
+    return (
         Tool(
             name="slack_post_message",
             description="Post a message to Slack. Not for the answer to the request: that is delivered by itself.",
@@ -47,6 +59,7 @@ def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             settle=5.0,
             # A channel may be written as its name, as its id, or left out; a thread has one ts wherever it is.
             destination=lambda arguments: arguments.thread_ts,
+            scopes=scopes("conversations.list", "chat.postMessage", "conversations.replies", "conversations.history"),
         ),
         Tool(
             name="slack_update_message",
@@ -55,7 +68,13 @@ def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             arguments=UpdateMessage,
             act=partial(update_message, api),
             destination=lambda arguments: arguments.ts,
+            scopes=scopes("conversations.list", "chat.update"),
         ),
+    )
+
+
+def _additions(api: SlackApi) -> tuple[Tool[Any], ...]:
+    return (
         Tool(
             name="slack_post_file",
             description="Attach a text file to a Slack thread. Not for the answer to the request, however long it is,"
@@ -66,7 +85,14 @@ def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             look=partial(find_file, api),
             # The message with the file appears some time after Slack has answered.
             settle=15.0,
-            destination=lambda arguments: f"{arguments.channel}/{arguments.thread_ts}",
+            destination=lambda arguments: arguments.thread_ts,
+            scopes=scopes(
+                "conversations.list",
+                "files.getUploadURLExternal",
+                "files.completeUploadExternal",
+                "conversations.replies",
+                "conversations.history",
+            ),
         ),
         Tool(
             name="slack_add_reaction",
@@ -74,5 +100,6 @@ def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=AddReaction,
             act=partial(add_reaction, api),
+            scopes=scopes("conversations.list", "reactions.add"),
         ),
     )

@@ -1,0 +1,52 @@
+"""How is everything opened for a real Slack: settings checked, token tried, deliveries heard, runs continued?"""
+
+import contextlib
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gofer.bootstrap.laptop import Laptop, open_laptop, working
+from gofer.bootstrap.required import check_complete
+from gofer.bootstrap.settings import Settings
+from gofer.bootstrap.slack_app import SlackApp, identify
+from gofer.bootstrap.socket_mode import connected
+from gofer.errors import TemporaryError
+from gofer.manifest import needed
+from gofer.outside import Http
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A Gofer that serves a real Slack."""
+
+    laptop: Laptop
+    app: SlackApp
+    lacking: tuple[str, ...]
+    """Scopes that the workflows need and the app does not have."""
+
+
+@contextlib.asynccontextmanager
+async def open_service(settings: Settings, root: Path, port: int) -> AsyncGenerator[Service]:
+    """Serves while the block runs. On the way out runs are handed over first; what is delivered meanwhile is kept.
+
+    Raises ConfigError when a setting, a file or a token is wrong, TemporaryError when Slack cannot be reached, OSError
+    when the port is taken.
+    """
+    check_complete(settings)
+    async with contextlib.AsyncExitStack() as stack:
+        laptop = await stack.enter_async_context(open_laptop(settings, root, port))
+        app = await _identify(settings, laptop.worker.services.outside.http)
+        if settings.slack_app_token:
+            await stack.enter_async_context(connected(settings, laptop.ingress))
+        await stack.enter_async_context(working(laptop.worker))
+        workflows = [loaded.workflow for loaded in laptop.catalog.workflows.values()]
+        scopes = needed(workflows, laptop.worker.services.tools.values())
+        lacking = tuple(scope for scope in scopes if app.scopes is not None and scope not in app.scopes)
+        yield Service(laptop, app, lacking)
+
+
+async def _identify(settings: Settings, http: Http) -> SlackApp:
+    try:
+        return await identify(settings, http)
+    except TemporaryError as error:
+        raise TemporaryError(f"Slack cannot be reached ({error}); check the network, then start again.") from error

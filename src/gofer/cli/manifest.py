@@ -1,0 +1,59 @@
+"""`gofer manifest`: which Slack app do the workflows of this folder need?"""
+
+import argparse
+import json
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import yaml
+
+from gofer.errors import ConfigError
+from gofer.manifest import manifest
+from gofer.secret import Secret
+from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.tools import slack_tools
+from gofer.workflows.load import load_catalog
+
+EPILOG = """examples:
+  gofer manifest --socket                         for a laptop: Gofer opens the connection
+  gofer manifest --url https://gofer.example.com  for a server: Slack posts to /slack/events there
+Paste it at https://api.slack.com/apps under Create New App, From a manifest; docs/slack-app.md has every step."""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `gofer manifest`."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = EPILOG
+    parser.add_argument("--socket", action="store_true", help="deliveries come through Socket Mode")
+    parser.add_argument("--url", default="", metavar="URL", help="deliveries come to this https address of Gofer")
+    parser.add_argument("--name", default="Gofer", metavar="NAME", help="what colleagues mention (default Gofer)")
+    parser.add_argument("--json", action="store_true", help="JSON instead of YAML")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Prints the manifest."""
+    url = _checked(arguments.url, arguments.socket)
+    if not 0 < len(arguments.name.strip()) <= 35:
+        raise ConfigError("--name must have 1 to 35 characters; Slack takes no longer name of an app.")
+    catalog = load_catalog(Path.cwd() / "agents")
+    workflows = [loaded.workflow for loaded in catalog.workflows.values()]
+    # Nothing is called: the tools are asked only for what they would need.
+    tools = slack_tools(SlackApi("", Secret("")))
+    made = manifest(workflows, tools, name=arguments.name.strip(), url=url, socket=arguments.socket)
+    print(json.dumps(made, indent=2) if arguments.json else yaml.safe_dump(made, sort_keys=False).rstrip())
+    return 0
+
+
+def _checked(url: str, socket: bool) -> str:
+    if bool(url) == socket:
+        raise ConfigError("Say how Slack reaches Gofer: --socket for a laptop, or --url https://… for a server.")
+    if socket:
+        return ""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises for a port that is none
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme != "https" or not parts.hostname or parts.query or parts.fragment:
+        raise ConfigError("--url must be the https address of your server, such as https://gofer.example.com.")
+    return url.rstrip("/").removesuffix("/slack/events")

@@ -1,0 +1,75 @@
+"""`gofer serve`: how does this machine serve a real Slack app?"""
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+
+from gofer.bootstrap.laptop import GRACE
+from gofer.bootstrap.logs import start_logging
+from gofer.bootstrap.service import Service, open_service
+from gofer.bootstrap.settings import Settings, process_settings
+from gofer.cli.numbers import number
+from gofer.local.stopping import until_stopped
+
+PORT = 8765
+EPILOG = """Settings come from the environment, and below it from .env in the current folder:
+  SLACK_BOT_TOKEN        the bot token, xoxb-…
+  SLACK_APP_TOKEN        an app-level token, xapp-…: Socket Mode, no address needed
+  SLACK_SIGNING_SECRET   for HTTP instead: Slack posts to /slack/events of your server
+  OPENAI_API_KEY         the model's key, or OPENAI_BASE_URL for a compatible endpoint
+  GOFER_URL              where colleagues open Gofer's pages, when it is not this machine
+  AGENT_LOG_LEVEL        minimal, summary (the default) or full
+
+examples:
+  gofer serve                serve on port 8765 of this machine
+  gofer serve --port 80      on another one
+docs/slack-app.md leads from nothing to the first mention. SIGTERM and Ctrl-C stop in good order, with the exit codes 0
+and 130."""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `gofer serve`."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = EPILOG
+    parser.add_argument(
+        "--port", type=number(0, 65535), default=PORT, metavar="N", help=f"port on 127.0.0.1 (default {PORT})"
+    )
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Serves until it is told to stop."""
+    settings = process_settings()
+    start_logging(settings.log_level)
+    return asyncio.run(until_stopped(_serve(settings, arguments.port), _say_stopping))
+
+
+async def _serve(settings: Settings, port: int) -> None:
+    async with open_service(settings, Path.cwd(), port) as service:
+        for line in _lines(service, settings):
+            print(line, file=sys.stderr, flush=True)
+        await asyncio.Event().wait()
+
+
+def _lines(service: Service, settings: Settings) -> list[str]:
+    """What is served, for people."""
+    laptop, app = service.laptop, service.app
+    names = ", ".join(laptop.catalog.workflows) or "none: agents/ holds no workflow"
+    models = sorted({loaded.models[0] for loaded in laptop.catalog.workflows.values()})
+    over = ["Socket Mode, connected"] if settings.slack_app_token else []
+    over += [f"POST {laptop.url}/slack/events"] if settings.slack_signing_secrets else []
+    lines = [
+        f"Gofer serves the Slack workspace {app.team} as @{app.user}; stop with Ctrl-C.",
+        f"   Slack       {' and '.join(over)}",
+        f"   Workflows   {names}",
+        f"   Model       {', '.join([*models, laptop.model])}",
+        f"   Pages       {settings.public_url or laptop.url}/runs",
+    ]
+    if service.lacking:
+        lacking = ", ".join(service.lacking)
+        lines.append(f"The Slack app lacks {lacking}: update it from `gofer manifest` and install it again.")
+    return lines
+
+
+def _say_stopping() -> None:
+    print(f"Stopping; runs under way get {GRACE:g} seconds to be handed over.", file=sys.stderr, flush=True)

@@ -1,0 +1,46 @@
+"""What does a Slack app have to be allowed for each method of the Web API that Gofer calls?
+
+Methods that act in a conversation need one scope for each kind of conversation: channels are public, groups are private
+channels. Direct messages are not among them, because nothing starts a run there.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+Method: TypeAlias = Literal[
+    "auth.test",
+    "chat.postMessage",
+    "chat.update",
+    "conversations.history",
+    "conversations.info",
+    "conversations.list",
+    "conversations.replies",
+    "files.completeUploadExternal",
+    "files.getUploadURLExternal",
+    "reactions.add",
+    "users.info",
+    "users.list",
+]
+"""The methods Gofer calls; any other one is a type error."""
+
+_READ = frozenset({"channels:history", "groups:history"})
+SCOPES: Mapping[Method, frozenset[str]] = {
+    "auth.test": frozenset(),
+    "chat.postMessage": frozenset({"chat:write"}),
+    "chat.update": frozenset({"chat:write"}),
+    "conversations.history": _READ,
+    "conversations.info": frozenset({"channels:read", "groups:read"}),
+    # Gofer asks it for public channels only.
+    "conversations.list": frozenset({"channels:read"}),
+    "conversations.replies": _READ,
+    "files.completeUploadExternal": frozenset({"files:write"}),
+    "files.getUploadURLExternal": frozenset({"files:write"}),
+    "reactions.add": frozenset({"reactions:write"}),
+    "users.info": frozenset({"users:read"}),
+    "users.list": frozenset({"users:read"}),
+}
+
+
+def scopes(*methods: Method) -> frozenset[str]:
+    """What some methods need together."""
+    return frozenset(scope for method in methods for scope in SCOPES[method])

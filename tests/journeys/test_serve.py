@@ -1,0 +1,138 @@
+"""What an operator sees of `gofer serve` and `gofer manifest`: real processes against the simulated Slack."""
+
+import asyncio
+import json
+import signal
+import socket
+from pathlib import Path
+
+import httpx2
+import pytest
+import yaml
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from gofer.local.server import serve
+from serving import SECRET, desk, free_port, log_lines
+
+pytestmark = pytest.mark.anyio
+SOCKET = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
+HTTP = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_SIGNING_SECRET": SECRET}
+
+
+async def test_a_mention_is_answered_through_socket_mode_with_the_scopes_of_the_manifest(tmp_path: Path) -> None:
+    async with desk(tmp_path) as made:
+        made.slack.install(yaml.safe_load(await made.read("manifest", "--socket")))
+        made.write_env(**SOCKET)
+        running = await made.start("serve", "--port", "0")
+        await running.says("/runs")
+        answer = await made.answer(await made.ask("@Gofer hello"))
+        private = await made.answer(await made.ask("@Gofer hello", "C0LEADS00"))
+        assert await running.stop() == 0
+    assert "Hello" in answer.text
+    assert "Hello" in private.text
+    said = "\n".join(running.lines)
+    assert "Gofer serves the Slack workspace Acme as @gofer" in said
+    assert "Socket Mode, connected" in said
+    assert "answer-here" in said
+    assert "lacks" not in said
+    assert "Stopping; runs under way get 5 seconds" in said
+    # One line for the run in the public channel, none for the one in the private channel.
+    (ended,) = log_lines(running)
+    assert (ended["message"], ended["workflow"], ended["status"]) == ("a run ended", "answer-here", "done")
+    assert set(ended) == {"at", "level", "logger", "message", "run", "workflow", "status", "seconds"}
+
+
+async def test_a_mention_is_answered_over_http_and_its_links_lead_to_the_public_address(tmp_path: Path) -> None:
+    port = free_port()
+    async with desk(tmp_path) as made, httpx2.AsyncClient() as http:
+        manifest = json.loads(await made.read("manifest", "--url", "https://gofer.example.com/", "--json"))
+        made.slack.install(manifest)
+        url = manifest["settings"]["event_subscriptions"]["request_url"]
+        made.write_env(**HTTP, GOFER_URL="https://gofer.example.com", AGENT_LOG_LEVEL="minimal")
+        running = await made.start("serve", "--port", str(port))
+        await running.says("/runs")
+        assert (await http.get(f"http://127.0.0.1:{port}/healthz")).status_code == 200
+        made.slack.subscribe(url.replace("https://gofer.example.com", f"http://127.0.0.1:{port}"))
+        answer = await made.answer(await made.ask("@Gofer hello"))
+        assert await running.stop(signal.SIGINT) == 130
+    assert "https://gofer.example.com/runs/" in str(answer.blocks)
+    assert f"POST http://127.0.0.1:{port}/slack/events" in "\n".join(running.lines)
+    (ended,) = log_lines(running)
+    assert set(ended) == {"at", "level", "logger", "run", "status", "seconds"}
+
+
+async def test_a_run_under_way_is_handed_over_and_answered_once_after_the_next_start(tmp_path: Path) -> None:
+    asked_model, go_on = asyncio.Event(), asyncio.Event()
+    questions: list[object] = []
+
+    async def answer(request: Request) -> Response:
+        questions.append(await request.json())
+        asked_model.set()
+        await go_on.wait()
+        message = {"role": "assistant", "content": "Said at last."}
+        return JSONResponse({"model": "m", "choices": [{"message": message}], "usage": {}})
+
+    model = Starlette(routes=[Route("/v1/chat/completions", answer, methods=["POST"])])
+    async with desk(tmp_path) as made, serve(model) as url:
+        made.write_env(**SOCKET, OPENAI_BASE_URL=f"{url}/v1")
+        running = await made.start("serve", "--port", "0")
+        await running.says("/runs")
+        asked = await made.ask("@Gofer hello")
+        await asyncio.wait_for(asked_model.wait(), 20)
+        running.process.terminate()
+        await running.says("Stopping")
+        go_on.set()
+        assert await running.ends() == 0
+        assert made.answers(asked)[0].edited_ts is None
+        again = await made.start("serve", "--port", "0")
+        await again.says("/runs")
+        await made.answer(asked)
+        assert await again.stop() == 0
+        (said,) = made.answers(asked)
+    assert said.text == "Said at last."
+    # What the model said to the first process was kept.
+    assert len(questions) == 1
+
+
+async def test_an_app_with_too_few_scopes_is_told_what_it_lacks(tmp_path: Path) -> None:
+    async with desk(tmp_path) as made:
+        manifest = yaml.safe_load(await made.read("manifest", "--socket"))
+        manifest["oauth_config"]["scopes"]["bot"].remove("reactions:write")
+        made.slack.install(manifest)
+        made.write_env(**SOCKET)
+        running = await made.start("serve", "--port", "0")
+        await running.says("The Slack app lacks reactions:write")
+        assert await running.stop() == 0
+
+
+async def test_a_token_slack_does_not_know_stops_the_start(tmp_path: Path) -> None:
+    async with desk(tmp_path) as made:
+        made.write_env(SLACK_BOT_TOKEN="xoxb-stolen", SLACK_APP_TOKEN="xapp-simulated")
+        bot = await made.start("serve", "--port", "0")
+        assert await bot.ends() == 2
+        made.write_env(SLACK_BOT_TOKEN="xoxb-simulated", SLACK_APP_TOKEN="xapp-stolen")
+        app = await made.start("serve", "--port", "0")
+        assert await app.ends() == 2
+    assert [line for line in bot.lines if not line.startswith("gofer: Slack does not accept SLACK_BOT_TOKEN (in")] == []
+    assert app.lines[-1].startswith("gofer: Slack does not accept SLACK_APP_TOKEN (invalid_auth)")
+    assert "stolen" not in "\n".join(bot.lines + app.lines)
+    assert "Traceback" not in "\n".join(bot.lines + app.lines)
+
+
+async def test_a_port_in_use_and_a_second_gofer_are_named(tmp_path: Path) -> None:
+    async with desk(tmp_path) as made:
+        made.write_env(**SOCKET)
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            running = await made.start("serve", "--port", str(taken.getsockname()[1]))
+            assert await running.ends() == 1
+        assert "is already in use; stop the other program or choose another port." in running.lines[-1]
+        first = await made.start("serve", "--port", "0")
+        await first.says("/runs")
+        second = await made.start("serve", "--port", "0")
+        assert await second.ends() == 2
+        assert second.lines == ["gofer: Another Gofer serves .gofer; stop it, or set GOFER_DATA to another folder."]
+        assert await first.stop() == 0
+    assert "Traceback" not in "\n".join(running.lines)

@@ -1,0 +1,120 @@
+"""docs/slack-app.md is followed to the letter: its commands, its `.env`, its tables."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+
+from company import ROOT
+from gofer.bootstrap.dotenv import read_dotenv
+from gofer.bootstrap.required import check_complete
+from gofer.bootstrap.settings import read_settings
+from gofer.errors import ConfigError
+from gofer.manifest import needed
+from gofer.secret import Secret
+from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.tools import slack_tools
+from gofer.workflows.schema import Workflow
+from serving import SECRET, Desk, desk, free_port
+
+pytestmark = pytest.mark.anyio
+TEXT = (ROOT / "docs" / "slack-app.md").read_text()
+FENCES = re.findall(r"```(\S*)(?: (\S+))?\n(.*?)```", TEXT, re.DOTALL)
+COMMANDS = [
+    shlex.split(line)[1:]
+    for kind, name, body in FENCES
+    if kind == "sh" and not name
+    for line in body.split("\n")
+    if line
+]
+SOCKET_ENV, HTTP_ENV, ROTATED_ENV = (body for kind, name, body in FENCES if (kind, name) == ("sh", ".env"))
+PUBLIC = "https://gofer.example.com"
+
+
+def table(heading: str) -> list[list[str]]:
+    """The cells of the first table after a heading, without its head."""
+    rows = TEXT.split(heading, 1)[1].split("\n|", 1)[1].split("\n\n", 1)[0].split("\n")[2:]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+def write_env(made: Desk, fence: str, **real: str) -> None:
+    """The lines of the document with real values where it has an ellipsis."""
+    values = {line.split("=", 1)[0]: line.split("=", 1)[1] for line in fence.split("\n") if line}
+    assert set(real) == {name for name, value in values.items() if "…" in value}
+    made.write_env(**{**values, **real})
+
+
+def test_its_commands_are_these() -> None:
+    assert [shlex.join(words) for words in COMMANDS] == ["manifest --socket", f"manifest --url {PUBLIC}", "serve"]
+
+
+async def test_following_it_for_socket_mode_ends_with_an_answer(tmp_path: Path) -> None:
+    manifest, _, serve = COMMANDS
+    async with desk(tmp_path) as made:
+        made.slack.install(yaml.safe_load(await made.read(*manifest)))
+        write_env(
+            made, SOCKET_ENV, SLACK_BOT_TOKEN="xoxb-simulated", SLACK_APP_TOKEN="xapp-simulated", OPENAI_API_KEY="k"
+        )
+        running = await made.start(*serve, "--port", "0")
+        await running.says("/runs")
+        answer = await made.answer(await made.ask("@Gofer hello, what can you do for me here?"))
+        run = (await made.read("runs")).split()[0]
+        assert "✓ slack_read_thread" in await made.read("trace", run)
+        assert await running.stop() == 0
+    shown = next(body for kind, _, body in FENCES if not kind)
+    # The document shows what is printed, with another port and another model.
+    labels = [line.split()[0] for line in shown.splitlines()]
+    assert [line.split()[0] for line in running.lines if not line.startswith(("{", "Stopping"))] == labels
+    assert shown.splitlines()[0] == running.lines[0]
+    assert "Hello" in answer.text
+
+
+async def test_following_it_for_http_ends_with_an_answer_and_the_secret_can_be_rotated(tmp_path: Path) -> None:
+    _, manifest, serve = COMMANDS
+    port = free_port()
+    async with desk(tmp_path) as made:
+        made.slack.install(yaml.safe_load(await made.read(*manifest)))
+        values = {"SLACK_BOT_TOKEN": "xoxb-simulated", "OPENAI_API_KEY": "k"}
+        write_env(made, HTTP_ENV, SLACK_SIGNING_SECRET=SECRET, **values)
+        made.slack.subscribe(f"http://127.0.0.1:{port}/slack/events")
+        for secret in (SECRET, ROTATED_ENV.strip().split("=", 1)[1].replace("old-secret", SECRET)):
+            write_env(made, HTTP_ENV, SLACK_SIGNING_SECRET=secret, **values)
+            running = await made.start(*serve, "--port", str(port))
+            await running.says("/runs")
+            answer = await made.answer(await made.ask("@Gofer hello"))
+            assert f"{PUBLIC}/runs/" in str(answer.blocks)
+            assert await running.stop() == 0
+
+
+def test_every_scope_is_explained_with_who_needs_it() -> None:
+    tools = slack_tools(SlackApi("", Secret("")))
+    everything = Workflow(
+        description="d", owner="#o", when=("slack.mention",), tools=tuple(tool.name for tool in tools)
+    )
+    documented = {row[0].strip("`"): set(re.findall(r"`([^`]+)`", row[2])) for row in table("## Scopes")}
+    assert documented == {scope: set(users) for scope, users in needed([everything], tools).items()}
+
+
+def test_every_setting_of_a_real_slack_is_listed(tmp_path: Path) -> None:
+    listed = {row[0].strip("`") for row in table("## 2. Write the settings")}
+    source = (ROOT / "src/gofer/bootstrap/settings.py").read_text()
+    assert listed == set(re.findall(r'"((?:SLACK|OPENAI|GOFER|AGENT)_[A-Z_]+)"', source))
+    for fence in (SOCKET_ENV, HTTP_ENV):
+        (tmp_path / ".env").write_text(fence.replace("…", "1"))
+        check_complete(read_settings(read_dotenv(tmp_path / ".env")))
+
+
+def test_every_sentence_of_the_last_table_is_one_that_gofer_says() -> None:
+    said = "".join(path.read_text() for path in (ROOT / "src" / "gofer").rglob("*.py"))
+    phrases = [phrase for row in table("## When it does not start") for phrase in re.findall(r"`([^`]+)`", row[0])]
+    assert len(phrases) > 10
+    assert [phrase for phrase in phrases if phrase not in said] == []
+
+
+def test_every_missing_setting_is_in_the_last_table() -> None:
+    with pytest.raises(ConfigError) as refused:
+        check_complete(read_settings({}))
+    named = [line.split(":")[0] for line in str(refused.value).splitlines()[:-1]]
+    assert [name for name in named if f"`{name}`" not in TEXT] == []

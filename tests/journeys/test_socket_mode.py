@@ -1,0 +1,200 @@
+"""Deliveries come through a socket that Gofer opens: Bolt for Python against the simulated Slack."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from company import PATIENCE, ROOT, Company, settings
+from gofer.bootstrap.laptop import open_laptop, working
+from gofer.bootstrap.socket_mode import connected
+from gofer.errors import ConfigError, TemporaryError
+from gofer.journal.store import Store
+from gofer.local.server import serve
+from gofer.outside import SystemClock
+from gofer.simulators.demo import demo_world
+from gofer.simulators.slack import Pace, SlackSimulator
+
+pytestmark = pytest.mark.anyio
+SECRET = "simulated-signing-secret"
+IMPATIENT = Pace(gap_factor=0, answer_within=0.5)
+
+
+@dataclass
+class Reluctant:
+    """A store that claims nothing before it is let; it refuses the first claims altogether."""
+
+    store: Store
+    refusals: int = 0
+    claims: int = 0
+    open: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.store, name)
+
+    async def claim(self, *frame: object) -> object:
+        self.claims += 1
+        if self.claims <= self.refusals:
+            raise TemporaryError("the disk is full")
+        await self.open.wait()
+        return await self.store.claim(*frame)
+
+
+@asynccontextmanager
+async def slack(pace: Pace = IMPATIENT) -> AsyncIterator[tuple[SlackSimulator, str]]:
+    """A simulated Slack that is nobody's part, and where its Web API is."""
+    async with httpx2.AsyncClient() as http:
+        simulator = SlackSimulator(demo_world(), clock=SystemClock().now, http=http, pace=pace)
+        async with serve(simulator.app, websockets=True) as url:
+            yield simulator, f"{url}/api"
+            await simulator.close()
+
+
+@asynccontextmanager
+async def office(
+    folder: Path, pace: Pace = IMPATIENT, refusals: int | None = None, **environment: str
+) -> AsyncIterator[tuple[Company, Reluctant]]:
+    """Gofer with a socket to a simulated Slack; its store is reluctant when `refusals` is given."""
+    async with slack(pace) as (simulator, api), httpx2.AsyncClient() as http:
+        given = {"SLACK_API_URL": api, "SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
+        chosen = settings(folder, **given, **environment)
+        async with open_laptop(chosen, ROOT) as laptop:
+            store = Reluctant(laptop.state.store, refusals or 0)
+            if refusals is None:
+                store.open.set()
+            ingress = replace(laptop.ingress, store=store)
+            worker = replace(laptop.worker, services=replace(laptop.worker.services, patience=PATIENCE))
+            async with working(worker), connected(chosen, ingress, ping=0.1):
+                yield Company(replace(laptop, slack=simulator), http), store
+
+
+async def connections(made: Company, count: int) -> None:
+    async with asyncio.timeout(10):
+        while made.slack.sockets.connections != count:
+            await asyncio.sleep(0.01)
+
+
+async def test_a_mention_over_the_socket_is_answered_in_its_thread(tmp_path: Path) -> None:
+    async with office(tmp_path) as (made, _):
+        asked = await made.ask("@Gofer hello", "general")
+        (head,) = await made.ended()
+        (answer,) = made.answers(asked)
+        # As a mention and as a message of the channel, each acknowledged; and Gofer's own two messages.
+        delivered = set(made.slack.sockets.acknowledged)
+    assert head.status == "done"
+    assert "Hello" in answer.text
+    assert {envelope["event_id"] for envelope in made.slack.envelopes(asked)} <= delivered
+
+
+async def test_the_same_message_over_the_socket_and_over_http_is_one_run(tmp_path: Path) -> None:
+    async with office(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
+        made.slack.subscribe(f"{made.laptop.url}/slack/events")
+        asked = await made.ask("@Gofer hello", "general")
+        for envelope in made.slack.envelopes(asked):
+            assert await made.slack.deliver(envelope) == 200
+        assert len(await made.ended()) == 1
+        assert len(made.answers(asked)) == 1
+
+
+async def test_without_a_signing_secret_there_is_no_http_door(tmp_path: Path) -> None:
+    async with office(tmp_path) as (made, _):
+        response = await made.http.post(f"{made.laptop.url}/slack/events", content=b"{}")
+    assert response.status_code == 404
+
+
+async def test_an_envelope_is_not_acknowledged_before_frame_1_is_durable(tmp_path: Path) -> None:
+    patient = Pace(gap_factor=0, answer_within=30)
+    async with office(tmp_path, patient, refusals=0) as (made, store):
+        asked = await made.ask("@Gofer hello", "general")
+        async with asyncio.timeout(10):
+            while not store.claims:
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        assert made.slack.sockets.acknowledged == []
+        assert await made.laptop.state.store.heads(10, private=True) == []
+        store.open.set()
+        (head,) = await made.ended()
+        assert head.status == "done"
+        assert len(made.slack.sockets.acknowledged) >= 2
+        assert len(made.answers(asked)) == 1
+
+
+async def test_an_envelope_that_could_not_be_stored_comes_again(tmp_path: Path) -> None:
+    async with office(tmp_path, refusals=2) as (made, store):
+        store.open.set()
+        asked = await made.ask("@Gofer hello", "general")
+        (head,) = await made.ended()
+        assert store.claims >= 3
+        assert head.status == "done"
+        assert len(made.answers(asked)) == 1
+
+
+@pytest.mark.parametrize("reason", ["warning", "refresh_requested"])
+async def test_a_connection_that_slack_ends_is_opened_anew(tmp_path: Path, reason: str) -> None:
+    async with office(tmp_path) as (made, _):
+        for n in range(3):
+            await made.slack.sockets.disconnect(reason)
+            asked = await made.ask(f"@Gofer hello {n}", "general")
+            await made.ended(n + 1)
+            assert len(made.answers(asked)) == 1
+
+
+async def test_nothing_is_lost_when_the_connection_is_cut_while_an_envelope_is_under_way(tmp_path: Path) -> None:
+    patient = Pace(gap_factor=0, answer_within=10)
+    async with office(tmp_path, patient, refusals=0) as (made, store):
+        asked = await made.ask("@Gofer hello", "general")
+        async with asyncio.timeout(10):
+            while not store.claims:
+                await asyncio.sleep(0.01)
+        await made.slack.sockets.cut()
+        store.open.set()
+        (head,) = await made.ended()
+        await connections(made, 1)
+        assert head.status == "done"
+        assert len(made.answers(asked)) == 1
+
+
+async def test_a_connection_that_fails_is_tried_with_a_new_url(tmp_path: Path) -> None:
+    async with office(tmp_path) as (made, _):
+        made.slack.sockets.refusals = 2
+        await made.slack.sockets.cut()
+        await connections(made, 0)
+        await connections(made, 1)
+        asked = await made.ask("@Gofer hello", "general")
+        await made.ended()
+        assert len(made.answers(asked)) == 1
+
+
+async def test_each_event_goes_to_one_of_several_connections(tmp_path: Path) -> None:
+    async with office(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
+        async with connected(made.laptop.settings, made.laptop.ingress, ping=0.1):
+            await connections(made, 2)
+            asked = [await made.ask(f"@Gofer hello {n}", "general") for n in range(4)]
+            assert len(await made.ended(4)) == 4
+            assert [len(made.answers(message)) for message in asked] == [1, 1, 1, 1]
+        await connections(made, 1)
+
+
+async def test_what_starts_nothing_is_acknowledged(tmp_path: Path) -> None:
+    async with office(tmp_path) as (made, _):
+        said = await made.ask("no mention at all", "general")
+        await made.slack.settled()
+        assert made.slack.sockets.acknowledged == [made.slack.envelopes(said)[0]["event_id"]]
+        assert await made.laptop.state.store.heads(10, private=True) == []
+
+
+@pytest.mark.parametrize(
+    ("token", "code"), [("xapp-of-another-app", "invalid_auth"), ("xoxb-simulated", "not_allowed_token_type")]
+)
+async def test_a_token_that_slack_refuses_is_named(tmp_path: Path, token: str, code: str) -> None:
+    async with slack() as (_, api):
+        chosen = settings(tmp_path, SLACK_API_URL=api, SLACK_BOT_TOKEN="xoxb-simulated", SLACK_APP_TOKEN=token)
+        async with open_laptop(chosen, ROOT) as laptop:
+            with pytest.raises(ConfigError, match=rf"does not accept SLACK_APP_TOKEN \({code}\)") as refused:
+                async with connected(chosen, laptop.ingress):
+                    pass
+    assert token not in str(refused.value)

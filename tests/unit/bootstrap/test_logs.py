@@ -1,0 +1,45 @@
+"""What a log line tells at each level, and what it never tells."""
+
+import json
+import logging
+
+import pytest
+
+from gofer.bootstrap.logs import JsonLines
+from gofer.bootstrap.settings import LogLevel
+
+
+def line(level: LogLevel, logger: str = "gofer.worker", message: str = "a run ended", **more: object) -> dict:
+    record = logging.LogRecord(logger, logging.INFO, "", 0, message, None, None)
+    record.__dict__.update(more)
+    return json.loads(JsonLines(level).format(record))
+
+
+FIELDS = {"run": "r1", "status": "done", "seconds": 1.5, "workflow": "answer-here"}
+
+
+def test_minimal_keeps_ids_status_and_duration() -> None:
+    told = line("minimal", fields=FIELDS)
+    assert set(told) == {"at", "level", "logger", "run", "status", "seconds"}
+    assert (told["level"], told["logger"], told["run"]) == ("info", "gofer.worker", "r1")
+
+
+@pytest.mark.parametrize("level", ["summary", "full"])
+def test_summary_adds_names_and_the_sentence(level: LogLevel) -> None:
+    told = line(level, fields=FIELDS)
+    assert (told["message"], told["workflow"]) == ("a run ended", "answer-here")
+
+
+@pytest.mark.parametrize("level", ["minimal", "summary"])
+def test_what_a_library_says_is_not_repeated(level: LogLevel) -> None:
+    said = "Failed to process a message: {'text': 'our merger'}"
+    trouble = ValueError("our merger")
+    told = line(level, "slack_bolt.AsyncApp", said, exc_info=(ValueError, trouble, None))
+    assert "merger" not in json.dumps(told)
+    assert (told["logger"], told["error"]) == ("slack_bolt.AsyncApp", "ValueError")
+
+
+def test_full_repeats_it_with_its_trace() -> None:
+    told = line("full", "slack_bolt.AsyncApp", "broken", exc_info=(ValueError, ValueError("why"), None))
+    assert told["message"] == "broken"
+    assert "ValueError: why" in told["trace"]

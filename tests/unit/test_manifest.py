@@ -1,0 +1,107 @@
+"""The manifest asks for what runs do and for nothing else, in the form Slack takes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from gofer.errors import ConfigError
+from gofer.manifest import manifest, needed
+from gofer.secret import Secret
+from gofer.simulators.slack.manifest import read_manifest
+from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.scopes import SCOPES, Method
+from gofer.tools.slack.tools import slack_tools
+from gofer.triggers.slack import SUBSCRIPTIONS
+from gofer.workflows.schema import EventKind, Workflow
+
+TOOLS = slack_tools(SlackApi("", Secret("")))
+
+
+def workflow(*tools: str) -> Workflow:
+    return Workflow(description="d", owner="#o", when=("slack.mention",), tools=tools)
+
+
+def made(*workflows: Workflow, url: str = "", socket: bool = True) -> dict[str, object]:
+    return manifest(workflows, TOOLS, name="Gofer", url=url, socket=socket)
+
+
+def test_every_run_reads_its_thread_and_posts_its_answer() -> None:
+    app = read_manifest(made(workflow()))
+    assert app.events == {"app_mention"}
+    assert app.scopes == {
+        "app_mentions:read",
+        "channels:history",
+        "channels:read",
+        "chat:write",
+        "files:write",
+        "groups:history",
+        "groups:read",
+        "users:read",
+    }
+
+
+def test_a_tool_of_any_workflow_adds_its_scopes_and_an_unknown_one_adds_none() -> None:
+    before = needed([workflow()], TOOLS)
+    after = needed([workflow(), workflow("slack_add_reaction", "jira_search")], TOOLS)
+    assert set(after) - set(before) == {"reactions:write"}
+    assert after["reactions:write"] == {"slack_add_reaction"}
+
+
+def test_socket_mode_needs_no_address_and_http_needs_one() -> None:
+    socket = made(workflow())["settings"]
+    assert isinstance(socket, dict)
+    assert (socket["socket_mode_enabled"], "request_url" in socket["event_subscriptions"]) == (True, False)
+    http = made(workflow(), url="https://gofer.example.com", socket=False)
+    read_manifest(http)
+    settings = http["settings"]
+    assert isinstance(settings, dict)
+    assert settings["socket_mode_enabled"] is False
+    assert settings["event_subscriptions"]["request_url"] == "https://gofer.example.com/slack/events"
+
+
+def test_without_a_workflow_for_slack_there_is_no_app() -> None:
+    with pytest.raises(ConfigError, match="No workflow is started by Slack"):
+        made()
+
+
+def test_everything_that_slack_starts_has_its_subscription() -> None:
+    assert {kind for kind in get_args(EventKind) if kind.startswith("slack.")} == set(SUBSCRIPTIONS)
+
+
+def test_every_method_has_its_scopes_and_every_tool_of_slack_declares_some() -> None:
+    assert set(SCOPES) == set(get_args(Method))
+    assert [tool.name for tool in TOOLS if not tool.scopes] == []
+
+
+def without(made: dict[str, object], *path: str) -> dict[str, object]:
+    head, *rest = path
+    inner = made[head]
+    if not rest:
+        return {key: value for key, value in made.items() if key != head}
+    assert isinstance(inner, dict)
+    return {**made, head: without(inner, *rest)}
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        (("display_information", "name"), "1 to 35 characters"),
+        (("features", "bot_user"), "1 to 80 characters"),
+        (("oauth_config", "scopes", "bot"), "1 to 255 scopes"),
+        (("settings", "socket_mode_enabled"), "need a request URL or Socket Mode"),
+    ],
+)
+def test_the_simulated_slack_refuses_what_slack_would_refuse(path: Sequence[str], problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        read_manifest(without(made(workflow()), *path))
+    with pytest.raises(ConfigError, match="unknown key"):
+        read_manifest({**made(workflow()), "permissions": []})
+    with pytest.raises(ConfigError, match="not a mapping"):
+        read_manifest([])
+
+
+def test_a_tool_of_another_vendor_asks_slack_for_nothing() -> None:
+    other = replace(TOOLS[0], name="jira_search", scopes=frozenset({"read:jira"}))
+    assert "read:jira" not in needed([workflow("jira_search")], [*TOOLS, other])
