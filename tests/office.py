@@ -7,9 +7,11 @@ from types import MappingProxyType
 
 from engine_room import PRICES, ListModel
 from gofer.blobs.memory import MemoryBlobs
+from gofer.blobs.store import blob_key
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
 from gofer.journal.coordination import Head
+from gofer.journal.entries import RunStarted
 from gofer.journal.memory import MemoryStore
 from gofer.models.model import Answer
 from gofer.queue.doorbell import Doorbell
@@ -18,6 +20,7 @@ from gofer.tools.slack.read_thread import ReadThread
 from gofer.tools.slack.write import PostMessage, UpdateMessage
 from gofer.tools.tool import Call, Tool, ToolResult
 from gofer.worker import Worker
+from gofer.workflows.bundle import FOLDER, Bundle, encode_bundle
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow
 from stand_ins import SetClock, claimed, make_outside, mention
@@ -111,6 +114,13 @@ class Office:
         bells = await self.queue.receive(100, 120, 0)
         await asyncio.gather(*(self.worker.answer(bell) for bell in bells))
         return len(bells)
+
+    async def started(self) -> RunStarted:
+        """What a run of the workflow says that started, with its bundle stored."""
+        raw = encode_bundle(Bundle(self.worker.catalog.workflows["answer-here"], []))
+        key = blob_key(FOLDER, raw)
+        await self.blobs.put(key, raw)
+        return RunStarted(key.rpartition("/")[2], private=False)
 
     async def hear_lost(self) -> Sequence[object]:
         """As `hear`, for workers that may be lost; gives what became of each."""

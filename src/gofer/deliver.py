@@ -42,9 +42,13 @@ TOOLS = ("slack_post_message", "slack_update_message", "slack_post_file")
 
 def conclude(ending: Ending, progress: Progress) -> RunConcluded:
     """The end of the work as it is recorded and told; a call that nobody can tell about needs a person's attention."""
-    if ending.status == "done" and progress.locked:
+    if progress.locked:
         tools = ", ".join(sorted({tool for tool, _ in progress.locked}))
-        ending = Ending("needs_attention", ending.answer, f"nobody can tell whether {tools} took effect")
+        unknown = f"nobody can tell whether {tools} took effect"
+        if ending.status == "done":
+            ending = Ending("needs_attention", ending.answer, unknown)
+        else:
+            ending = Ending(ending.status, ending.answer, f"{ending.reason.rstrip('.')}; {unknown}")
     return RunConcluded(ending.status, ending.reason, spoken(ending))
 
 

@@ -1,5 +1,6 @@
 """What does the owner of a run do with it, from taking it over to letting it go?"""
 
+import asyncio
 from dataclasses import dataclass
 
 from gofer.deliver import announce, conclude, deliver, postpone
@@ -8,7 +9,7 @@ from gofer.engine.asking import Parked
 from gofer.engine.loop import Ending, coordinate
 from gofer.engine.services import Services
 from gofer.engine.step import Step
-from gofer.errors import Cancelled, OutOfTime, RunStopped
+from gofer.errors import Cancelled, OutOfTime, RunStopped, TemporaryError
 from gofer.events import Event
 from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked
 from gofer.workflows.bundle import Bundle
@@ -17,6 +18,8 @@ from gofer.workflows.schema import Reply
 
 TAKEOVERS = 5
 """Owners in a row that may be lost without anything new done; then the run is poison."""
+TROUBLES = 20
+"""How often in a row a run may be left because something could not be stored: each time a model may have been paid."""
 POISON = "poison: it broke off at the same point again and again. Whoever runs Gofer can see where in its trace."
 
 Left = RunFinished | RunParked | RunHandedOver
@@ -47,10 +50,19 @@ class Owner:
             # From this frame on a predecessor can append nothing more; only now may its effects be looked for.
             # It also is the mark by which an owner that is lost at once is counted.
             await step.commit()
-        await step.take_inbox()
-        left = self._quiet(step) or await self._go_on(step)
-        step.note(left)
-        await step.commit()
+        try:
+            await step.take_inbox()
+            left = self._quiet(step) or await self._go_on(step)
+            step.note(left)
+            await step.commit()
+        except TemporaryError:
+            await step.let_go(RunHandedOver("trouble"))
+            raise
+        except asyncio.CancelledError:
+            # Cut off while its worker stops. Who lost the lease writes nothing: somebody else owns the run by now.
+            if step.stopping:
+                await step.let_go(RunHandedOver("trouble"))
+            raise
         return left
 
     def _quiet(self, step: Step) -> RunParked | None:
@@ -69,24 +81,26 @@ class Owner:
         event, loaded = step.progress.event, self.catalog.workflows.get(step.progress.workflow)
         if event is None:
             return RunFinished("failed", "its journal does not begin with an event")
-        poisoned = step.progress.takeovers >= TAKEOVERS
+        bundle = await pinned(self.services, step.progress.started) if step.progress.started else None
+        poisoned = step.progress.takeovers >= TAKEOVERS or step.progress.troubles >= TROUBLES
         if (concluded := step.progress.concluded) is None:
-            ending = _poisoned(step) if poisoned else await self._end(step, event, loaded)
+            ending = _poisoned(step) if poisoned else await self._end(step, event, loaded, bundle)
             concluded = conclude(ending, step.progress)
             step.note(concluded)
         elif poisoned:
+            step.give_up_calls("every worker that had it was lost")
             return RunFinished("failed", "poison: every worker that tried to deliver its answer was lost")
-        reply, prompt_file = _manners(loaded)
+        reply, prompt_file = _where(bundle.loaded if bundle else loaded)
         return await deliver(step, event, reply, step.provenance(prompt_file), concluded)
 
-    async def _end(self, step: Step, event: Event, loaded: Loaded | None) -> Ending:
+    async def _end(self, step: Step, event: Event, loaded: Loaded | None, bundle: Bundle | None) -> Ending:
         if loaded is None:
+            step.give_up_calls("its workflow was taken away meanwhile")
             return Ending("failed", reason=f"there is no workflow {step.progress.workflow!r} any more.")
         try:
-            if (started := step.progress.started) is None:
-                started = await admit(step, event, loaded)
-                await self._show_public(step)
-            bundle = await pinned(self.services, started)
+            if bundle is None:
+                bundle = await pinned(self.services, await admit(step, event, loaded))
+                await self._show_whether_private(step)
             return await self._coordinate(step, event, bundle)
         except RunStopped as error:
             return Ending("failed", reason=str(error))
@@ -102,11 +116,11 @@ class Owner:
             await postpone(step, provenance)
             raise
 
-    async def _show_public(self, step: Step) -> None:
-        """Gives a run that turned out not to be private its place in the lists."""
-        head = await self.services.store.head(step.run)
-        if head is not None and head.private and not step.progress.private:
-            await self.services.store.put_head(head.now("running", step.now_ms(), private=False, frames=step.frames))
+    async def _show_whether_private(self, step: Step) -> None:
+        """Gives a run that turned out not to be private its place in the lists, and takes it from one that is."""
+        head, private = await self.services.store.head(step.run), step.progress.private
+        if head is not None and head.private != private:
+            await self.services.store.put_head(head.now("running", step.now_ms(), private=private, frames=step.frames))
 
 
 def _poisoned(step: Step) -> Ending:
@@ -114,6 +128,6 @@ def _poisoned(step: Step) -> Ending:
     return Ending("failed", step.conversation.answer, POISON)
 
 
-def _manners(loaded: Loaded | None) -> tuple[Reply, str]:
+def _where(loaded: Loaded | None) -> tuple[Reply, str]:
     """Where a run's answer goes and which prompt it links to; a workflow that is gone answers in the thread."""
     return (loaded.workflow.reply, loaded.prompt_file) if loaded else ("thread", "")

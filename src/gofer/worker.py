@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gofer.engine.services import Services
 from gofer.engine.step import Step
@@ -20,6 +20,8 @@ from gofer.retention import delete
 from gofer.workflows.load import Catalog
 
 VISIBILITY_SECONDS = 120.0
+SUSPECT = 2
+"""Owners in a row that were lost with a run before it is one of those that may have killed them."""
 RECEIVES = 10
 """How often a bell is heard before it is given up; what it rang for stays with the sweeper."""
 
@@ -41,6 +43,8 @@ class Worker:
     """Whether a lock proves that every other owner is dead, so that nobody can be sending any more."""
     grace: float = 0.0
     """Seconds that runs get to be handed over when it stops serving; what takes longer is cut off where it is."""
+    suspects: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by one suspect at a time: the others have no owner when it takes the process with it."""
     pause: float = 1.0
     """Seconds before it listens again to a queue that failed."""
 
@@ -162,7 +166,8 @@ class Worker:
         try:
             await self._show(head, "running")
             step = await self._open(head.run, owner, term or Term(self.services.outside.clock))
-            left = await Owner(self.services, self.catalog, self.alone).work(step, again=attempt > 1)
+            async with self.suspects if step.progress.takeovers >= SUSPECT else contextlib.nullcontext():
+                left = await Owner(self.services, self.catalog, self.alone).work(step, again=attempt > 1)
             await self._leave(head, left, step)
             return step.progress
         except Fenced:

@@ -7,9 +7,12 @@ import pytest
 
 from engine_room import says
 from gofer.engine.term import MARGIN, Term
+from gofer.errors import TemporaryError
 from gofer.journal import inbox
+from gofer.journal.coordination import Head
 from gofer.journal.entries import (
     LlmRequest,
+    RunAccepted,
     RunCancelled,
     RunConcluded,
     RunFinished,
@@ -18,11 +21,17 @@ from gofer.journal.entries import (
     RunParked,
     ToolCall,
 )
-from gofer.journal.log import Pen, open_journal, read_journal
+from gofer.journal.log import Pen, claim, open_journal, read_journal
 from gofer.models.model import Answer
 from gofer.owner import TAKEOVERS
+from gofer.sweeper import Sweeper
+from gofer.tools.slack.write import PostMessage
+from gofer.tools.tool import Call, ToolResult
 from gofer.worker import RECEIVES
+from gofer.workflows.load import Catalog
+from gofer.workflows.schema import Defaults
 from office import Lost, Office, office
+from stand_ins import make_outside, mention
 
 pytestmark = pytest.mark.anyio
 
@@ -193,3 +202,125 @@ async def test_a_run_nobody_can_open_is_given_up_and_shown() -> None:
     (letter,) = await made.queue.buried(10)
     assert (letter.run, letter.why) == ("run1", "KeyError")
     assert made.queue.heard == RECEIVES
+
+
+async def test_waiting_until_it_is_quiet_does_not_hide_that_every_worker_is_lost() -> None:
+    made = office(says("unused"))
+    tools = made.worker.services.tools
+
+    async def post(call: Call, arguments: PostMessage) -> ToolResult:
+        raise Lost
+
+    async def look(call: Call, arguments: PostMessage) -> ToolResult | None:
+        return None
+
+    deadly = replace(tools["slack_post_message"], effect="lookup", act=post, look=look, settle=5.0)
+    services = replace(made.worker.services, tools={**tools, "slack_post_message": deadly})
+    made.worker = replace(made.worker, services=services, alone=True)
+    await made.accept("run1")
+    lost = 0
+    for _ in range(60):
+        lost += len([result for result in await made.hear_lost() if isinstance(result, Lost)])
+        made.clock.advance(130)
+    # Five at the first message, five at saying so.
+    assert lost == 2 * TAKEOVERS
+    assert await made.status("run1") == "failed"
+
+
+async def test_a_store_that_is_away_for_a_while_is_no_poison() -> None:
+    """Small frames fit, bodies do not: each worker takes the run over and can write nothing of what it did."""
+    made = office(*[says("x" * 20_000)] * 8)
+
+    class Away(type(made.blobs)):
+        away = False
+
+        async def put(self, key: str, body: bytes) -> None:
+            if self.away and not key.startswith("bundles/"):
+                raise TemporaryError("the folder is full")
+            await super().put(key, body)
+
+    made.blobs = Away()
+    made.blobs.away = True
+    made.worker = replace(made.worker, services=replace(made.worker.services, blobs=made.blobs))
+    await made.accept("run1")
+    await hear_all(made, rounds=6)
+    assert len(made.model.requests) == 6
+    made.blobs.away = False
+    await hear_all(made)
+    assert await made.status("run1") == "done"
+
+
+async def test_workers_that_are_stopped_in_the_middle_of_a_long_call_are_not_lost() -> None:
+    made = office()
+    asked = asyncio.Event()
+
+    class SlowModel:
+        async def ask(self, body: bytes, timeout: float) -> Answer:
+            asked.set()
+            await asyncio.sleep(60)
+            raise AssertionError("nobody stopped it")
+
+    await made.accept("run1")
+    for _ in range(TAKEOVERS + 1):
+        asked.clear()
+        services = replace(made.worker.services, model=SlowModel())
+        serving = asyncio.create_task(replace(made.worker, services=services, grace=0.01).serve())
+        await asked.wait()
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+        made.clock.advance(200)
+    assert (await entries(made))[-1] == RunHandedOver("trouble")
+    made.model.answers = [says("Hello.")]
+    await hear_all(made)
+    assert made.posted == ["Hello."]
+
+
+class MortalLock(asyncio.Lock):
+    """A lock that is not given back when the process dies."""
+
+    async def __aexit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is not Lost:
+            self.release()
+
+
+async def test_a_healthy_run_beside_one_that_kills_its_worker_is_not_poison() -> None:
+    """The process dies with both of them each time, until suspects work one at a time."""
+    made = office()
+
+    class OneIsDeadly:
+        async def ask(self, body: bytes, timeout: float) -> Answer:
+            if b"with ts 6.6" in body:
+                raise Lost
+            await asyncio.sleep(0.02)
+            return says("Hello.")
+
+    for run, ts in (("bad", "6.6"), ("good", "7.7")):
+        await claim(run, RunAccepted(mention(ts=ts), "answer-here"), Pen("ingress", make_outside()), made.store)
+        await made.store.create_head(Head(run, "answer-here", run, 1))
+    deaths = 0
+    for _ in range(2 * TAKEOVERS):
+        worker = replace(made.worker, suspects=MortalLock())
+        worker = replace(worker, services=replace(worker.services, model=OneIsDeadly()))
+        await Sweeper(made.store, made.queue, made.clock).sweep(0)
+        tasks = [asyncio.create_task(worker.answer(bell)) for bell in await made.queue.receive(10, 120, 0)]
+        outcomes, _ = await asyncio.wait([*tasks, asyncio.create_task(asyncio.sleep(0))], return_when="FIRST_EXCEPTION")
+        deaths += any(isinstance(task.exception(), Lost) for task in outcomes)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await made.store.drop_leases()
+        made.clock.advance(200)
+    assert deaths == TAKEOVERS
+    assert (await made.status("bad"), await made.status("good")) == ("failed", "done")
+
+
+async def test_an_answer_goes_where_the_workflow_said_when_the_run_started() -> None:
+    made = office(KeyError("the worker dies here"))
+    await made.accept("run1")
+    await made.hear()
+    loaded = made.worker.catalog.workflows["answer-here"]
+    silent = replace(loaded, workflow=loaded.workflow.model_copy(update={"reply": "none"}))
+    made.worker = replace(made.worker, catalog=Catalog({"answer-here": silent}, Defaults()))
+    made.model.answers = [says("Hello.")]
+    await hear_all(made)
+    assert made.posted == ["Hello."]

@@ -11,7 +11,7 @@ from gofer.deliver import AT_WORK, WAITS
 from gofer.errors import Damaged, RunStopped, TemporaryError
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
-from gofer.journal.entries import MessageReceived, RunConcluded, RunStarted, ToolCall
+from gofer.journal.entries import MessageReceived, RunConcluded, ToolCall
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.journal.memory import MemoryStore
 from gofer.models.model import Answer
@@ -275,7 +275,7 @@ async def test_a_call_in_doubt_parks_the_run_until_it_is_quiet_outside() -> None
     made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
     await made.accept("run1")
     journal, _ = await open_journal("run1", made.store, made.blobs, Pen("crashed", made.worker.services.outside))
-    for entry in (RunStarted("b", private=False), RunConcluded("done", "", "Hello.")):
+    for entry in (await made.started(), RunConcluded("done", "", "Hello.")):
         journal.add(entry)
     journal.add(ToolCall("answer/1", "slack_post_message", "lookup"))
     await journal.commit()
@@ -382,7 +382,7 @@ async def test_what_was_concluded_is_what_is_delivered_even_after_a_crash_before
     pen = Pen("crashed", made.worker.services.outside)
     journal, _ = await open_journal("run1", made.store, made.blobs, pen)
     for entry in (
-        RunStarted("b", private=False),
+        await made.started(),
         RunConcluded("failed", "no model", "I could not finish this: no model"),
     ):
         journal.add(entry)

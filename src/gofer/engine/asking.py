@@ -76,7 +76,8 @@ def put_off(
     if not absent:
         raise RunStopped(str(failures[-1]))
     why = str(absent[-1])
-    left = PUT_OFF_MINUTES * 60_000 - (now_ms - (progress.deferred_since or now_ms))
+    # Time in which nobody would have asked, as when a laptop was closed, does not count.
+    left = PUT_OFF_MINUTES * 60_000 - progress.deferred_ms
     if left <= 0:
         raise RunStopped(f"the model's provider did not answer for {PUT_OFF_MINUTES} minutes: {why}")
     # The exponent has a limit of its own: a run that is woken early is put off more often than the pauses add up to.

@@ -89,9 +89,11 @@ class Permit:
             await self.renew()
 
     async def renew(self) -> None:
-        """Writes a frame that says that something is about to be sent. Raises Fenced."""
-        self.begin()
+        """Writes a frame that says that something is about to be sent. Raises Fenced, TemporaryError."""
+        since = self._clock.monotonic()
         await self._renew()
+        # Only now: a frame that was not written renews nothing.
+        self._since = since
 
 
 class PermittedHttp:
@@ -108,17 +110,22 @@ class PermittedHttp:
 
 
 async def carry_out(
-    tool: Tool[Any], call: Call, arguments: Arguments, permit: Permit, *, fresh: bool
+    tool: Tool[Any], call: Call, arguments: Arguments, permit: Permit, *, fresh: bool, wanted: bool = True
 ) -> Done | Refused | Silence | Unknown:
-    """Makes a call happen, or finds out what became of an earlier attempt when it is not `fresh`."""
+    """Makes a call happen, or finds out what became of an earlier attempt when it is not `fresh`.
+
+    One that is not `wanted` any more is looked for, and not attempted again.
+    """
     guarded = replace(call, http=PermittedHttp(call.http, permit))
     match tool.effect:
         case "read":
             return await _attempt(tool, call, arguments)
         case "keyed":
-            return await _with_its_key(tool, guarded, arguments, fresh)
-        case "lookup":
+            return await _with_its_key(tool, guarded, arguments, fresh) if wanted else Unknown(_LOST)
+        case "lookup" if wanted:
             return await _after_a_look(tool, guarded, arguments, permit, fresh)
+        case "lookup":
+            return await _look(tool, guarded, arguments) or Refused("It did not happen, and is not wanted any more.")
         case "blind" if fresh:
             outcome = await _attempt(tool, guarded, arguments)
             return Unknown(outcome.why) if isinstance(outcome, Silence) else outcome

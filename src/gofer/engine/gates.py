@@ -12,7 +12,7 @@ from gofer.errors import ToolError
 from gofer.messages import ToolAsk
 from gofer.projections.conversation import Conversation
 from gofer.projections.progress import Progress
-from gofer.tools.tool import Tool
+from gofer.tools.tool import ANYWHERE, Tool
 from gofer.workflows.schema import Limits
 
 CALLS_PER_TURN = 64
@@ -106,7 +106,7 @@ def permission(call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]]) -> Per
 
 def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None:
     """Whether an earlier call of the same tool, to the same destination, is one that nobody can tell about."""
-    if (item.tool.name, item.tool.destination(item.arguments)) not in locked:
+    if not {(item.tool.name, item.tool.destination(item.arguments)), (item.tool.name, ANYWHERE)} & set(locked):
         return None
     text = f"Not called: an earlier {item.tool.name} there may have happened, and nobody can tell. Tell the person so."
     return Refused(item.call, text)

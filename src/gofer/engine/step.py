@@ -6,6 +6,7 @@ share a frame. On resume a call with an outcome is answered from the journal, an
 """
 
 import asyncio
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,13 +16,13 @@ from gofer.engine.context import REMARKS, Window
 from gofer.engine.effects import Done, Permit, Refused, Silence, Unknown, carry_out, longest, quiet_seconds
 from gofer.engine.services import Services
 from gofer.engine.term import Term
-from gofer.errors import Cancelled, OutOfTime, RunStopped, TemporaryError, ToolError
+from gofer.errors import Cancelled, Fenced, OutOfTime, RunStopped, TemporaryError, ToolError
 from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.journal.log import Journal
 from gofer.models.model import Answer
 from gofer.projections import conversation, progress
-from gofer.tools.tool import Arguments, Call, Provenance, Tool
+from gofer.tools.tool import ANYWHERE, Arguments, Call, Provenance, Tool
 
 TEXT_LIMIT = 40_000
 """Characters of one tool result that a model is shown at most."""
@@ -58,6 +59,22 @@ class Step:
         recorded = self._journal.add(entry)
         self.progress = progress.fold(self.progress, recorded)
         self.conversation = conversation.fold(self.conversation, recorded)
+
+    async def let_go(self, left: e.RunHandedOver) -> None:
+        """Leaves the run although something failed: with all that is drafted, or, where that cannot be, without."""
+        with contextlib.suppress(TemporaryError, Fenced):
+            try:
+                self.note(left)
+                await self.commit()
+            except TemporaryError:
+                self._journal.discard()
+                self._journal.add(left)
+                await self._journal.commit()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether its worker was told to stop."""
+        return self._term.over
 
     async def commit(self) -> None:
         """Makes everything noted so far durable. Raises Fenced, TemporaryError."""
@@ -142,12 +159,12 @@ class Step:
                     raise ToolError("it is not a tool of this workflow any more")
                 await self.call(Permitted(call, tool, tool.parse(ask.arguments)), provenance)
             except ToolError as error:
-                self.note(self._unknown(call, recorded.tool, error.message_to_model))
+                self.note(self._unknown(call, recorded.tool, error.message_to_model, ANYWHERE))
 
     def give_up_calls(self, why: str) -> None:
         """Calls in doubt that nobody will look for any more are unknown."""
         for call in [call for call in self.progress.in_doubt.values() if call.effect != "read"]:
-            self.note(self._unknown(call.call, call.tool, why))
+            self.note(self._unknown(call.call, call.tool, why, ANYWHERE))
 
     def quiet_left(self, predecessor_is_dead: bool) -> float:
         """Seconds until what a lost predecessor may have sent is sure to be seen; 0 when nothing is in doubt."""
@@ -188,7 +205,9 @@ class Step:
     async def _happen(self, item: Permitted, fresh: bool, provenance: Provenance) -> Outcome:
         began = self._elapsed(0)
         call = self._call(item, provenance)
-        match await carry_out(item.tool, call, item.arguments, self._permit, fresh=fresh):
+        # What was cancelled is not attempted again; telling so is.
+        wanted = self.progress.cancelled is None or self.progress.concluded is not None
+        match await carry_out(item.tool, call, item.arguments, self._permit, fresh=fresh, wanted=wanted):
             case Done(result=done):
                 took = self._elapsed(began)
                 return e.ToolResult(item.call, "ok", cut(done.text), done.summary, done.details or None, took)

@@ -152,9 +152,11 @@ class RunParked:
 
 @dataclass(frozen=True, slots=True)
 class RunHandedOver:
-    """`run.handed_over`: its owner left in good order with nothing under way, so that the next need not wait."""
+    """`run.handed_over`: its owner left in good order and does nothing more for it."""
 
-    why: Literal["deadline"] = "deadline"
+    why: Literal["deadline", "trouble"] = "deadline"
+    """`trouble`: something could not be stored, or its worker stopped in the middle; what was asked for may be asked
+    again, and calls may be in doubt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,10 @@ class Journal:
         """Whether there is anything to commit."""
         return bool(self._draft)
 
+    def discard(self) -> None:
+        """Forgets the draft: what it said was never durable."""
+        self._draft = []
+
     async def commit(self) -> None:
         """Writes the draft as the next frame; nothing happens when it is empty.
 

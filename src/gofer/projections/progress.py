@@ -53,10 +53,12 @@ class Progress:
     cancelled: RunCancelled | None = None
     takeovers: int = 0
     """Owners in a row that left neither in good order nor with anything new done."""
+    troubles: int = 0
+    """Owners in a row that left because something could not be stored, and without anything new done."""
     deferrals: int = 0
     """How often in a row the model was not there."""
-    deferred_since: int = 0
-    """When the first of those was."""
+    deferred_ms: int = 0
+    """How long it was put off for that in all."""
     deferred_why: str = ""
     """What went wrong the last time, for people."""
     asked: str = ""
@@ -111,7 +113,8 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
         case RunOwned() | RunParked() | RunHandedOver() as change:
             _change_hands(state, recorded.at, change)
         case RunStarted() as started:
-            state.started, state.takeovers = started, 0
+            state.started = started
+            _get_on(state)
         case LlmResponse() as response:
             _spend(state, response)
         case ToolCall() as call:
@@ -122,7 +125,7 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
         case ToolResult() as result:
             state.in_doubt.pop(result.call, None)
             state.outcomes[result.call] = result
-            state.takeovers = 0
+            _get_on(state)
         case ToolUnknown() as unknown:
             _lock(state, unknown)
         case CallDeferred() as deferred:
@@ -131,7 +134,8 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
             state.cancelled = state.cancelled or cancelled
             state.taken.add(item)
         case RunConcluded() as concluded:
-            state.concluded, state.takeovers = concluded, 0
+            state.concluded = concluded
+            _get_on(state)
         case RunFinished() as finished:
             state.finished = finished
         case MessageReceived(item=item):
@@ -148,10 +152,12 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
 
 
 def _lock(state: Progress, unknown: ToolUnknown) -> None:
-    if call := state.in_doubt.pop(unknown.call, None):
+    call = state.in_doubt.pop(unknown.call, None)
+    # What the run says of itself is nothing that people have to check.
+    if call and "/" not in call.call:
         state.locked.add((call.tool, unknown.destination))
     state.outcomes[unknown.call] = unknown
-    state.takeovers = 0
+    _get_on(state)
 
 
 def _defer(state: Progress, at: int, deferred: CallDeferred) -> None:
@@ -160,7 +166,7 @@ def _defer(state: Progress, at: int, deferred: CallDeferred) -> None:
     state.waited_ms += max(0, at - state.asked_at) if state.asked_at else 0
     if deferred.until:
         state.deferrals, state.deferred_why = state.deferrals + 1, deferred.why
-        state.deferred_since = state.deferred_since or at
+        state.deferred_ms += max(0, deferred.until - at)
         state.asked, state.asked_at = "", 0
 
 
@@ -169,16 +175,30 @@ def _change_hands(state: Progress, at: int, change: RunOwned | RunParked | RunHa
     lost = isinstance(change, RunOwned)
     if state.owned_at:
         state.owned_before_ms += max(0, (state.last_at if lost else at) - state.owned_at)
-        state.takeovers = state.takeovers + 1 if lost else 0
+        state.takeovers += lost
     state.owned_at = at if lost else 0
     state.parked = change if isinstance(change, RunParked) else None
-    if isinstance(change, RunParked) and change.why == "quiet":
-        state.quiet_until = change.until
+    match change:
+        case RunParked(why="quiet", until=until):
+            # Waiting for what a lost owner sent is nothing new done.
+            state.quiet_until = until
+        case RunHandedOver(why="trouble"):
+            state.troubles += 1
+        case RunParked() | RunHandedOver():
+            _get_on(state)
+        case RunOwned():
+            pass
+
+
+def _get_on(state: Progress) -> None:
+    """Something new was done, so whoever comes next is not at the same point again."""
+    state.takeovers = state.troubles = 0
 
 
 def _spend(state: Progress, response: LlmResponse) -> None:
     state.llm_calls += 1
-    state.deferrals = state.deferred_since = state.takeovers = 0
+    state.deferrals = state.deferred_ms = 0
+    _get_on(state)
     state.usage = Usage(
         state.usage.input_tokens + response.usage.input_tokens,
         state.usage.output_tokens + response.usage.output_tokens,

@@ -71,6 +71,10 @@ class ToolResult:
     """For the code of the run: plain JSON."""
 
 
+ANYWHERE = "*"
+"""The destination of a call that nobody can tell about, and nobody can tell where either: it locks its whole tool."""
+
+
 def _anywhere(arguments: Arguments) -> str:
     return ""
 

@@ -221,3 +221,10 @@ async def test_an_owner_that_finds_a_parked_run_takes_it_up() -> None:
     assert step.progress.parked is None
     await step.commit()
     assert [type(item.entry) for item in await made.journal()][-1] is RunOwned
+
+
+async def test_a_laptop_that_was_closed_for_days_has_not_waited_for_its_model_all_that_time() -> None:
+    made = chained(*[TemporaryError("busy")] * 3, says("Here I am."), models=("m",))
+    assert await work(made) == "parked"
+    made.clock.advance(3 * 86_400)
+    assert await work(made, "days later") == "Here I am."

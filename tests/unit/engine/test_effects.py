@@ -6,11 +6,13 @@ from engine_room import PROVENANCE, Room, Said, room
 from gofer.engine.effects import Patience, Permit, PermittedHttp
 from gofer.engine.step import Permitted
 from gofer.errors import ConfigError, Fenced, TemporaryError, ToolError
-from gofer.journal.entries import PermitRenewed, RunOwned, ToolResult, ToolUnknown
+from gofer.journal.entries import PermitRenewed, RunCancelled, RunOwned, ToolCall, ToolResult, ToolUnknown
+from gofer.journal.log import Pen, open_journal
+from gofer.journal.memory import MemoryStore
 from gofer.outside import HttpRequest, HttpResponse
 from gofer.tools.tool import Call, Tool
 from gofer.tools.tool import ToolResult as Result
-from stand_ins import AnsweringHttp
+from stand_ins import AnsweringHttp, make_outside
 
 pytestmark = pytest.mark.anyio
 
@@ -151,3 +153,59 @@ def test_a_tool_that_needs_a_look_and_has_none_does_not_load() -> None:
         Tool("t", "", "lookup", Said, act)
     with pytest.raises(ConfigError, match="`look` goes with `lookup`"):
         Tool("t", "", "blind", Said, act, look=look)
+
+
+async def test_a_frame_that_could_not_be_written_renews_no_permit() -> None:
+    """A worker freezes right before it sends; another owner ends the run; the store is throttled once when it wakes."""
+    sent: list[bytes] = []
+
+    def pager(url: str, content: bytes) -> dict[str, object]:
+        sent.append(content)
+        return {}
+
+    class ThrottledOnce(MemoryStore):
+        throttled = False
+
+        async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+            if self.throttled:
+                self.throttled = False
+                raise TemporaryError("throttled")
+            return await super().create(run, n, frame)
+
+    store = ThrottledOnce()
+    made = room()
+    made.http, made.store = AnsweringHttp(pager), store
+
+    frozen = False
+
+    async def page(call: Call, said: Said) -> Result:
+        nonlocal frozen
+        if not frozen:
+            frozen = True
+            made.clock.advance(100)
+            other = Pen("other", make_outside(made.clock))
+            journal, _ = await open_journal("run1", store, made.blobs, other)
+            journal.add(RunOwned())
+            await journal.commit()
+            store.throttled = True
+        await call.http.send(HttpRequest("POST", "http://pager/page", content=b"page"))
+        return Result("paged", "paged")
+
+    made.tool("page", "keyed", page)
+    step = await made.step()
+    with pytest.raises(Fenced):
+        await step.call(Permitted("1.0", made.tools["page"], Said(text="it")), PROVENANCE)
+    assert sent == []
+
+
+@pytest.mark.parametrize(("effect", "kind"), [("lookup", ToolResult), ("keyed", ToolUnknown)])
+async def test_what_was_cancelled_while_it_was_in_doubt_is_not_attempted_again(effect: str, kind: type) -> None:
+    made = room()
+    made.tool("ticket", effect)
+    step = await made.step("lost")
+    step.note(ToolCall("1.0", "ticket", effect))
+    await step.commit()
+    step = await made.step("next")
+    step.note(RunCancelled("Ada"))
+    outcome = await step.call(Permitted("1.0", made.tools["ticket"], Said(text="new laptop")), PROVENANCE)
+    assert (made.acted, type(outcome)) == ([], kind)
