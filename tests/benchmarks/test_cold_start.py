@@ -72,9 +72,7 @@ def test_the_dearest_modules_on_the_way() -> None:
             times.setdefault(name, []).append(int(own))
     medians = {name: median(found) / 1000 for name, found in times.items()}
     dearest = sorted(medians, key=lambda name: -medians[name])[:TOP]
-    print(
-        f"\n{len(medians)} modules to the first 2xx on SQLite; the {TOP} dearest by their own time, and Gofer's all (ms)"
-    )
+    print(f"\n{len(medians)} modules to the first 2xx; the {TOP} dearest by their own time, and all of Gofer's (ms)")
     for name in dearest:
         print(f"  {name:44} {medians[name]:6.2f}")
     own = sum(took for name, took in medians.items() if name.startswith("gofer"))
