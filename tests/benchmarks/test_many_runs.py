@@ -56,4 +56,3 @@ def test_many_runs_at_once(tmp_path: Path) -> None:
         )
     each = {runs: median(one["cpu"] for one in found) / runs for runs, found in timed.items()}
     print(f"  CPU of a run among {RUNS[-1]} to one among {RUNS[0]}: {each[RUNS[-1]] / each[RUNS[0]]:.2f}")
-    assert counted[RUNS[-1]]["written"] <= counted[RUNS[0]]["written"] * RUNS[-1] / RUNS[0]
