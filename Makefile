@@ -42,7 +42,7 @@ test-long: .venv/.dev ## 100,000 simulated schedules, about three hours
 reliability: .venv/.dev ## make the table of docs/reliability.md anew
 	PYTHONPATH=tests:tests/survival $(BIN)/python tests/survival/report.py 2000
 
-bench: .venv/.dev ## benchmarks: ratios against a bare loop, printed
+bench: .venv/.dev ## benchmarks: ratios against a bare loop, and figures of this machine, printed
 	$(RUN) pytest tests/benchmarks -s -p no:cacheprovider --benchmarks $(ARGS)
 
 lock: .venv/.dev ## resolve dependencies anew into the lock files

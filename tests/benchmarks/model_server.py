@@ -1,6 +1,7 @@
 """A model server in a process of its own that costs as little as possible: raw HTTP/1.1 over asyncio.
 
-It asks for one `look` per turn until the conversation holds `turns` answers, then says that it is done.
+It asks for one `look` per turn until the conversation holds `turns` answers, then says that it is done. Each answer
+takes the seconds it is told to take.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ def response(turn: int, turns: int) -> bytes:
     return head.encode() + body
 
 
-async def main(turns: int) -> None:
+async def main(turns: int, seconds: float) -> None:
     answers = [response(turn, turns) for turn in range(turns + 1)]
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -33,15 +34,17 @@ async def main(turns: int) -> None:
                 length = next(int(line[15:]) for line in lines if line.startswith(b"content-length"))
                 body = await reader.readexactly(length)
                 turn = body.count(b'"role":"assistant"') + body.count(b'"role": "assistant"')
+                if seconds:
+                    await asyncio.sleep(seconds)
                 writer.write(answers[min(turn, turns)])
                 await writer.drain()
         except asyncio.IncompleteReadError:
             writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, limit=2**26)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, limit=2**26, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1])))
+    asyncio.run(main(int(sys.argv[1]), float(sys.argv[2])))

@@ -36,9 +36,10 @@ SYSTEM = "You are a test. Look thirty times, then say that you are done."
 
 
 @asynccontextmanager
-async def model_server(turns: int) -> AsyncIterator[str]:
+async def model_server(turns: int, seconds: float = 0.0) -> AsyncIterator[str]:
     script = Path(__file__).with_name("model_server.py")
-    process = subprocess.Popen([sys.executable, str(script), str(turns)], stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, str(script), str(turns), str(seconds)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         yield f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"

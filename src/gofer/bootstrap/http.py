@@ -1,7 +1,8 @@
 """How do tools reach the network? One shared client, without redirects, with hard limits on time and size."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import ssl
+from collections.abc import AsyncIterator, Callable
 
 import httpx2
 
@@ -12,11 +13,16 @@ RESPONSE_LIMIT = 20_000_000
 """Bytes of any response that are read at most, whoever asked."""
 
 
-class _LimitedBody(httpx2.AsyncByteStream):
-    """A body that breaks off when it grows beyond the limit."""
+POOLS, POOL_SIZE = 8, 25
+"""Pools of connections, and connections of each: for every request a pool looks at each idle one it has."""
 
-    def __init__(self, body: httpx2.AsyncByteStream) -> None:
+
+class _LimitedBody(httpx2.AsyncByteStream):
+    """A body that breaks off when it grows beyond the limit, and says once when it is closed."""
+
+    def __init__(self, body: httpx2.AsyncByteStream, closed: Callable[[], None]) -> None:
         self._body = body
+        self._closed = closed
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         read = 0
@@ -27,26 +33,57 @@ class _LimitedBody(httpx2.AsyncByteStream):
             yield chunk
 
     async def aclose(self) -> None:
+        closed, self._closed = self._closed, _nothing
+        closed()
         await self._body.aclose()
 
 
-class _LimitedTransport(httpx2.AsyncHTTPTransport):
+class _Pool(httpx2.AsyncHTTPTransport):
     """Sends as usual; what comes back is limited."""
 
+    def __init__(self, trusted: ssl.SSLContext) -> None:
+        super().__init__(verify=trusted, limits=httpx2.Limits(max_connections=POOL_SIZE), trust_env=False)
+        self.busy = 0
+        """Requests whose answer was not read to its end yet."""
+
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        response = await super().handle_async_request(request)
+        self.busy += 1
+        try:
+            response = await super().handle_async_request(request)
+        except BaseException:
+            self._free()
+            raise
         if request.headers.get("accept-encoding") == "identity":
             # Compressed all the same: a few kilobytes could unpack into gigabytes, so nothing is unpacked.
             response.headers.pop("content-encoding", None)
         if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _LimitedBody(response.stream)
+            response.stream = _LimitedBody(response.stream, self._free)
         return response
+
+    def _free(self) -> None:
+        self.busy -= 1
+
+
+class _Pools(httpx2.AsyncBaseTransport):
+    """Each request goes to the first pool with room, so that connections are used again."""
+
+    def __init__(self) -> None:
+        trusted = httpx2.create_ssl_context(trust_env=False)
+        self._pools = [_Pool(trusted) for _ in range(POOLS)]
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        room = (pool for pool in self._pools if pool.busy < POOL_SIZE)
+        pool = next(room, None) or min(self._pools, key=lambda pool: pool.busy)
+        return await pool.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        for pool in self._pools:
+            await pool.aclose()
 
 
 def http_client() -> httpx2.AsyncClient:
     """The one client of a process; whoever builds it closes it."""
-    transport = _LimitedTransport(limits=httpx2.Limits(max_connections=200), trust_env=False)
-    return httpx2.AsyncClient(transport=transport, follow_redirects=False, trust_env=False)
+    return httpx2.AsyncClient(transport=_Pools(), follow_redirects=False, trust_env=False)
 
 
 class SharedHttp:
@@ -83,3 +120,7 @@ async def _read(response: httpx2.Response, limit: int) -> bytes:
         if len(body) > limit:
             raise TemporaryError(f"the answer is larger than {limit} bytes")
     return bytes(body)
+
+
+def _nothing() -> None:
+    """What a body says when it is closed again."""

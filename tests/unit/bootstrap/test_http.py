@@ -1,4 +1,5 @@
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -78,3 +79,71 @@ async def test_nobody_there_means_try_later() -> None:
     async with somewhere() as (http, _):
         with pytest.raises(TemporaryError, match="ConnectError"):
             await http.send(HttpRequest("GET", "http://127.0.0.1:1/", {}, timeout=5))
+
+
+class Crowd:
+    """A server that answers nobody before so many have asked, and knows who called from where."""
+
+    def __init__(self, size: int) -> None:
+        self.all_here = asyncio.Barrier(size)
+        self.callers: list[tuple[str, int]] = []
+
+    async def answer(self, request: Request) -> Response:
+        assert request.client is not None
+        self.callers.append((request.client.host, request.client.port))
+        await self.all_here.wait()
+        return Response(b"here")
+
+
+async def together(http: SharedHttp, url: str, size: int) -> None:
+    answers = await asyncio.gather(
+        *(http.send(HttpRequest("GET", f"{url}/crowd", {}, timeout=10)) for _ in range(size))
+    )
+    assert {answer.body for answer in answers} == {b"here"}
+
+
+@asynccontextmanager
+async def a_crowd(size: int) -> AsyncIterator[tuple[SharedHttp, str, Crowd]]:
+    crowd = Crowd(size)
+    app = Starlette(routes=[Route("/crowd", crowd.answer), *ROUTES])
+    async with serve(app, grace_seconds=0) as url, http_client() as client:
+        yield SharedHttp(client), url, crowd
+
+
+async def test_two_hundred_requests_are_under_way_at_once_and_their_connections_used_again() -> None:
+    async with a_crowd(200) as (http, url, crowd):
+        await together(http, url, 200)
+        await together(http, url, 200)
+    assert len(crowd.callers) == 400
+    assert len(set(crowd.callers)) == 200
+
+
+async def test_a_request_that_was_given_up_leaves_its_place_to_others() -> None:
+    async with a_crowd(200) as (http, url, _):
+        for _ in range(3):
+            gone = [http.send(HttpRequest("GET", f"{url}/sleep", {}, timeout=0.2)) for _ in range(100)]
+            await asyncio.gather(*gone, return_exceptions=True)
+        await together(http, url, 200)
+
+
+async def functions_called_by_a_request(idle: int) -> int:
+    """How many functions are called for one more request when so many connections are open and idle."""
+    async with a_crowd(idle) as (http, url, _):
+        await together(http, url, idle)
+        called = 0
+
+        def count(frame: object, kind: str, argument: object) -> None:
+            nonlocal called
+            called += kind == "call"
+
+        sys.setprofile(count)
+        try:
+            await http.send(HttpRequest("POST", f"{url}/echo", {"X-Say": "hi"}, timeout=5))
+        finally:
+            sys.setprofile(None)
+    return called
+
+
+async def test_a_request_costs_no_more_for_the_connections_that_others_left_open() -> None:
+    few, many = await functions_called_by_a_request(25), await functions_called_by_a_request(200)
+    assert many <= few * 1.2

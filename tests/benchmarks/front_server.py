@@ -1,0 +1,32 @@
+"""The real HTTP front over the embedded state, in a process of its own.
+
+It prints its address; at the end of its input it prints the CPU seconds it took since and stops.
+"""
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+
+from traffic import ROOT, front_of
+
+from gofer.bootstrap.state import open_state
+from gofer.local.front import front
+from gofer.local.pages import Pages
+from gofer.local.server import serve
+from gofer.outside import SystemClock
+from gofer.workflows.load import load_catalog
+
+
+async def main(folder: Path) -> None:
+    with open_state(folder, SystemClock()) as state:
+        pages = Pages(state.store, state.blobs, load_catalog(ROOT / "agents"))
+        async with serve(front(front_of(state.store, state.queue), pages)) as url:
+            print(url, flush=True)
+            began = time.process_time()
+            await asyncio.to_thread(sys.stdin.read)
+            print(time.process_time() - began, flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1])))

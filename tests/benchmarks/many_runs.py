@@ -1,0 +1,101 @@
+"""Many runs at once in one worker process over SQLite: a model on loopback, tools that answer at once.
+
+Prints one JSON object: seconds of wall clock and CPU, the peak of memory in MB before and after, and transactions
+that wrote something, which are counted only when asked for because counting costs time.
+"""
+
+import asyncio
+import contextlib
+import json
+import re
+import resource
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from traffic import Transactions, front_of, mentions, system
+
+from engine_room import Said
+from gofer.blobs.directory import DirectoryBlobs
+from gofer.bootstrap.http import http_client
+from gofer.bootstrap.settings import read_settings
+from gofer.bootstrap.worker import build_model
+from gofer.database import Database
+from gofer.journal import sqlite as journal
+from gofer.journal.sqlite import SqliteStore
+from gofer.outside import SystemClock
+from gofer.queue import sqlite as queue
+from gofer.queue.doorbell import Doorbell
+from gofer.queue.sqlite import SqliteQueue
+from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.worker import Worker
+from office import Office, office
+
+
+class Counting(SqliteQueue):
+    """Says when so many bells were answered."""
+
+    def expect(self, bells: int) -> None:
+        self.left, self.silent = bells, asyncio.Event()
+
+    async def acknowledge(self, bell: Doorbell) -> None:
+        await super().acknowledge(bell)
+        self.left -= 1
+        if not self.left:
+            self.silent.set()
+
+
+async def look(call: Call, said: Said) -> ToolResult:
+    return ToolResult(f"{said.text}: {'x' * 200}", "looked")
+
+
+def staffed(made: Office, store: SqliteStore, bells: SqliteQueue, blobs: DirectoryBlobs, runs: int) -> Worker:
+    """The worker of an office, over real stores, with the tool that the model asks for."""
+    made.grant("look")
+    worker = made.worker
+    tools = {**worker.services.tools, "look": Tool("look", "looks", "read", Said, look)}
+    services = replace(worker.services, store=store, blobs=blobs, tools=tools, outside=system())
+    return replace(worker, services=services, queue=bells, concurrency=runs)
+
+
+async def play(runs: int, base_url: str, folder: Path, counted: Transactions | None) -> dict[str, float]:
+    database = Database(folder / "gofer.db", journal.SCHEMA + queue.SCHEMA)
+    store, bells = SqliteStore(database), Counting(database, SystemClock())
+    front = front_of(store, bells)
+    for reply in await asyncio.gather(*map(front.receive, mentions(0, runs))):
+        assert reply.body == b"Accepted."
+    async with http_client() as http:
+        made = office()
+        made.model = build_model(read_settings({"OPENAI_BASE_URL": base_url}), http)  # type: ignore[assignment]
+        made.__post_init__()
+        worker = staffed(made, store, bells, DirectoryBlobs(folder / "blobs"), runs)
+        bells.expect(runs)
+        if counted:
+            await database.run(counted.watch)
+        peak, wall, cpu = memory(), time.perf_counter(), time.process_time()
+        serving = asyncio.create_task(worker.serve())
+        await bells.silent.wait()
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+    heads = await store.heads(runs)
+    assert [head.status for head in heads] == ["done"] * runs, {(head.status, head.reason) for head in heads}
+    database.close()
+    return {"wall": wall, "cpu": cpu, "before": peak, "peak": memory(), "written": counted.written if counted else 0}
+
+
+def memory() -> float:
+    """The most this process ever held, in MB."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        # Where there is one: getrusage also counts what the parent held when it started this process.
+        return int(re.findall(r"VmHWM:\s+(\d+) kB", status.read_text())[0]) * 1024 / 1e6
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(KeyboardInterrupt):
+        counting = Transactions() if sys.argv[4] == "count" else None
+        print(json.dumps(asyncio.run(play(int(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), counting))))

@@ -1,0 +1,172 @@
+"""How long does a signed mention take to its 2xx on SQLite, and how many are taken in a second?
+
+Beside them stands what the disk needs for one small write that waits for it: an event makes three of them, and
+events that come together share theirs. Nothing here asserts a time; that every event is accepted is asserted.
+"""
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from urllib.parse import urlsplit
+
+import pytest
+from traffic import Transactions, front_of, mentions, percentile
+
+from gofer.bootstrap.state import open_state
+from gofer.database import Database
+from gofer.dispatch import Ingress
+from gofer.journal import sqlite as journal
+from gofer.journal.sqlite import SqliteStore
+from gofer.outside import SystemClock
+from gofer.queue import sqlite as queue
+from gofer.queue.sqlite import SqliteQueue
+from gofer.triggers.door import RawRequest, Reply
+
+ROUNDS = 5
+EVENTS = 320
+"""Per round."""
+WORKFLOWS = (10, 1_000, 10_000)
+AT_ONCE = (1, 64)
+
+ACCEPTED = Reply(200, b"Accepted.")
+
+Send = Callable[[RawRequest], Awaitable[None]]
+
+
+@dataclass
+class Measured:
+    """Seconds of each event, and of wall clock and CPU for all events of each round."""
+
+    each: list[float] = field(default_factory=list)
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+    def line(self) -> str:
+        cpu = f"{median(self.cpu) * 1000 / EVENTS:6.2f} ms CPU an event" if self.cpu else ""
+        return (
+            f"p50 {percentile(self.each, 50) * 1000:7.2f} ms  p99 {percentile(self.each, 99) * 1000:7.2f} ms"
+            f"  {EVENTS / median(self.wall):6.0f} events/s  {cpu}"
+        )
+
+
+async def flow(requests: Sequence[RawRequest], senders: Sequence[Send], measured: Measured) -> None:
+    """Sends all requests, each sender one after the other."""
+    left = iter(requests)
+
+    async def work(send: Send) -> None:
+        for request in left:
+            began = time.perf_counter()
+            await send(request)
+            measured.each.append(time.perf_counter() - began)
+
+    began, cpu = time.perf_counter(), time.process_time()
+    await asyncio.gather(*map(work, senders))
+    measured.wall.append(time.perf_counter() - began)
+    measured.cpu.append(time.process_time() - cpu)
+
+
+def into(ingress: Ingress) -> Send:
+    async def send(request: RawRequest) -> None:
+        assert await ingress.receive(request) == ACCEPTED
+
+    return send
+
+
+def test_a_raw_request_to_its_2xx(tmp_path: Path) -> None:
+    measured = {(workflows, at_once): Measured() for workflows in WORKFLOWS for at_once in AT_ONCE}
+
+    async def play() -> None:
+        with open_state(tmp_path, SystemClock()) as state:
+            fronts = {workflows: into(front_of(state.store, state.queue, workflows)) for workflows in WORKFLOWS}
+            await flow(mentions(0, EVENTS), [fronts[10]] * 8, Measured())
+            # All take turns, so that a busy machine is busy for all of them.
+            for turn, (workflows, at_once) in enumerate(list(measured) * ROUNDS, start=1):
+                requests = mentions(turn * EVENTS, EVENTS)
+                await flow(requests, [fronts[workflows]] * at_once, measured[workflows, at_once])
+
+    asyncio.run(play())
+    print(f"\nraw request to 2xx on SQLite, {EVENTS} events a round, {ROUNDS} rounds, {disk(tmp_path)}")
+    for (workflows, at_once), found in measured.items():
+        print(f"  {workflows:6} workflows, {at_once:2} at once: {found.line()}")
+    for at_once in AT_ONCE:
+        grown = median(measured[10_000, at_once].cpu) / median(measured[10, at_once].cpu)
+        print(f"  CPU of an event with 10,000 workflows to one with 10, {at_once:2} at once: {grown:.2f}")
+
+
+@pytest.mark.parametrize("at_once", AT_ONCE)
+def test_events_that_come_together_share_their_transactions(tmp_path: Path, at_once: int) -> None:
+    counted = Transactions()
+
+    async def play() -> None:
+        database = Database(tmp_path / "gofer.db", journal.SCHEMA + queue.SCHEMA)
+        await database.run(counted.watch)
+        front = front_of(SqliteStore(database), SqliteQueue(database, SystemClock()))
+        await flow(mentions(0, EVENTS), [into(front)] * at_once, Measured())
+        database.close()
+
+    asyncio.run(play())
+    print(f"\ntransactions an event, {at_once} at once: {counted.written / EVENTS:.2f}")
+    # How many share one is a matter of luck; that some do is not.
+    assert counted.written == 3 * EVENTS if at_once == 1 else counted.written < EVENTS
+
+
+def test_the_same_through_the_local_http_front(tmp_path: Path) -> None:
+    print("\nthe same through the HTTP front in a process of its own")
+    for at_once in AT_ONCE:
+        folder, measured = tmp_path / str(at_once), Measured()
+        folder.mkdir()
+        script = Path(__file__).with_name("front_server.py")
+        environment = {**os.environ, "PYTHONPATH": f"{script.parent}:{script.parents[1]}"}
+        with subprocess.Popen(
+            [sys.executable, str(script), str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        ) as process:
+            assert process.stdout is not None
+            url = process.stdout.readline().strip()
+            asyncio.run(visit(url, at_once, measured))
+            cpu, _ = process.communicate()
+        measured.cpu = [float(cpu) / ROUNDS]
+        print(f"  {at_once:2} at once: {measured.line()}")
+
+
+async def visit(url: str, at_once: int, measured: Measured) -> None:
+    """All rounds over as many connections that stay open."""
+    address = urlsplit(url)
+    lines = [await asyncio.open_connection(address.hostname, address.port) for _ in range(at_once)]
+    for turn in range(ROUNDS):
+        await flow(mentions(turn * EVENTS, EVENTS), [over(*line) for line in lines], measured)
+    measured.cpu.clear()  # of this process, which only sent
+    for _, writer in lines:
+        writer.close()
+
+
+def over(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Send:
+    async def send(request: RawRequest) -> None:
+        head = "".join(f"{name}: {value}\r\n" for name, value in request.headers)
+        writer.write(f"{request.method} {request.path} HTTP/1.1\r\n{head}\r\n".encode() + request.body)
+        answer = await reader.readuntil(b"\r\n\r\n")
+        assert answer.startswith(b"HTTP/1.1 200 ")
+        assert await reader.readexactly(len(ACCEPTED.body)) == ACCEPTED.body
+
+    return send
+
+
+def disk(folder: Path) -> str:
+    """What one write of a page that waits for the disk takes there."""
+    times: list[float] = []
+    with (folder / "disk").open("wb") as file:
+        for _ in range(100):
+            began = time.perf_counter()
+            os.write(file.fileno(), b"x" * 4096)
+            os.fdatasync(file.fileno())
+            times.append(time.perf_counter() - began)
+    return f"one synced write {median(times) * 1000:.2f} ms"

@@ -1,0 +1,80 @@
+"""What the benchmarks send and count: signed mentions, times, and the transactions of a database."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gofer.bootstrap.ingress import build_ingress
+from gofer.bootstrap.settings import read_settings
+from gofer.dispatch import Ingress
+from gofer.journal.store import Store
+from gofer.outside import Outside, SystemClock, random_id, random_key
+from gofer.queue.doorbell import Queue
+from gofer.secret import Secret
+from gofer.triggers.door import RawRequest
+from gofer.triggers.slack import sign
+from stand_ins import AnsweringHttp, make_outside, unreachable
+
+ROOT = Path(__file__).parents[2]
+SECRET = "a signing secret"
+MENTION = json.loads((ROOT / "tests" / "events" / "slack_app_mention.json").read_text())
+
+
+def mentions(first: int, count: int) -> list[RawRequest]:
+    """Signed deliveries of as many mentions, each in a thread of its own, by their number."""
+    return [_mention(first + i) for i in range(count)]
+
+
+def _mention(n: int) -> RawRequest:
+    ts = f"1795240812.{n:06}"
+    event = {**MENTION["event"], "ts": ts, "event_ts": ts, "channel_type": "channel"}
+    body = json.dumps({**MENTION, "event": event, "event_id": f"Ev{n:010}"}).encode()
+    at = str(int(time.time()))
+    headers = [
+        ("host", "gofer.example.com"),
+        ("content-type", "application/json"),
+        ("content-length", str(len(body))),
+        ("x-slack-request-timestamp", at),
+        ("x-slack-signature", sign(Secret(SECRET), at, body)),
+    ]
+    return RawRequest("POST", "/slack/events", headers, body)
+
+
+def system() -> Outside:
+    """The machine's own clocks and chance, and no network."""
+    return Outside(AnsweringHttp(unreachable), SystemClock(), random_id, make_outside().random, random_key)
+
+
+def front_of(store: Store, queue: Queue, workflows: int = 1) -> Ingress:
+    """A front over given stores, with so many workflows loaded, one of which a mention starts."""
+    kinds = {f"other.kind{i}": [f"workflow-{i}"] for i in range(workflows - 1)}
+    routes: object = json.loads(json.dumps({**kinds, "slack.mention": ["answer-here"]}))
+    settings = read_settings({"SLACK_SIGNING_SECRET": SECRET})
+    return build_ingress(settings, routes, store, queue, Secret("k" * 64), system())
+
+
+@dataclass
+class Transactions:
+    """Counts the transactions of a connection that wrote something: each waits for the disk once."""
+
+    written: int = 0
+    _writes: bool = field(default=False)
+
+    def watch(self, connection: sqlite3.Connection) -> None:
+        """Begins; costs time, so that nothing is timed meanwhile."""
+        connection.set_trace_callback(self._see)
+
+    def _see(self, statement: str) -> None:
+        if statement.startswith(("INSERT", "UPDATE", "DELETE")):
+            self._writes = True
+        elif statement == "COMMIT":
+            self.written += self._writes
+            self._writes = False
+
+
+def percentile(times: Sequence[float], percent: int) -> float:
+    """The time that so many percent of all stay under."""
+    return sorted(times)[min(len(times) - 1, len(times) * percent // 100)]
