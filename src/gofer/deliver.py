@@ -6,6 +6,7 @@ step like any other (`answer/1`): a run cannot end without its answer having arr
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from gofer.engine.asking import PUT_OFF_MINUTES
@@ -33,8 +34,9 @@ def conclude(ending: Ending, progress: Progress) -> RunConcluded:
     """The end of the work as it is recorded and told; a call that nobody can tell about needs a person's attention."""
     if ending.status == "done" and progress.locked:
         tools = ", ".join(sorted({tool for tool, _ in progress.locked}))
-        ending = Ending("needs_attention", ending.answer, f"nobody can tell whether {tools} took effect")
-    return RunConcluded(ending.status, ending.reason, spoken(ending))
+        reason = f"nobody can tell whether {tools} took effect"
+        ending = replace(ending, status="needs_attention", reason=reason)
+    return RunConcluded(ending.status, ending.reason, spoken(ending), ending.output)
 
 
 async def announce(step: Step, event: Event, reply: Reply, provenance: Provenance) -> None:

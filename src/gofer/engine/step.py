@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gofer.engine import asking
-from gofer.engine.context import REMARKS, Window
+from gofer.engine.context import Window
 from gofer.engine.effects import Done, Permit, Refused, Silence, Unknown, carry_out, longest, quiet_seconds
 from gofer.engine.services import Services
 from gofer.engine.term import Term
@@ -94,18 +94,18 @@ class Step:
             await self.commit()
             began = self._elapsed(0)
             try:
-                return self._hear(await asking.answer(self.services, body, timeout), began)
+                return self._hear(await asking.answer(self.services, body, timeout), began, window)
             except (TemporaryError, RunStopped) as error:
                 failures.append(error)
         deferred = asking.put_off(failures, self.progress, self.services.patience.pause, self.now_ms())
         self.note(deferred)
         raise asking.Parked(e.RunParked("model", deferred.until))
 
-    def _hear(self, answer: Answer, began: int) -> None:
+    def _hear(self, answer: Answer, began: int, window: Window) -> None:
         cost = self.services.prices.cost(answer.model, answer.usage)
         took = self._elapsed(began)
         self.note(e.LlmResponse(answer.text, answer.asks, answer.finish, answer.model, answer.usage, cost, took))
-        if remark := REMARKS.get(self.conversation.flaw):
+        if remark := window.remark(self.conversation):
             # In the frame of the answer: it leaves no other trace in the history.
             self.note(e.MessageReceived(remark))
 

@@ -175,6 +175,8 @@ class RunConcluded:
     reason: str
     text: str
     """The answer, or the honest reason why there is none, as people will read it."""
+    output: Mapping[str, object] | None = None
+    """The answer as the value that the workflow's `output` asks for."""
 
 
 @dataclass(frozen=True, slots=True)

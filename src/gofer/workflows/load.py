@@ -1,14 +1,16 @@
 """How do the files of `agents/` become workflows that can run?"""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import yaml
 from pydantic import ValidationError
 
 from gofer.errors import ConfigError
+from gofer.workflows.output import check_schema, instructions
 from gofer.workflows.schema import Defaults, Strict, Workflow
 
 DEFAULTS = "defaults.yaml"
@@ -22,7 +24,7 @@ class Loaded:
     name: str
     workflow: Workflow
     system: str
-    """The preamble and the prompt, as the model reads them."""
+    """The preamble, the prompt and the form of the answer, as the model reads them."""
     prompt_file: str
     """Path of the prompt below the repository, for people."""
     models: tuple[str, ...]
@@ -60,16 +62,30 @@ def _load(path: Path, defaults: Defaults, preamble: str) -> Loaded:
     workflow = _read(path, Workflow)
     # Limits are merged key by key: a file that sets `usd` keeps the other defaults of the house.
     limits = defaults.limits.model_copy(update=workflow.limits.model_dump(exclude_unset=True))
-    workflow = workflow.model_copy(update={"limits": limits})
+    output = _output(path, workflow.output)
+    workflow = workflow.model_copy(update={"limits": limits, "output": output})
     prompt = path.parent / (workflow.prompt or f"{path.stem}.md")
-    text = _text(prompt, "prompt")
+    parts = [preamble, _text(prompt, "prompt"), instructions(output) if output is not None else ""]
     return Loaded(
         name=path.stem,
         workflow=workflow,
-        system=f"{preamble.strip()}\n\n{text.strip()}".strip(),
+        system="\n\n".join(part.strip() for part in parts if part.strip()),
         prompt_file=f"{path.parent.name}/{prompt.name}",
         models=defaults.models.get(workflow.model.name, (workflow.model.name,)),
     )
+
+
+def _output(path: Path, output: object) -> Mapping[str, object] | None:
+    """The schema of a workflow, from a file of its own when it names one."""
+    if not isinstance(output, str):
+        return cast(Mapping[str, object] | None, output)
+    file = path.parent / output
+    try:
+        schema: object = json.loads(_text(file, "schema"))
+        check_schema(schema)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{file}: {error}.") from error
+    return cast(Mapping[str, object], schema)
 
 
 def _read(path: Path, form: type[F]) -> F:

@@ -3,8 +3,10 @@
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from gofer.canonical import as_list, as_object
+from gofer.workflows.output import check_schema
 
 EventKind = Literal["slack.mention"]
 """What can start a workflow."""
@@ -64,6 +66,8 @@ class Workflow(Strict):
     """The only tools its runs may call, by the name the model sees."""
     reply: Reply = "thread"
     """Where the answer goes."""
+    output: object = None
+    """The form its answer must have: a JSON Schema, or the name of a .json file beside this one; none means text."""
     limits: Limits = Limits()
     """What one run may use at most."""
 
@@ -72,6 +76,17 @@ class Workflow(Strict):
     def _kinds(cls, value: object) -> object:
         """`- slack.mention` and `- slack.mention: {}` say the same."""
         return [_bare(item) for item in as_list(value)] or value
+
+    @field_validator("output")
+    @classmethod
+    def _schema(cls, value: object) -> object:
+        """A name is looked up by the loader."""
+        if value is not None and not isinstance(value, str):
+            try:
+                check_schema(value)
+            except ValueError as error:
+                raise PydanticCustomError("schema", "{why}", {"why": str(error)}) from error
+        return value
 
     @field_validator("model", mode="before")
     @classmethod
