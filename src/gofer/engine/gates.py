@@ -12,11 +12,14 @@ from gofer.errors import ToolError
 from gofer.messages import ToolAsk
 from gofer.projections.conversation import Conversation
 from gofer.projections.progress import Progress
+from gofer.projections.repetition import Repetition
 from gofer.tools.tool import Tool
 from gofer.workflows.schema import Limits
 
 CALLS_PER_TURN = 64
 """Tool calls of one model answer that are looked at; the rest are refused."""
+REPETITIONS = 2
+"""How often in a row the same call may give the same before it is refused."""
 STRIKES = 3
 """Answers in a row of which nothing is of use before a run ends."""
 _QUOTED = 300
@@ -104,6 +107,15 @@ def permission(call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]]) -> Per
         return Permitted(call, tool, tool.parse(ask.arguments))
     except ToolError as error:
         return Refused(call, error.message_to_model)
+
+
+def repeated(call: str, ask: ToolAsk, repetition: Repetition) -> Refused | None:
+    """Whether the same call gave the same again and again, with nothing new since, so that it would once more."""
+    if repetition.fruitless(ask) < REPETITIONS:
+        return None
+    text = f"Not called: {ask.tool} gave the same for these arguments {REPETITIONS} times, and nothing is new since."
+    hint = "What it gave stands above. Call it in another way, call another tool, or answer with what you have."
+    return Refused(call, f"{text} {hint}")
 
 
 def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None:

@@ -75,7 +75,7 @@ async def _turn(
     await step.settle(granted, provenance)
     permitted: list[Permitted] = []
     for call, ask in step.conversation.open.items():
-        match gates.permission(call, ask, granted):
+        match gates.repeated(call, ask, step.repetition) or gates.permission(call, ask, granted):
             case Permitted() as allowed:
                 permitted.append(allowed)
             case gates.Refused(call=refused, text=text):

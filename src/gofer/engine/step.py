@@ -20,7 +20,7 @@ from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.journal.log import Journal
 from gofer.models.model import Answer
-from gofer.projections import conversation, progress
+from gofer.projections import conversation, progress, repetition
 from gofer.tools.tool import Arguments, Call, Provenance, Tool
 
 TEXT_LIMIT = 40_000
@@ -50,6 +50,7 @@ class Step:
         self._begun = False
         self.progress = progress.project(entries)
         self.conversation = conversation.project(entries)
+        self.repetition = repetition.project(entries)
         self._journal = journal
         self._permit = Permit(services.outside.clock, services.patience, self._renew_permit)
 
@@ -58,6 +59,7 @@ class Step:
         recorded = self._journal.add(entry)
         self.progress = progress.fold(self.progress, recorded)
         self.conversation = conversation.fold(self.conversation, recorded)
+        self.repetition = repetition.fold(self.repetition, recorded)
 
     async def commit(self) -> None:
         """Makes everything noted so far durable. Raises Fenced, TemporaryError."""
