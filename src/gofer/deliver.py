@@ -69,6 +69,8 @@ async def deliver(
 
 def spoken(ending: Ending) -> str:
     """What people read: the answer, with the reason in front when it is not the whole answer."""
+    if ending.notice:
+        return ending.notice
     match ending.status:
         case "done":
             return ending.answer.strip() or "I have nothing to say to this: the model's answer was empty."

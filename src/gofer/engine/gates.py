@@ -74,6 +74,9 @@ def budget(progress: Progress, limits: Limits, now_ms: int) -> Stop | None:
     used = progress.usage.input_tokens + progress.usage.output_tokens
     if progress.cost_usd is not None and progress.cost_usd >= limits.usd:
         return Stop(f"stopped at {limits.usd:.2f} USD")
+    started, spent = progress.started, progress.cost_usd or 0.0
+    if started and started.usd_left is not None and spent >= started.usd_left:
+        return Stop(f"stopped at {started.usd_left_of}")
     if used >= limits.tokens:
         return Stop(f"stopped at {limits.tokens} tokens")
     if progress.owned_ms(now_ms) >= limits.minutes * 60_000:

@@ -29,6 +29,8 @@ class Ending:
     status: Status
     answer: str = ""
     reason: str = ""
+    notice: str = ""
+    """What people are told instead of an answer."""
     output: Mapping[str, object] | None = None
     """The answer as a value, where the workflow asks for one."""
 

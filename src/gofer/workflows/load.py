@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from gofer.errors import ConfigError
 from gofer.workflows.output import check_schema, instructions
-from gofer.workflows.schema import Defaults, Strict, Workflow
+from gofer.workflows.schema import Allowance, Defaults, Strict, Workflow
 
 DEFAULTS = "defaults.yaml"
 F = TypeVar("F", bound=Strict)
@@ -29,6 +29,8 @@ class Loaded:
     """Path of the prompt below the repository, for people."""
     models: tuple[str, ...]
     """The providers' names of its models; each after the first is asked when those before it have no answer."""
+    limits_per_person: Allowance = field(default_factory=Allowance)
+    """What one person may use of all workflows together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +64,9 @@ def _load(path: Path, defaults: Defaults, preamble: str) -> Loaded:
     workflow = _read(path, Workflow)
     # Limits are merged key by key: a file that sets `usd` keeps the other defaults of the house.
     limits = defaults.limits.model_copy(update=workflow.limits.model_dump(exclude_unset=True))
+    both = defaults.limits_per_workflow.model_copy(update=workflow.limits_per_workflow.model_dump(exclude_unset=True))
     output = _output(path, workflow.output)
-    workflow = workflow.model_copy(update={"limits": limits, "output": output})
+    workflow = workflow.model_copy(update={"limits": limits, "limits_per_workflow": both, "output": output})
     prompt = path.parent / (workflow.prompt or f"{path.stem}.md")
     parts = [preamble, _text(prompt, "prompt"), instructions(output) if output is not None else ""]
     return Loaded(
@@ -72,6 +75,7 @@ def _load(path: Path, defaults: Defaults, preamble: str) -> Loaded:
         system="\n\n".join(part.strip() for part in parts if part.strip()),
         prompt_file=f"{path.parent.name}/{prompt.name}",
         models=defaults.models.get(workflow.model.name, (workflow.model.name,)),
+        limits_per_person=defaults.limits_per_person,
     )
 
 

@@ -37,6 +37,15 @@ class Limits(Strict):
     """US dollars, by the price table; a model without a known price is not limited by it."""
 
 
+class Allowance(Strict):
+    """What all runs of one person, or of one workflow, may use together. Without a number there is no limit."""
+
+    runs_per_hour: int | None = Field(default=None, ge=1)
+    """Runs that may begin within an hour."""
+    usd_per_day: float | None = Field(default=None, gt=0)
+    """US dollars within 24 hours, by the price table; a model without a known price is not limited by it."""
+
+
 class ModelChoice(Strict):
     """A model by name with its parameters."""
 
@@ -70,6 +79,10 @@ class Workflow(Strict):
     """The form its answer must have: a JSON Schema, or the name of a .json file beside this one; none means text."""
     limits: Limits = Limits()
     """What one run may use at most."""
+    limits_per_person: Allowance = Allowance()
+    """What one person may use of this workflow."""
+    limits_per_workflow: Allowance = Allowance()
+    """What all runs of this workflow may use together."""
 
     @field_validator("when", mode="before")
     @classmethod
@@ -111,6 +124,10 @@ class Defaults(Strict):
     preamble: str | None = None
     """A Markdown file of this folder that stands before every prompt."""
     limits: Limits = Limits()
+    limits_per_person: Allowance = Allowance()
+    """What one person may use of all workflows together."""
+    limits_per_workflow: Allowance = Allowance()
+    """What all runs of one workflow may use together, for each workflow that does not say otherwise, key by key."""
     prompt_links: str | None = None
     """Where people edit prompts: a URL with {file}; empty means Gofer's own page of the prompt."""
 
