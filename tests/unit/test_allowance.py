@@ -7,6 +7,7 @@ import pytest
 from engine_room import ListModel, says
 from gofer.engine.allowance import shares
 from gofer.journal import entries as e
+from gofer.journal import inbox
 from gofer.journal.coordination import Usage
 from gofer.journal.log import Pen, claim
 from gofer.models.model import Answer
@@ -67,7 +68,9 @@ async def test_a_run_that_was_refused_does_not_count() -> None:
     await begin(made, "a")
     for run in ("b", "c", "d"):
         told = await begin(made, run)
-        assert told == "answer-here was started 1 times in the last hour; I can take the next one at 13:05 UTC."
+        assert (
+            told == "People have started 1 run of answer-here in the last hour; I can take the next one at 13:05 UTC."
+        )
     assert [row.run for row in await used(made)] == ["a"]
 
 
@@ -115,6 +118,15 @@ async def test_of_many_mentions_at_once_no_more_begin_than_may() -> None:
     await hear(made)
     assert len(made.model.requests) == 3
     assert sum("You have started 3 runs" in text for text in made.posted) == 6
+
+
+async def test_a_run_that_was_cancelled_before_it_began_is_cancelled_and_does_not_count() -> None:
+    made = limited(says("one"), person=Allowance(runs_per_hour=1))
+    await begin(made, "a")
+    await claimed(made.store, "b", make_outside(made.clock))
+    await inbox.put(made.store, "b", "cancel-1", e.RunCancelled("Ada"))
+    assert await begin(made, "b") == "_Stopped: cancelled by Ada._"
+    assert [row.run for row in await used(made)] == ["a"]
 
 
 async def test_another_person_is_not_held_up() -> None:

@@ -30,7 +30,11 @@ class Material:
 
 
 async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
-    """Reads the event's surroundings, pins the bundle and writes the first message. Raises RunStopped, NotNow."""
+    """Reads the event's surroundings, pins the bundle and writes the first message.
+
+    Raises RunStopped, NotNow, Cancelled, OutOfTime.
+    """
+    step.heed_cancel()
     left = await enter(step, event, loaded)
     material = await _read_thread(step, event, step.provenance(loaded.prompt_file))
     continues, recalled = await _recall(step, event)

@@ -36,8 +36,9 @@ class Share:
     whose: str
     """Without a name, for lists."""
     started: str
-    """`{n}` runs, as people are told; `spent` likewise for `{usd}`."""
+    """What people are told of its runs, with `{runs}`."""
     spent: str
+    """What they are told of its money, with `{usd}`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +59,22 @@ def shares(event: Event, loaded: Loaded) -> Sequence[Share]:
             _scope(*person),
             loaded.limits_per_person,
             "for one person",
-            "You have started {n} runs",
-            "Your runs have used {usd:.2f} USD",
+            "You have started {runs}",
+            "Your runs have used {usd} USD",
         ),
         Share(
             _scope(*person, name),
             workflow.limits_per_person,
             "for one person in this workflow",
-            f"You have started {name} {{n}} times",
-            f"Your runs of {name} have used {{usd:.2f}} USD",
+            f"You have started {{runs}} of {name}",
+            f"Your runs of {name} have used {{usd}} USD",
         ),
         Share(
             _scope("workflow", name),
             workflow.limits_per_workflow,
             "for this workflow",
-            f"{name} was started {{n}} times",
-            f"{name} has used {{usd:.2f}} USD",
+            f"People have started {{runs}} of {name}",
+            f"{name} has used {{usd}} USD",
         ),
     ]
     return [share for share in every if share.allowance != Allowance()]
@@ -99,8 +100,11 @@ async def enter(step: Step, event: Event, loaded: Loaded) -> Left:
 async def record(step: Step, loaded: Loaded | None) -> None:
     """Writes down what a run that began has spent so far."""
     event = step.progress.event
-    if loaded and event and step.progress.started:
-        await step.services.store.put_usage(_rows(step, shares(event, loaded)))
+    limited = shares(event, loaded) if loaded and event and step.progress.started else ()
+    if limited:
+        # What cannot be counted now must not be done again for it.
+        await step.commit()
+        await step.services.store.put_usage(_rows(step, limited))
 
 
 def _rows(step: Step, limited: Sequence[Share]) -> Sequence[Usage]:
@@ -113,8 +117,8 @@ def _check_runs(step: Step, share: Share, used: Sequence[Usage]) -> None:
     earlier = [row.at for row in used if at - HOUR_MS < row.at and (row.at, row.run) < (at, step.run)]
     if limit is not None and len(earlier) >= limit:
         raise NotNow(
-            f"limit reached: {limit} runs an hour {share.whose}",
-            f"{share.started.format(n=len(earlier))} in the last hour; "
+            f"limit reached: {_runs(limit)} an hour {share.whose}",
+            f"{share.started.replace('{runs}', _runs(len(earlier)))} in the last hour; "
             f"I can take the next one {_moment(step, earlier[-limit] + HOUR_MS)}.",
         )
 
@@ -133,8 +137,12 @@ def _check_usd(step: Step, share: Share, used: Sequence[Usage]) -> Left:
         left, free_at = left - row.usd, row.at + DAY_MS
         if left < limit:
             break
-    told = f"{share.spent.format(usd=spent)} in the last 24 hours"
+    told = f"{share.spent.replace('{usd}', f'{spent:.2f}')} in the last 24 hours"
     raise NotNow(f"limit reached: {named}", f"{told}; I can take the next one {_moment(step, free_at)}.")
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"
 
 
 def _moment(step: Step, at_ms: int) -> str:

@@ -164,11 +164,15 @@ class Step:
         """Whether somebody put something into the inbox."""
         return bool(await self.services.store.items(self.run))
 
+    def heed_cancel(self) -> None:
+        """Raises Cancelled when somebody asked for the run to stop and it has not been concluded."""
+        if (cancelled := self.progress.cancelled) and not self.progress.concluded:
+            raise Cancelled(f"cancelled by {cancelled.by}")
+
     async def _before_an_intent(self, seconds: float) -> None:
         """Returns when something that may take so long may begin. Raises Cancelled, OutOfTime."""
         await self.take_inbox()
-        if (cancelled := self.progress.cancelled) and not self.progress.concluded:
-            raise Cancelled(f"cancelled by {cancelled.by}")
+        self.heed_cancel()
         # Whoever just took over does one thing, however long: what fits no worker's time would go round for ever.
         if self._term.over or (self._begun and seconds > self._term.left):
             raise OutOfTime(f"Run {self.run} goes on with the next worker.")

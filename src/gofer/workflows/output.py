@@ -83,7 +83,11 @@ def read_answer(text: str) -> Mapping[str, object]:
 
 def problems(schema: Schema, value: Mapping[str, object]) -> list[str]:
     """What is wrong with a value, one sentence each with its place; none when it is valid. Some, if there are many."""
-    found = [_best([error]) for error in islice(_validator(schema).iter_errors(value), PROBLEMS)]
+    try:
+        found = [_best([error]) for error in islice(_validator(schema).iter_errors(value), PROBLEMS)]
+    except OverflowError:
+        # `multipleOf` divides, and JSON has integers that no float holds.
+        return ["the whole: a number is too large"]
     return [f"{_place(error)}: {error.message[:QUOTED]}" for error in found]
 
 

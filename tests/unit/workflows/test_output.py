@@ -60,6 +60,11 @@ def test_a_schema_that_cannot_be_used_says_why(schema: object, hint: str) -> Non
         check_schema(schema)
 
 
+def test_a_number_that_no_float_holds_is_a_mistake_and_no_crash() -> None:
+    schema = {"type": "object", "properties": {"a": {"multipleOf": 0.1}}}
+    assert problems(schema, {"a": 10**400}) == ["the whole: a number is too large"]
+
+
 def test_no_value_makes_a_pattern_slow() -> None:
     check_schema(EVIL)
     began = time.process_time()
