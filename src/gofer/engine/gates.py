@@ -59,7 +59,7 @@ def answer(conversation: Conversation) -> Stop | None:
         case "cut":
             text = "the last one was cut off before its first word; a larger max_output_tokens helps"
         case "unfit":
-            text = "the last one had not the form that the `output` of its workflow asks for"
+            text = "the last one did not have the form that the `output` of its workflow asks for"
         case "uncallable":
             text = "the last one asked for tools in a way that cannot be carried out"
         case "empty" | "":
