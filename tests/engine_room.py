@@ -79,6 +79,7 @@ class Room:
     http: Http | None = None
     term: Term | None = None
     models: tuple[str, ...] = ("m",)
+    output: object = None
 
     def tool(self, name: str, effect: Effect, act: Callable[[Call, Said], Awaitable[ToolResult]] | None = None) -> None:
         """Declares a tool; without `act` it records the call and says so."""
@@ -110,7 +111,12 @@ class Room:
 
     def bundle(self) -> Bundle:
         workflow = Workflow(
-            description="d", owner="#o", when=("slack.mention",), tools=tuple(self.tools), limits=self.limits
+            description="d",
+            owner="#o",
+            when=("slack.mention",),
+            tools=tuple(self.tools),
+            limits=self.limits,
+            output=self.output,
         )
         loaded = Loaded("answer-here", workflow, "You are a test.", "agents/answer-here.md", self.models)
         return Bundle(loaded, [tool.schema() for tool in self.tools.values()])

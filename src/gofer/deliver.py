@@ -46,10 +46,10 @@ def conclude(ending: Ending, progress: Progress) -> RunConcluded:
         tools = ", ".join(sorted({tool for tool, _ in progress.locked}))
         unknown = f"nobody can tell whether {tools} took effect"
         if ending.status == "done":
-            ending = Ending("needs_attention", ending.answer, unknown)
+            ending = replace(ending, status="needs_attention", reason=unknown)
         else:
-            ending = Ending(ending.status, ending.answer, f"{ending.reason.rstrip('.')}; {unknown}")
-    return RunConcluded(ending.status, ending.reason, spoken(ending))
+            ending = replace(ending, reason=f"{ending.reason.rstrip('.')}; {unknown}")
+    return RunConcluded(ending.status, ending.reason, spoken(ending), ending.output)
 
 
 async def announce(step: Step, event: Event, reply: Reply, provenance: Provenance) -> None:
@@ -124,6 +124,8 @@ def _thread(step: Step, event: Event, reply: Reply) -> Mapping[str, object]:
 
 def spoken(ending: Ending) -> str:
     """What people read: the answer, with the reason in front when it is not the whole answer."""
+    if ending.notice:
+        return ending.notice
     match ending.status:
         case "done":
             return ending.answer.strip() or "I have nothing to say to this: the model's answer was empty."

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from gofer.deliver import announce, conclude, deliver, postpone
 from gofer.engine.admission import admit, pinned
+from gofer.engine.allowance import NotNow, record
 from gofer.engine.asking import Parked
 from gofer.engine.loop import Ending, coordinate
 from gofer.engine.services import Services
@@ -53,6 +54,8 @@ class Owner:
         try:
             await step.take_inbox()
             left = self._quiet(step) or await self._go_on(step)
+            # Before the end is written: an owner that is lost in between is followed by one that does it again.
+            await record(step, self.catalog.workflows.get(step.progress.workflow))
             step.note(left)
             await step.commit()
         except TemporaryError:
@@ -102,6 +105,8 @@ class Owner:
                 bundle = await pinned(self.services, await admit(step, event, loaded))
                 await self._show_whether_private(step)
             return await self._coordinate(step, event, bundle)
+        except NotNow as error:
+            return Ending("limited", reason=str(error), notice=error.told)
         except RunStopped as error:
             return Ending("failed", reason=str(error))
         except Cancelled as error:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from gofer.blobs.store import Blobs
 from gofer.errors import Damaged, Gone, TemporaryError
-from gofer.journal.coordination import Head, Retention
+from gofer.journal.coordination import DAY_MS, Head, Retention
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.outside import Clock
@@ -21,6 +21,8 @@ from gofer.projections import progress
 
 DAYS = 30
 """How long after its end the contents of a run stay, and the positions of its frames at least."""
+USAGE_DAYS = 2
+"""How long it is known what a run used of what its person and its workflow may use."""
 BATCH = 1_000
 """Runs looked at in one go."""
 
@@ -59,6 +61,7 @@ class Purger:
     async def purge(self, days: int = DAYS) -> Purged:
         """Deletes the contents of everything that is due, with `days` after their end for runs that are not private."""
         deleted = forgotten = 0
+        await self.store.expire_usage(int(self.clock.now() * 1000) - USAGE_DAYS * DAY_MS)
         while count := await delete([head.run for head in await self.due(days)], self.store, self.blobs):
             deleted += count
         while old := await self._ended("deleted", DAYS):

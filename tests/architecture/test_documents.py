@@ -15,7 +15,7 @@ from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.refusals import REFUSALS
 from gofer.tools.slack.tools import slack_tools
 from gofer.workflows.mistake import RULES, Rule
-from gofer.workflows.schema import Defaults, Limits, ModelChoice, Workflow
+from gofer.workflows.schema import Allowance, Defaults, Limits, ModelChoice, Workflow
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "gofer"
@@ -43,6 +43,7 @@ def test_every_entry_is_explained_and_nothing_else() -> None:
         ("# The workflow file", Workflow),
         ("`model` as an object:", ModelChoice),
         ("`limits`; a run", Limits),
+        ("`limits_per_person` and `limits_per_workflow`;", Allowance),
         ("## `agents/defaults.yaml`", Defaults),
     ],
 )

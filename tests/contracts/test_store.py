@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gofer.errors import TemporaryError
-from gofer.journal.coordination import Head, InboxItem
+from gofer.journal.coordination import Head, InboxItem, Usage
 from gofer.journal.store import Store
 from stand_ins import NOON, any_store
 
@@ -304,3 +304,23 @@ async def test_a_log_that_somebody_else_reads_is_scrubbed_another_time(tmp_path:
             await store.scrub()
         reader.close()
         await store.scrub()
+
+
+async def test_what_a_run_used_stands_once_keeps_its_time_and_never_shrinks(store: Store) -> None:
+    await store.put_usage([])
+    await store.put_usage([Usage("ada", "r", 10, 0.0), Usage("w", "r", 10, 0.0)])
+    await store.put_usage([Usage("ada", "r", 99, 0.25)])
+    await store.put_usage([Usage("ada", "r", 10, 0.0)])
+    assert list(await store.usage("ada", 0)) == [Usage("ada", "r", 10, 0.25)]
+    assert list(await store.usage("w", 0)) == [Usage("w", "r", 10, 0.0)]
+    assert list(await store.usage("nobody", 0)) == []
+
+
+async def test_usage_is_listed_by_time_dropped_by_run_and_expires(store: Store) -> None:
+    for run, at in (("c", 30), ("b", 20), ("a", 20), ("old", 5)):
+        await store.put_usage([Usage("ada", run, at, 0.5)])
+    assert [row.run for row in await store.usage("ada", 20)] == ["a", "b", "c"]
+    await store.drop_usage("b")
+    assert [row.run for row in await store.usage("ada", 0)] == ["old", "a", "c"]
+    await store.expire_usage(20)
+    assert [row.run for row in await store.usage("ada", 0)] == ["a", "c"]

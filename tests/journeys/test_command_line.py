@@ -114,6 +114,7 @@ def test_a_run_by_hand_prints_one_json_object(capsys: pytest.CaptureFixture[str]
         "workflow",
         "status",
         "answer",
+        "output",
         "reason",
         "usage",
         "llm_calls",

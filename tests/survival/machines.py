@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from gofer.errors import TemporaryError
-from gofer.journal.coordination import Head, InboxItem, Retention
+from gofer.journal.coordination import Head, InboxItem, Retention, Usage
 from gofer.journal.store import Store
 from gofer.queue.doorbell import DeadLetter, Doorbell, Queue
 
@@ -141,6 +141,18 @@ class MachineStore:
 
     async def drop_items(self, run: str, ids: Sequence[str]) -> None:
         await self._io(lambda: self._store.drop_items(run, ids))
+
+    async def put_usage(self, rows: Sequence[Usage]) -> None:
+        await self._io(lambda: self._store.put_usage(rows))
+
+    async def usage(self, scope: str, since: int) -> Sequence[Usage]:
+        return await self._io(lambda: self._store.usage(scope, since))
+
+    async def drop_usage(self, run: str) -> None:
+        await self._io(lambda: self._store.drop_usage(run))
+
+    async def expire_usage(self, before: int) -> None:
+        await self._io(lambda: self._store.expire_usage(before))
 
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         return await self._io(lambda: self._store.retain(run, was, becomes))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gofer.blobs.memory import MemoryBlobs
 from gofer.errors import Damaged, Gone, TemporaryError
 from gofer.journal import inbox
-from gofer.journal.coordination import UNFINISHED, Head, HeadStatus, Retention
+from gofer.journal.coordination import UNFINISHED, Head, HeadStatus, Retention, Usage
 from gofer.journal.entries import MessageReceived, RunFinished, RunStarted, Status
 from gofer.journal.log import open_journal, read_journal
 from gofer.journal.memory import MemoryStore
@@ -252,3 +252,14 @@ async def test_damage_is_not_taken_for_deletion() -> None:
         del made.blobs._bodies[name]
     with pytest.raises(Damaged, match="missing"):
         await read_journal("r", made.store, made.blobs)
+
+
+async def test_what_runs_used_is_dropped_after_two_days() -> None:
+    archive = Archive()
+    await archive.store.put_usage([Usage("ada", "r", int(NOON * 1000), 0.5)])
+    archive.clock.advance(2 * DAY)
+    await Purger(archive.store, archive.blobs, archive.clock).purge()
+    assert len(await archive.store.usage("ada", 0)) == 1
+    archive.clock.advance(1)
+    await Purger(archive.store, archive.blobs, archive.clock).purge()
+    assert list(await archive.store.usage("ada", 0)) == []

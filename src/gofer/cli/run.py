@@ -79,6 +79,7 @@ def _result(run: str, done: Progress, seconds: float) -> dict[str, object]:
         "workflow": done.workflow,
         "status": finished.status,
         "answer": done.concluded.text if done.concluded else "",
+        "output": done.concluded.output if done.concluded else None,
         "reason": finished.reason,
         "usage": {
             "input_tokens": done.usage.input_tokens,

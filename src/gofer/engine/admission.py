@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gofer.blobs.store import blob_key
+from gofer.engine.allowance import enter
 from gofer.engine.services import Services
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.errors import Damaged, Gone, RunStopped
@@ -31,14 +32,19 @@ class Material:
 
 
 async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
-    """Reads the event's surroundings, pins the bundle and writes the first message. Raises RunStopped."""
+    """Reads the event's surroundings, pins the bundle and writes the first message.
+
+    Raises RunStopped, NotNow, Cancelled, OutOfTime.
+    """
+    step.heed_cancel()
+    left = await enter(step, event, loaded)
     material = await _read_thread(step, event, step.provenance(loaded.prompt_file))
     continues, recalled = await _recall(step, event)
     tools = [step.services.tools[name].schema() for name in loaded.workflow.tools if name in step.services.tools]
     raw = encode_bundle(Bundle(loaded, tools))
     key = blob_key(FOLDER, raw)
     await step.services.blobs.put(key, raw)
-    started = RunStarted(key.rpartition("/")[2], material.private, continues)
+    started = RunStarted(key.rpartition("/")[2], material.private, continues, left.usd, left.of)
     step.note(started)
     step.note(MessageReceived(f"{material.text}\n\n{recalled}".strip()))
     return started

@@ -12,11 +12,14 @@ from gofer.errors import ToolError
 from gofer.messages import ToolAsk
 from gofer.projections.conversation import Conversation
 from gofer.projections.progress import Progress
+from gofer.projections.repetition import Repetition
 from gofer.tools.tool import ANYWHERE, Tool
 from gofer.workflows.schema import Limits
 
 CALLS_PER_TURN = 64
 """Tool calls of one model answer that are looked at; the rest are refused."""
+REPETITIONS = 2
+"""How often in a row the same call may give the same before it is refused."""
 STRIKES = 3
 """Answers in a row of which nothing is of use before a run ends."""
 _QUOTED = 300
@@ -55,6 +58,8 @@ def answer(conversation: Conversation) -> Stop | None:
             return Stop(f"stopped after {STRIKES} answers of no use in a row, the last one cut off at its limit")
         case "cut":
             text = "the last one was cut off before its first word; a larger max_output_tokens helps"
+        case "unfit":
+            text = "the last one did not have the form that the `output` of its workflow asks for"
         case "uncallable":
             text = "the last one asked for tools in a way that cannot be carried out"
         case "empty" | "":
@@ -69,6 +74,9 @@ def budget(progress: Progress, limits: Limits, now_ms: int) -> Stop | None:
     used = progress.usage.input_tokens + progress.usage.output_tokens
     if progress.cost_usd is not None and progress.cost_usd >= limits.usd:
         return Stop(f"stopped at {limits.usd:.2f} USD")
+    started, spent = progress.started, progress.cost_usd or 0.0
+    if started and started.usd_left is not None and spent >= started.usd_left:
+        return Stop(f"stopped at {started.usd_left_of}")
     if used >= limits.tokens:
         return Stop(f"stopped at {limits.tokens} tokens")
     if progress.owned_ms(now_ms) >= limits.minutes * 60_000:
@@ -102,6 +110,15 @@ def permission(call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]]) -> Per
         return Permitted(call, tool, tool.parse(ask.arguments))
     except ToolError as error:
         return Refused(call, error.message_to_model)
+
+
+def repeated(call: str, ask: ToolAsk, repetition: Repetition) -> Refused | None:
+    """Whether the same call gave the same again and again, with nothing new since, so that it would once more."""
+    if repetition.fruitless(ask) < REPETITIONS:
+        return None
+    text = f"Not called: {ask.tool} gave the same for these arguments {REPETITIONS} times, and nothing is new since."
+    hint = "What it gave stands above. Call it in another way, call another tool, or answer with what you have."
+    return Refused(call, f"{text} {hint}")
 
 
 def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None:

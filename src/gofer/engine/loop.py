@@ -3,6 +3,7 @@
 New behaviour arrives as a gate, a tool, an entry or a projection, never as a branch in this loop.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from gofer.engine.step import Permitted, Step, cut
 from gofer.journal.entries import Status, ToolResult
 from gofer.tools.tool import Provenance, Tool
 from gofer.workflows.bundle import Bundle
+from gofer.workflows.output import read_answer
 
 MODEL_SECONDS = 300.0
 """How long one model may take for one answer at most."""
@@ -27,6 +29,10 @@ class Ending:
     status: Status
     answer: str = ""
     reason: str = ""
+    notice: str = ""
+    """What people are told instead of an answer."""
+    output: Mapping[str, object] | None = None
+    """The answer as a value, where the workflow asks for one."""
 
 
 async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Ending:
@@ -41,7 +47,16 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
             stop = await _ask(step, bundle, window)
         if stop:
             return Ending(stop.status, step.conversation.answer if stop.status == "limited" else stop.said, stop.reason)
-    return Ending("done", step.conversation.answer)
+    return _done(step.conversation.answer, typed=bundle.loaded.workflow.output is not None)
+
+
+def _done(answer: str, *, typed: bool) -> Ending:
+    """The end with an answer that passed; one for programs is shown to people as what it is."""
+    if not typed:
+        return Ending("done", answer)
+    value = read_answer(answer)
+    shown = json.dumps(value, indent=2, ensure_ascii=False).replace("`", "\\u0060")
+    return Ending("done", f"```\n{shown}\n```", output=value)
 
 
 async def _ask(step: Step, bundle: Bundle, window: Window) -> gates.Stop | None:
@@ -62,7 +77,7 @@ async def _turn(
     await step.settle(granted, provenance)
     permitted: list[Permitted] = []
     for call, ask in step.conversation.open.items():
-        match gates.permission(call, ask, granted):
+        match gates.repeated(call, ask, step.repetition) or gates.permission(call, ask, granted):
             case Permitted() as allowed:
                 permitted.append(allowed)
             case gates.Refused(call=refused, text=text):

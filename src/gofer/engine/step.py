@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gofer.engine import asking
-from gofer.engine.context import REMARKS, Window
+from gofer.engine.context import Window
 from gofer.engine.effects import Done, Permit, Refused, Silence, Unknown, carry_out, longest, quiet_seconds
 from gofer.engine.services import Services
 from gofer.engine.term import Term
@@ -21,7 +21,7 @@ from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.journal.log import Journal
 from gofer.models.model import Answer
-from gofer.projections import conversation, progress
+from gofer.projections import conversation, progress, repetition
 from gofer.tools.tool import ANYWHERE, Arguments, Call, Provenance, Tool
 
 TEXT_LIMIT = 40_000
@@ -51,6 +51,7 @@ class Step:
         self._begun = False
         self.progress = progress.project(entries)
         self.conversation = conversation.project(entries)
+        self.repetition = repetition.project(entries)
         self._journal = journal
         self._permit = Permit(services.outside.clock, services.patience, self._renew_permit)
 
@@ -59,6 +60,7 @@ class Step:
         recorded = self._journal.add(entry)
         self.progress = progress.fold(self.progress, recorded)
         self.conversation = conversation.fold(self.conversation, recorded)
+        self.repetition = repetition.fold(self.repetition, recorded)
 
     async def let_go(self, left: e.RunHandedOver) -> None:
         """Leaves the run although something failed: with all that is drafted, or, where that cannot be, without."""
@@ -111,18 +113,18 @@ class Step:
             await self.commit()
             began = self._elapsed(0)
             try:
-                return self._hear(await asking.answer(self.services, body, timeout), began)
+                return self._hear(await asking.answer(self.services, body, timeout), began, window)
             except (TemporaryError, RunStopped) as error:
                 failures.append(error)
         deferred = asking.put_off(failures, self.progress, self.services.patience.pause, self.now_ms())
         self.note(deferred)
         raise asking.Parked(e.RunParked("model", deferred.until))
 
-    def _hear(self, answer: Answer, began: int) -> None:
+    def _hear(self, answer: Answer, began: int, window: Window) -> None:
         cost = self.services.prices.cost(answer.model, answer.usage)
         took = self._elapsed(began)
         self.note(e.LlmResponse(answer.text, answer.asks, answer.finish, answer.model, answer.usage, cost, took))
-        if remark := REMARKS.get(self.conversation.flaw):
+        if remark := window.remark(self.conversation):
             # In the frame of the answer: it leaves no other trace in the history.
             self.note(e.MessageReceived(remark))
 
@@ -179,11 +181,15 @@ class Step:
         """Whether somebody put something into the inbox."""
         return bool(await self.services.store.items(self.run))
 
+    def heed_cancel(self) -> None:
+        """Raises Cancelled when somebody asked for the run to stop and it has not been concluded."""
+        if (cancelled := self.progress.cancelled) and not self.progress.concluded:
+            raise Cancelled(f"cancelled by {cancelled.by}")
+
     async def _before_an_intent(self, seconds: float) -> None:
         """Returns when something that may take so long may begin. Raises Cancelled, OutOfTime."""
         await self.take_inbox()
-        if (cancelled := self.progress.cancelled) and not self.progress.concluded:
-            raise Cancelled(f"cancelled by {cancelled.by}")
+        self.heed_cancel()
         # Whoever just took over does one thing, however long: what fits no worker's time would go round for ever.
         if self._term.over or (self._begun and seconds > self._term.left):
             raise OutOfTime(f"Run {self.run} goes on with the next worker.")

@@ -1,4 +1,4 @@
-"""Who may act? The rows beside the journals: heads, leases and inbox items.
+"""Who may act? The rows beside the journals: heads, leases, inbox items and usage.
 
 They decide who acts and what lists show, never what happened; losing them loses no run.
 """
@@ -71,6 +71,24 @@ class Head:
             private=self.private if private is None else private,
             frames=max(self.frames, frames),
         )
+
+
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+"""Windows in which usage is counted, milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one run used of what one person, or one workflow, may use: one row for each scope and run."""
+
+    scope: str
+    """A hash: whose usage it is cannot be read from it."""
+    run: str
+    at: int
+    """When the run was accepted, unix milliseconds."""
+    usd: float
+    """US dollars so far."""
 
 
 @dataclass(frozen=True, slots=True)

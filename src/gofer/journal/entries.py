@@ -43,6 +43,9 @@ class RunStarted:
     private: bool
     continues: str = ""
     """Run id of the earlier run of the conversation that this one goes on from; empty when there is none."""
+    usd_left: float | None = None
+    """US dollars that its person, or its workflow, had left of `usd_left_of` when it began; None is without end."""
+    usd_left_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +180,8 @@ class RunConcluded:
     reason: str
     text: str
     """The answer, or the honest reason why there is none, as people will read it."""
+    output: Mapping[str, object] | None = None
+    """The answer as the value that the workflow's `output` asks for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention
+from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention, Usage
 
 
 class MemoryStore:
@@ -16,6 +16,7 @@ class MemoryStore:
         self._heads: dict[str, Head] = {}
         self._leases: dict[str, tuple[str, float]] = {}
         self._inbox: defaultdict[str, dict[str, InboxItem]] = defaultdict(dict)
+        self._usage: dict[tuple[str, str], Usage] = {}
 
     async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
         """See Store.claim."""
@@ -120,6 +121,25 @@ class MemoryStore:
         """See Store.drop_items."""
         for item_id in ids:
             self._inbox[run].pop(item_id, None)
+
+    async def put_usage(self, rows: Sequence[Usage]) -> None:
+        """See Store.put_usage."""
+        for row in rows:
+            standing = self._usage.get((row.scope, row.run), row)
+            self._usage[row.scope, row.run] = replace(standing, usd=max(standing.usd, row.usd))
+
+    async def usage(self, scope: str, since: int) -> Sequence[Usage]:
+        """See Store.usage."""
+        found = (row for row in self._usage.values() if row.scope == scope and row.at >= since)
+        return sorted(found, key=lambda row: (row.at, row.run))
+
+    async def drop_usage(self, run: str) -> None:
+        """See Store.drop_usage."""
+        self._usage = {key: row for key, row in self._usage.items() if row.run != run}
+
+    async def expire_usage(self, before: int) -> None:
+        """See Store.expire_usage."""
+        self._usage = {key: row for key, row in self._usage.items() if row.at >= before}
 
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         """See Store.retain."""

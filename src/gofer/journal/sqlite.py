@@ -11,7 +11,7 @@ from typing import Any
 
 from gofer.database import Database
 from gofer.errors import Damaged
-from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention
+from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention, Usage
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS frames (
@@ -35,6 +35,12 @@ CREATE INDEX IF NOT EXISTS heads_ended ON heads (retention, max(accepted_at, upd
 CREATE INDEX IF NOT EXISTS heads_ended_private ON heads (retention, max(accepted_at, updated_at), run)
     WHERE private = 1 AND status NOT IN ('queued', 'running', 'parked');
 CREATE TABLE IF NOT EXISTS leases (conversation TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS usage (
+    scope TEXT NOT NULL, run TEXT NOT NULL, at INTEGER NOT NULL, usd REAL NOT NULL, PRIMARY KEY (scope, run)
+);
+CREATE INDEX IF NOT EXISTS usage_by_age ON usage (scope, at, run);
+CREATE INDEX IF NOT EXISTS usage_of_run ON usage (run);
+CREATE INDEX IF NOT EXISTS usage_expiring ON usage (at);
 CREATE TABLE IF NOT EXISTS inbox (
     run TEXT NOT NULL, id TEXT NOT NULL, entry BLOB NOT NULL, PRIMARY KEY (run, id)
 );
@@ -194,6 +200,31 @@ class SqliteStore:
             )
         )
 
+    async def put_usage(self, rows: Sequence[Usage]) -> None:
+        """See Store.put_usage."""
+        if rows:
+            await self._database.run(
+                lambda connection: connection.executemany(
+                    "INSERT INTO usage VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET usd = max(usd, excluded.usd)",
+                    [(row.scope, row.run, row.at, row.usd) for row in rows],
+                )
+            )
+
+    async def usage(self, scope: str, since: int) -> Sequence[Usage]:
+        """See Store.usage."""
+        rows = await self._rows(
+            "SELECT scope, run, at, usd FROM usage WHERE scope = ? AND at >= ? ORDER BY at, run", (scope, since)
+        )
+        return [_usage(row) for row in rows]
+
+    async def drop_usage(self, run: str) -> None:
+        """See Store.drop_usage."""
+        await self._rows("DELETE FROM usage WHERE run = ?", (run,))
+
+    async def expire_usage(self, before: int) -> None:
+        """See Store.expire_usage."""
+        await self._rows("DELETE FROM usage WHERE at < ?", (before,))
+
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         """See Store.retain."""
 
@@ -256,6 +287,12 @@ def _head(row: Row) -> Head:
     if not plausible:
         raise Damaged(f"The list row of run {run} is not what was written; restore gofer.db from a backup.")
     return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, *rest)
+
+
+def _usage(row: Row) -> Usage:
+    if tuple(map(type, row)) != (str, str, int, float):
+        raise Damaged("A row of what was used is not what was written; restore gofer.db from a backup.")
+    return Usage(*row)
 
 
 def _frame(connection: sqlite3.Connection, run: str, n: int) -> bytes | None:

@@ -9,7 +9,7 @@ The tests of the same names hold for every store (`tests/contracts/`).
 from collections.abc import Sequence
 from typing import Protocol
 
-from gofer.journal.coordination import Head, InboxItem, Retention
+from gofer.journal.coordination import Head, InboxItem, Retention, Usage
 
 
 class Store(Protocol):
@@ -91,6 +91,22 @@ class Store(Protocol):
 
     async def drop_items(self, run: str, ids: Sequence[str]) -> None:
         """Removes items that were journaled."""
+        ...
+
+    async def put_usage(self, rows: Sequence[Usage]) -> None:
+        """Writes what a run used so far; a row that is there keeps its time and never shrinks."""
+        ...
+
+    async def usage(self, scope: str, since: int) -> Sequence[Usage]:
+        """Rows of a scope from `since` (unix ms) on, by their time and then by run."""
+        ...
+
+    async def drop_usage(self, run: str) -> None:
+        """Removes the rows of a run that did not begin."""
+        ...
+
+    async def expire_usage(self, before: int) -> None:
+        """Removes all rows from before `before` (unix ms)."""
         ...
 
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:

@@ -32,9 +32,10 @@ from gofer.journal.entries import (
 from gofer.messages import ToolAsk
 from gofer.projections.repair import presentable
 
-Flaw = Literal["", "empty", "cut", "uncallable", "refusal", "filtered"]
-"""What is wrong with the model's last answer: nothing; neither text nor calls; cut off before any call; calls of which
-none could happen; the model says that it will not; its provider does not let it through."""
+Flaw = Literal["", "empty", "cut", "unfit", "uncallable", "refusal", "filtered"]
+"""What is wrong with the model's last answer: nothing; neither text nor calls; cut off before any call; not what the
+workflow asks for; calls of which none could happen; the model says that it will not; its provider does not let it
+through."""
 
 
 @dataclass(slots=True)
@@ -84,11 +85,8 @@ def project(entries: Iterable[Recorded]) -> Conversation:
 def fold(state: Conversation, recorded: Recorded) -> Conversation:
     """The conversation after one more entry; the state given is used up."""
     match recorded.entry:
-        case MessageReceived(text=text):
-            (state.held if state.asks else state.parts).append(messages.user(text))
-            state.answered = False
-            if not state.asks:
-                state.through = recorded.address
+        case MessageReceived() as message:
+            _tell(state, recorded, message)
         case LlmResponse() as response:
             _hear(state, recorded, response)
         case ToolResult(call=call, text=text) | ToolUnknown(call=call, text=text) if call in state.asks:
@@ -107,6 +105,16 @@ def fold(state: Conversation, recorded: Recorded) -> Conversation:
     return state
 
 
+def _tell(state: Conversation, recorded: Recorded, message: MessageReceived) -> None:
+    (state.held if state.asks else state.parts).append(messages.user(message.text))
+    if not state.asks:
+        state.through = recorded.address
+    if state.answered:
+        # What people say after an answer goes on from it; what the run itself says says why it does not end with it.
+        state.flaw, state.strikes = ("", 0) if message.item else ("unfit", state.strikes + 1)
+    state.answered = False
+
+
 def _hear(state: Conversation, recorded: Recorded, response: LlmResponse) -> None:
     state.turn += 1
     state.answer = response.text
@@ -117,8 +125,9 @@ def _hear(state: Conversation, recorded: Recorded, response: LlmResponse) -> Non
         state.through = recorded.address
     state.flaw = _flaw(response)
     state.answered = not response.asks and not state.flaw
-    if not response.asks:
-        state.strikes = state.strikes + 1 if state.flaw else 0
+    if state.flaw and not response.asks:
+        # Without a flaw it is the end, or it is told why not.
+        state.strikes += 1
 
 
 def _presentable(state: Conversation) -> tuple[ToolAsk, ...]:

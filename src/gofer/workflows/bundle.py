@@ -7,7 +7,7 @@ from typing import cast
 
 from gofer.canonical import encode
 from gofer.workflows.load import Loaded
-from gofer.workflows.schema import Workflow
+from gofer.workflows.schema import Allowance, Workflow
 
 FOLDER = "bundles"
 """Where bundles stand among the bodies; they are shared by runs, all other bodies are not."""
@@ -46,6 +46,7 @@ def encode_bundle(bundle: Bundle) -> bytes:
             "system": loaded.system,
             "prompt_file": loaded.prompt_file,
             "models": loaded.models,
+            "limits_per_person": loaded.limits_per_person.model_dump(mode="json"),
             "tools": bundle.tools,
         }
     )
@@ -60,5 +61,6 @@ def decode_bundle(raw: bytes) -> Bundle:
         system=str(value["system"]),
         prompt_file=str(value["prompt_file"]),
         models=tuple(cast(Sequence[str], value["models"])),
+        limits_per_person=Allowance.model_validate(value["limits_per_person"]),
     )
     return Bundle(loaded, cast(Sequence[Mapping[str, object]], value["tools"]))

@@ -1,13 +1,16 @@
 """How do the files of `agents/` become workflows that can run?"""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from gofer.errors import ConfigError
 from gofer.workflows.form import fill
 from gofer.workflows.mistake import Mistake, in_order, refuse
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.output import check_schema, instructions
+from gofer.workflows.schema import Allowance, Defaults, Workflow
 from gofer.workflows.source import read_source
 from gofer.workflows.text import read_text
 
@@ -21,11 +24,13 @@ class Loaded:
     name: str
     workflow: Workflow
     system: str
-    """The preamble and the prompt, as the model reads them."""
+    """The preamble, the prompt and the form of the answer, as the model reads them."""
     prompt_file: str
     """Path of the prompt below the repository, for people."""
     models: tuple[str, ...]
     """The providers' names of its models; each after the first is asked when those before it have no answer."""
+    limits_per_person: Allowance = field(default_factory=Allowance)
+    """What one person may use of all workflows together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +87,32 @@ def _defaults(folder: Path) -> tuple[Defaults, list[Mistake]]:
 def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str) -> Loaded:
     # Limits are merged key by key: a file that sets `usd` keeps the other defaults of the house.
     limits = defaults.limits.model_copy(update=workflow.limits.model_dump(exclude_unset=True))
-    workflow = workflow.model_copy(update={"limits": limits})
+    both = defaults.limits_per_workflow.model_copy(update=workflow.limits_per_workflow.model_dump(exclude_unset=True))
+    output = _output(path, workflow.output)
+    workflow = workflow.model_copy(update={"limits": limits, "limits_per_workflow": both, "output": output})
     prompt = path.parent / prompt_name(path, workflow.prompt)
-    text = _text(prompt, "prompt")
+    parts = [preamble, _text(prompt, "prompt"), instructions(output) if output is not None else ""]
     return Loaded(
         name=path.stem,
         workflow=workflow,
-        system=f"{preamble.strip()}\n\n{text.strip()}".strip(),
+        system="\n\n".join(part.strip() for part in parts if part.strip()),
         prompt_file=f"{path.parent.name}/{prompt.name}",
         models=defaults.models.get(workflow.model.name, (workflow.model.name,)),
+        limits_per_person=defaults.limits_per_person,
     )
+
+
+def _output(path: Path, output: object) -> Mapping[str, object] | None:
+    """The schema of a workflow, from a file of its own when it names one."""
+    if not isinstance(output, str):
+        return cast(Mapping[str, object] | None, output)
+    file = path.parent / output
+    try:
+        schema: object = json.loads(_text(file, "schema"))
+        check_schema(schema)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{file}: {error}.") from error
+    return cast(Mapping[str, object], schema)
 
 
 def _text(path: Path, what: str) -> str:

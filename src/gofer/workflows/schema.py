@@ -3,8 +3,10 @@
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from gofer.canonical import as_list, as_object
+from gofer.workflows.output import check_schema
 
 EventKind = Literal["slack.mention"]
 """What can start a workflow."""
@@ -40,6 +42,15 @@ class Limits(Strict):
     """Minutes in the hands of a worker."""
     usd: Number = Field(default=0.50, gt=0)
     """US dollars, by the price table; a model without a known price is not limited by it."""
+
+
+class Allowance(Strict):
+    """What all runs of one person, or of one workflow, may use together. Without a number there is no limit."""
+
+    runs_per_hour: int | None = Field(default=None, ge=1)
+    """Runs that may begin within an hour."""
+    usd_per_day: float | None = Field(default=None, gt=0)
+    """US dollars within 24 hours, by the price table; a model without a known price is not limited by it."""
 
 
 class ModelChoice(Strict):
@@ -80,14 +91,31 @@ class Workflow(Strict):
     """The only tools its runs may call, by the name the model sees."""
     reply: Reply = "thread"
     """Where the answer goes."""
+    output: object = None
+    """The form its answer must have: a JSON Schema, or the name of a .json file beside this one; none means text."""
     limits: Limits = Limits()
     """What one run may use at most."""
+    limits_per_person: Allowance = Allowance()
+    """What one person may use of this workflow."""
+    limits_per_workflow: Allowance = Allowance()
+    """What all runs of this workflow may use together."""
 
     @field_validator("when", mode="before", json_schema_input_type=Triggers)
     @classmethod
     def _kinds(cls, value: object) -> object:
         """`- slack.mention` and `- slack.mention: {}` say the same."""
         return [_bare(item) for item in as_list(value)] or value
+
+    @field_validator("output")
+    @classmethod
+    def _schema(cls, value: object) -> object:
+        """A name is looked up by the loader."""
+        if value is not None and not isinstance(value, str):
+            try:
+                check_schema(value)
+            except ValueError as error:
+                raise PydanticCustomError("schema", "{why}", {"why": str(error)}) from error
+        return value
 
     @field_validator("model", mode="before", json_schema_input_type=str | ModelChoice)
     @classmethod
@@ -117,6 +145,10 @@ class Defaults(Strict):
     """A Markdown file of this folder that stands before every prompt."""
     limits: Limits = Limits()
     """Limits of every workflow that does not set them itself, key by key."""
+    limits_per_person: Allowance = Allowance()
+    """What one person may use of all workflows together."""
+    limits_per_workflow: Allowance = Allowance()
+    """What all runs of one workflow may use together, for each workflow that does not say otherwise, key by key."""
     prompt_links: str | None = None
     """Where people edit prompts: a URL with {file}; empty means Gofer's own page of the prompt."""
 

@@ -117,6 +117,11 @@ def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, obje
             bound = context.get(key)
             shown = int(bound) if isinstance(bound, float) and bound.is_integer() else bound
             return f"{name} is {word}, which is out of bounds.", f"Write a number that is {words} {shown}."
+        case "schema":
+            return (
+                f"{name} cannot be used: {context.get('why')}.",
+                "Write a JSON Schema; docs/workflow-file.md has one.",
+            )
         case _:
             return f"{name} does not fit.", "Look it up in docs/workflow-file.md."
 

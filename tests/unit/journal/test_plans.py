@@ -11,7 +11,7 @@ from typing import TypeVar
 import pytest
 
 from gofer.journal import sqlite as journal
-from gofer.journal.coordination import Head, InboxItem
+from gofer.journal.coordination import Head, InboxItem, Usage
 from gofer.journal.sqlite import SqliteStore
 from gofer.queue import sqlite as queue
 from gofer.queue.doorbell import Doorbell
@@ -65,6 +65,7 @@ def fill(connection: sqlite3.Connection, rows: int, private: int, status: str) -
         "inbox": lambda i: (f"r{i}", "a", b"item"),
         "leases": lambda i: (f"c{i}", "somebody", 1.0),
         "doorbells": lambda i: (i, f"r{i}", float(i), 0),
+        "usage": lambda i: (f"s{i // 3}", f"r{i}", i, 0.5),
         "dead_letters": lambda i: (i, f"r{i}", float(i), "why"),
     }
     connection.execute("BEGIN")
@@ -102,6 +103,10 @@ def questions(store: SqliteStore, bells: SqliteQueue) -> Mapping[str, Callable[[
         "empty": lambda: store.empty("r5"),
         "forget": lambda: store.forget("r5"),
         "scrub": store.scrub,
+        "put_usage": lambda: store.put_usage([Usage("s5", "new", 7, 0.5)]),
+        "usage": lambda: store.usage("s5", 1),
+        "drop_usage": lambda: store.drop_usage("r5"),
+        "expire_usage": lambda: store.expire_usage(5),
         "ring": lambda: bells.ring("r5"),
         "receive": lambda: bells.receive(5, 60.0, 0.0),
         "extend": lambda: bells.extend(bell, 60.0),

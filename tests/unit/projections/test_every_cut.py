@@ -15,7 +15,7 @@ from gofer.journal import entries as e
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.log import read_journal
 from gofer.messages import ToolAsk, Usage
-from gofer.projections import conversation, progress, trace
+from gofer.projections import conversation, progress, repetition, trace
 from gofer.projections.outline import outline
 from stand_ins import mention
 
@@ -115,6 +115,8 @@ def check(journal: Sequence[Recorded]) -> None:
         check_conversation(conversation.project(cut))
         check_progress(progress.project(cut))
         check_trace(trace.project(cut))
+        # What was never asked for was never given.
+        assert repetition.project(cut).fruitless(ToolAsk("", "another", "{}")) == 0
 
 
 def check_conversation(state: conversation.Conversation) -> None:

@@ -44,6 +44,36 @@ def test_defaults_of_the_house_hold_key_by_key(tmp_path: Path) -> None:
     assert (loaded.workflow.limits.usd, loaded.workflow.limits.llm_calls) == (0.1, 3)
 
 
+def test_an_output_stands_in_the_file_or_beside_it_and_its_model_is_told(tmp_path: Path) -> None:
+    inline = load(tmp_path, MINIMAL + "output: {type: object, required: [a]}\n").workflows["w"]
+    named = load(tmp_path, MINIMAL + "output: w.json\n", w__json='{"type":"object","required":["a"]}').workflows["w"]
+    assert inline == named
+    assert inline.workflow.output == {"type": "object", "required": ["a"]}
+    assert inline.system.startswith("Do it.\n\n# Output\n")
+    assert '{"required":["a"],"type":"object"}' in inline.system
+    assert decode_bundle(encode_bundle(Bundle(inline, []))).loaded == inline
+
+
+@pytest.mark.parametrize(
+    ("output", "file", "hint"),
+    [
+        ("{type: array}", "", "w.yaml:4:9: `output` cannot be used: an output is a JSON Schema with"),
+        (
+            "{type: object, required: a}",
+            "",
+            "w.yaml:4:9: `output` cannot be used: required: 'a' is not of type 'array'",
+        ),
+        ("w.json", "{", "w.json: Expecting property name"),
+        ("w.json", "[]", "w.json: an output is a JSON Schema with"),
+        ("v.json", "{}", "v.json cannot be read"),
+    ],
+)
+def test_an_output_that_is_no_schema_names_the_file(tmp_path: Path, output: str, file: str, hint: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        load(tmp_path, f"{MINIMAL}output: {output}\n", w__json=file)
+    assert hint in str(error.value)
+
+
 def test_a_trigger_without_conditions_can_be_written_either_way(tmp_path: Path) -> None:
     plain = load(tmp_path, MINIMAL)
     braces = load(tmp_path, MINIMAL.replace("[slack.mention]", "[{slack.mention: {}}]"))

@@ -1,0 +1,111 @@
+"""A model that repeats itself: when it is stopped, and when it is not."""
+
+import itertools
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine_room import PROVENANCE, Room, Said, room, says
+from gofer.engine.loop import Ending, coordinate
+from gofer.journal.entries import MessageReceived
+from gofer.journal.entries import ToolResult as Outcome
+from gofer.models.model import Answer
+from gofer.tools.tool import Call, ToolResult
+from gofer.workflows.schema import Limits
+
+pytestmark = pytest.mark.anyio
+
+ENDLESS = Limits(llm_calls=100_000, tool_calls=100_000, tokens=10**9, usd=10**6, minutes=10**6)
+LOOK = ("look", {"text": "1"})
+turns = st.lists(
+    st.sampled_from([LOOK, ("look", {"text": "2"}), ("post", {"text": "1"}), ("fly", {}), ("look", "{")]), max_size=3
+)
+
+
+@dataclass
+class Parrot:
+    """A model that says the same things in the same order for ever."""
+
+    answers: list[Answer]
+    asked: int = 0
+    requests: list[bytes] = field(default_factory=list)
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        self.asked += 1
+        assert self.asked < 1_000
+        return self.answers[self.asked % len(self.answers)]
+
+
+def endless(*answers: Answer) -> Room:
+    made = room(*answers)
+    made.limits = ENDLESS
+    made.tool("look", "read")
+    made.tool("post", "keyed")
+    return made
+
+
+async def run(made: Room) -> Ending:
+    step = await made.step()
+    step.note(MessageReceived("please"))
+    ending = await coordinate(step, made.bundle(), PROVENANCE)
+    await step.commit()
+    return ending
+
+
+async def refusals(made: Room) -> list[str]:
+    entries = [item.entry for item in await made.journal()]
+    return [entry.text for entry in entries if isinstance(entry, Outcome) and entry.status == "refused"]
+
+
+async def test_the_third_identical_call_is_refused_with_a_hint() -> None:
+    again = ("look", '{ "text" : "1" }')
+    made = endless(says("", LOOK), says("", again), says("", LOOK), says("", ("look", {"text": "2"})), says("Done."))
+    assert (await run(made)).status == "done"
+    assert made.acted == ["look:1", "look:1", "look:2"]
+    (refused,) = await refusals(made)
+    assert "look gave the same for these arguments 2 times" in refused
+
+
+async def test_a_new_result_in_between_lets_it_be_asked_again() -> None:
+    other = ("look", {"text": "2"})
+    made = endless(says("", LOOK), says("", LOOK), says("", other), says("", LOOK), says("Done."))
+    await run(made)
+    assert made.acted == ["look:1", "look:1", "look:2", "look:1"]
+
+
+async def test_what_people_say_in_between_lets_it_be_asked_again() -> None:
+    made = endless(says("", LOOK), says("", LOOK), says("One."), says("", LOOK), says("Two."))
+    assert (await run(made)).answer == "One."
+    step = await made.step()
+    step.note(MessageReceived("look once more", "item1"))
+    assert (await coordinate(step, made.bundle(), PROVENANCE)).answer == "Two."
+    assert len(made.acted) == 3
+
+
+async def test_polling_that_gets_new_results_is_never_refused() -> None:
+    numbers = itertools.count()
+
+    async def count(call: Call, said: Said) -> ToolResult:
+        return ToolResult(f"{next(numbers)} of 100", "counted")
+
+    made = endless(*[says("", LOOK)] * 100, says("Done."))
+    made.tool("look", "read", count)
+    assert (await run(made)).status == "done"
+    assert await refusals(made) == []
+
+
+async def test_a_model_that_repeats_itself_ends_as_failed() -> None:
+    made = endless(*[says("", LOOK)] * 9)
+    ending = await run(made)
+    assert (ending.status, len(made.acted), len(made.model.requests)) == ("failed", 2, 5)
+
+
+@given(st.lists(turns, min_size=1, max_size=5))
+async def test_a_model_that_repeats_itself_for_ever_always_ends(
+    told: list[list[tuple[str, dict[str, object]]]],
+) -> None:
+    made = endless()
+    made.model = Parrot([says("", *asks) for asks in told])
+    assert (await run(made)).status == "failed"
