@@ -199,20 +199,32 @@ class Busy:
 
 
 @pytest.mark.parametrize(
-    ("busy", "sent", "words"),
+    ("busy", "waits", "words"),
     [
-        (Busy(1, retry_after="0"), 2, ""),
-        (Busy(2, retry_after="0"), 2, "Wait 0 seconds"),
-        (Busy(1, retry_after="30"), 1, "Wait 30 seconds"),
-        (Busy(1), 1, "Wait a few minutes"),
-        (Busy(1, retry_after="soon"), 1, "Wait a few minutes"),
+        (Busy(1, retry_after="0"), [1], ""),
+        (Busy(4, retry_after="2"), [2, 2, 2, 2], ""),
+        (Busy(1, retry_after="15"), [15], ""),
+        (Busy(99, retry_after="4"), [4, 4, 4], "Wait 4 seconds"),
+        (Busy(99, retry_after="0"), [1] * 15, "Wait 1 second before"),
+        (Busy(1, retry_after="30"), [], "Wait 30 seconds"),
+        (Busy(1), [], "Wait a few minutes"),
+        (Busy(1, retry_after="soon"), [], "Wait a few minutes"),
     ],
 )
-def test_a_short_wait_is_kept_once_and_a_long_one_is_told(busy: Busy, sent: int, words: str) -> None:
+def test_slack_is_waited_for_as_it_asks_until_a_call_would_take_too_long(
+    busy: Busy, waits: list[float], words: str
+) -> None:
+    waited: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waited.append(seconds)
+
+    api = SlackApi("http://slack/api/", Secret("xoxb-simulated"), pause)
     call = Call("k", Actor("U1"), {"channel": "C0000001"}, False, PROVENANCE, busy, SetClock())
     if words:
         with pytest.raises(ToolError, match=words):
-            asyncio.run(post_message(API, call, PostMessage(text="x")))
+            asyncio.run(post_message(api, call, PostMessage(text="x")))
     else:
-        assert asyncio.run(post_message(API, call, PostMessage(text="x"))).details["ts"] == "1.0"
-    assert busy.sent == sent
+        assert asyncio.run(post_message(api, call, PostMessage(text="x"))).details["ts"] == "1.0"
+    assert waited == waits
+    assert busy.sent == len(waits) + 1
