@@ -54,6 +54,7 @@ class Refused:
     """It was refused, and did not happen."""
 
     text: str
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +192,7 @@ async def _attempt(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | 
         async with asyncio.timeout(tool.timeout):
             return Done(await tool.act(call, arguments))
     except ToolError as error:
-        return Refused(error.message_to_model)
+        return Refused(error.message_to_model, error.code)
     except Fenced:
         raise
     except (TemporaryError, TimeoutError) as error:

@@ -192,8 +192,9 @@ class Step:
             case Done(result=done):
                 took = self._elapsed(began)
                 return e.ToolResult(item.call, "ok", cut(done.text), done.summary, done.details or None, took)
-            case Refused(text=text):
-                return e.ToolResult(item.call, "error", cut(text), took_ms=self._elapsed(began))
+            case Refused(text=text, code=code):
+                details = {"code": code} if code else None
+                return e.ToolResult(item.call, "error", cut(text), details=details, took_ms=self._elapsed(began))
             case Silence(why=why):
                 text = f"{item.tool.name} got no answer: {why}"
                 return e.ToolResult(item.call, "error", cut(text), took_ms=self._elapsed(began))

@@ -25,8 +25,7 @@ class SlackRefusal(ToolError):
     """Slack said no, and nothing happened. `code` is its error code."""
 
     def __init__(self, method: str, code: str, hint: str = "") -> None:
-        super().__init__(f"Slack refused {method} ({code}). {hint or refusal(code).sentence}")
-        self.code = code
+        super().__init__(f"Slack refused {method} ({code}). {hint or refusal(code).sentence}", code=code)
 
 
 @dataclass(frozen=True, slots=True)
