@@ -215,7 +215,10 @@ class Step:
             raise RunStopped(f"Run {self.run} has no event; its journal does not begin with a claim.")
         outside = self.services.outside
         key = f"{self.run}/{item.call}"
-        return Call(key, event.actor, event.place, self.progress.private, provenance, outside.http, outside.clock)
+        since = self.progress.accepted_at / 1000
+        return Call(
+            key, event.actor, event.place, self.progress.private, provenance, outside.http, outside.clock, since
+        )
 
     def _elapsed(self, since: int) -> int:
         return int(self.services.outside.clock.monotonic() * 1000) - since

@@ -57,6 +57,8 @@ class Call:
     provenance: Provenance
     http: Http
     clock: Clock
+    since: float = 0.0
+    """Unix seconds on our clock before which no attempt of this call can have happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,10 @@ class Tool(Generic[A]):
     timeout: float = 20.0
     """Seconds after which a call counts as unanswered."""
     look: Callable[[Call, A], Awaitable[ToolResult | None]] | None = None
-    """For `lookup`: finds what an earlier attempt with the same key did, or None."""
+    """For `lookup`: finds what an earlier attempt with the same key did.
+
+    None says that there was none; whoever could not look everywhere raises TemporaryError.
+    """
     settle: float = 0.0
     """For `lookup`: seconds after which something that happened is sure to be found."""
     destination: Callable[[A], str] = _anywhere
