@@ -97,6 +97,8 @@ class Tool(Generic[A]):
     """
     settle: float = 0.0
     """For `lookup`: seconds after which something that happened is sure to be found."""
+    gone: frozenset[str] = frozenset()
+    """For `keyed`: codes of refusals that say that what it acts on is not there, nor what an earlier attempt did."""
     destination: Callable[[A], str] = _anywhere
     """What of the outside it acts on; a call whose outcome is unknown locks its tool for that."""
     scopes: frozenset[str] = frozenset()
