@@ -67,6 +67,9 @@ async def deliver(
     """Says what was concluded, in place of what was announced, and gives the end of the run."""
     if reply == "none" and concluded.status == "done":
         return RunFinished(concluded.status, concluded.reason)
+    if WAITING in step.progress.in_doubt:
+        # Settled first: an edit that nobody knows about could land over the answer.
+        await postpone(step, provenance)
     answer = compose(concluded.text)
     outcomes: list[Outcome] = []
     texts = list(answer.messages)
