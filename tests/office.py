@@ -16,7 +16,10 @@ from gofer.journal.memory import MemoryStore
 from gofer.models.model import Answer
 from gofer.queue.doorbell import Doorbell
 from gofer.queue.memory import MemoryQueue
+from gofer.secret import Secret
+from gofer.tools.slack.api import SlackApi, SlackRefusal
 from gofer.tools.slack.read_thread import ReadThread
+from gofer.tools.slack.tools import slack_tools
 from gofer.tools.slack.write import PostMessage, UpdateMessage
 from gofer.tools.tool import Call, Tool, ToolResult
 from gofer.worker import Worker
@@ -26,6 +29,7 @@ from gofer.workflows.schema import Defaults, Workflow
 from stand_ins import SetClock, claimed, make_outside, mention
 
 WORKFLOW = Workflow(description="d", owner="#o", when=("slack.mention",))
+_GONE = {tool.name: tool.gone for tool in slack_tools(SlackApi("", Secret("")))}["slack_update_message"]
 CATALOG = Catalog(
     {"answer-here": Loaded("answer-here", WORKFLOW, "Be brief.", "agents/answer-here.md", ("m",))}, Defaults()
 )
@@ -68,6 +72,10 @@ class Office:
     threads: list[str] = field(default_factory=list)
     lose_in: set[str] = field(default_factory=set)
     """Tools in whose calls the worker is lost."""
+    deleted: set[str] = field(default_factory=set)
+    """ts of messages that a person deleted."""
+    edits: list[str] = field(default_factory=list)
+    """What messages were changed to, in order."""
     catalog: Catalog = CATALOG
 
     def __post_init__(self) -> None:
@@ -84,13 +92,16 @@ class Office:
         async def update(call: Call, arguments: UpdateMessage) -> ToolResult:
             if "slack_update_message" in self.lose_in:
                 raise Lost
+            if arguments.ts in self.deleted:
+                raise SlackRefusal("chat.update", "message_not_found")
+            self.edits.append(arguments.text)
             self.posted[int(float(arguments.ts)) - 1] = arguments.text
             return ToolResult("Changed", "changed")
 
         tools = {
             "slack_read_thread": Tool("slack_read_thread", "", "read", ReadThread, read),
             "slack_post_message": Tool("slack_post_message", "", "blind", PostMessage, post),
-            "slack_update_message": Tool("slack_update_message", "", "keyed", UpdateMessage, update),
+            "slack_update_message": Tool("slack_update_message", "", "keyed", UpdateMessage, update, gone=_GONE),
         }
         services = Services(
             self.store,

@@ -17,6 +17,7 @@ from gofer.events import Event
 from gofer.journal.entries import RunConcluded, RunFinished, ToolResult
 from gofer.projections.progress import Progress
 from gofer.tools.slack.parts import compose
+from gofer.tools.slack.refusals import UNCHANGEABLE
 from gofer.tools.tool import Provenance
 from gofer.workflows.schema import Reply
 
@@ -27,7 +28,7 @@ WAITING = "status/2"
 ANSWER = "answer/1"
 """Call id of delivering the answer, or its first message."""
 ANSWER_ANEW = "answer/2"
-"""Call id of posting that anew, when the message it was to replace is gone."""
+"""Call id of posting that anew, when the message it was to replace cannot be changed any more."""
 PART = "part/{}"
 """Call id of posting the second message of the answer, the third, and so on."""
 FILE = "file/1"
@@ -70,6 +71,9 @@ async def deliver(
     """Says what was concluded, in place of what was announced, and gives the end of the run."""
     if reply == "none" and concluded.status == "done":
         return RunFinished(concluded.status, concluded.reason)
+    if WAITING in step.progress.in_doubt:
+        # Settled first: an edit that nobody knows about could land over the answer.
+        await postpone(step, provenance)
     answer = compose(concluded.text)
     outcomes: list[Outcome] = []
     texts = list(answer.messages)
@@ -87,13 +91,15 @@ async def deliver(
 
 
 async def _say_first(step: Step, event: Event, reply: Reply, text: str, provenance: Provenance) -> Outcome:
-    """Replaces what was announced, or posts anew where that is gone or never was."""
+    """Replaces what was announced, or posts anew where that cannot be changed any more or never was."""
     if (posted := _posted(step)) is None:
         return await step.call(_post(step, ANSWER, event, reply, text), provenance)
     delivered = await step.call(_edit(step, ANSWER, posted, text), provenance)
-    if isinstance(delivered, ToolResult) and delivered.status == "error":
-        delivered = await step.call(_post(step, ANSWER_ANEW, event, reply, text), provenance)
-    return delivered
+    match delivered:
+        case ToolResult(status="error", details={"code": code}) if code in UNCHANGEABLE:
+            return await step.call(_post(step, ANSWER_ANEW, event, reply, text), provenance)
+        case _:
+            return delivered
 
 
 async def _say_further(

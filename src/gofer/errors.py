@@ -26,11 +26,15 @@ class ConfigError(GoferError):
 
 
 class ToolError(GoferError):
-    """A tool could not do what was asked; the message goes to the model, the run goes on."""
+    """A tool could not do what was asked; the message goes to the model, the run goes on.
 
-    def __init__(self, message_to_model: str) -> None:
+    `code` is for code: the reason in the vendor's words, empty when there is none.
+    """
+
+    def __init__(self, message_to_model: str, *, code: str = "") -> None:
         super().__init__(message_to_model)
         self.message_to_model = message_to_model
+        self.code = code
 
 
 class TemporaryError(GoferError):

@@ -24,6 +24,7 @@ from gofer.journal.entries import (
     RunParked,
     RunStarted,
     ToolCall,
+    ToolResult,
 )
 from gofer.local.server import serve
 from gofer.projections import trace
@@ -323,6 +324,30 @@ async def test_an_answer_whose_place_is_gone_is_posted_anew(tmp_path: Path, refu
     assert head.status == "done"
     assert "Hello" in answers[-1].text
     assert len(answers) == 2
+
+
+@pytest.mark.parametrize("refusal", ["ratelimited", "channel_not_found", "something_new"])
+async def test_where_the_message_is_still_there_no_second_one_is_posted(tmp_path: Path, refusal: str) -> None:
+    async with company(tmp_path) as made:
+        made.slack.fail_next("chat.update", refusal)
+        asked = await made.ask("@Gofer hello", "general")
+        (head,) = await made.ended()
+        assert len(made.answers(asked)) == 1
+        results = [entry for entry in await made.entries(head.run) if isinstance(entry, ToolResult)]
+    assert (results[-1].call, results[-1].status, results[-1].details) == ("answer/1", "error", {"code": refusal})
+    assert head.status == "failed"
+    assert f"the answer was not delivered: Slack refused chat.update ({refusal})" in head.reason
+
+
+async def test_a_slack_that_is_busy_now_and_then_gets_one_answer(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        for method in ("conversations.info", "chat.update"):
+            made.slack.fail_next(method, 429)
+        asked = await made.ask("@Gofer hello", "general")
+        (head,) = await made.ended()
+        (answer,) = made.answers(asked)
+    assert head.status == "done"
+    assert "Hello" in answer.text
 
 
 @pytest.mark.parametrize("method", ["chat.postMessage", "chat.update"])

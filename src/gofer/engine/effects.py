@@ -1,7 +1,8 @@
 """What becomes of a call, by its effect, when nobody confirmed it?
 
     read     do it again whenever the model asks again
-    keyed    do it again with the same key; a refusal of a retry proves nothing about the first attempt
+    keyed    do it again with the same key; a refusal of a retry proves nothing about the first attempt, unless it says
+             that what both act on is not there (`Tool.gone`)
     lookup   wait until a late effect would show, look for our marker, then do it once more
     blind    never again
 
@@ -54,6 +55,7 @@ class Refused:
     """It was refused, and did not happen."""
 
     text: str
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,8 @@ async def _with_its_key(tool: Tool[Any], call: Call, arguments: Arguments, fresh
     match await _attempt(tool, call, arguments):
         case Done() as done:
             return done
+        case Refused(code=code) as refused if code in tool.gone:
+            return refused
         case Refused(text=why) | Silence(why=why):
             return Unknown(f"{first.why}; then: {why}")
 
@@ -198,7 +202,7 @@ async def _attempt(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | 
         async with asyncio.timeout(tool.timeout):
             return Done(await tool.act(call, arguments))
     except ToolError as error:
-        return Refused(error.message_to_model)
+        return Refused(error.message_to_model, error.code)
     except Fenced:
         raise
     except (TemporaryError, TimeoutError) as error:

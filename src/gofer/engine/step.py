@@ -217,8 +217,9 @@ class Step:
             case Done(result=done):
                 took = self._elapsed(began)
                 return e.ToolResult(item.call, "ok", cut(done.text), done.summary, done.details or None, took)
-            case Refused(text=text):
-                return e.ToolResult(item.call, "error", cut(text), took_ms=self._elapsed(began))
+            case Refused(text=text, code=code):
+                details = {"code": code} if code else None
+                return e.ToolResult(item.call, "error", cut(text), details=details, took_ms=self._elapsed(began))
             case Silence(why=why):
                 text = f"{item.tool.name} got no answer: {why}"
                 return e.ToolResult(item.call, "error", cut(text), took_ms=self._elapsed(began))
@@ -239,7 +240,10 @@ class Step:
             raise RunStopped(f"Run {self.run} has no event; its journal does not begin with a claim.")
         outside = self.services.outside
         key = f"{self.run}/{item.call}"
-        return Call(key, event.actor, event.place, self.progress.private, provenance, outside.http, outside.clock)
+        since = self.progress.accepted_at / 1000
+        return Call(
+            key, event.actor, event.place, self.progress.private, provenance, outside.http, outside.clock, since
+        )
 
     def _elapsed(self, since: int) -> int:
         return int(self.services.outside.clock.monotonic() * 1000) - since

@@ -108,7 +108,7 @@ class ToolResult:
     summary: str = ""
     """For people: one line without contents."""
     details: Mapping[str, object] | None = None
-    """For code: what later steps of the run rely on."""
+    """For code: what later steps of the run rely on; of a call that was refused, `code` is the vendor's reason."""
     took_ms: int = 0
 
 

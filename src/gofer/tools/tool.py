@@ -57,6 +57,8 @@ class Call:
     provenance: Provenance
     http: Http
     clock: Clock
+    since: float = 0.0
+    """Unix seconds on our clock before which no attempt of this call can have happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +95,14 @@ class Tool(Generic[A]):
     timeout: float = 20.0
     """Seconds after which a call counts as unanswered."""
     look: Callable[[Call, A], Awaitable[ToolResult | None]] | None = None
-    """For `lookup`: finds what an earlier attempt with the same key did, or None."""
+    """For `lookup`: finds what an earlier attempt with the same key did.
+
+    None says that there was none; whoever could not look everywhere raises TemporaryError.
+    """
     settle: float = 0.0
     """For `lookup`: seconds after which something that happened is sure to be found."""
+    gone: frozenset[str] = frozenset()
+    """For `keyed`: codes of refusals that say that what it acts on is not there, nor what an earlier attempt did."""
     destination: Callable[[A], str] = _anywhere
     """What of the outside it acts on; a call whose outcome is unknown locks its tool for that."""
     scopes: frozenset[str] = frozenset()

@@ -1,4 +1,5 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -51,6 +52,15 @@ async def test_a_refusal_of_a_retry_proves_nothing_about_the_first_attempt() -> 
     outcome = await outcome_of(made, "keyed")
     assert isinstance(outcome, ToolUnknown)
     assert "no such thing" in outcome.text
+
+
+async def test_a_refusal_that_says_that_nothing_is_there_proves_it_for_both_attempts() -> None:
+    made = room()
+    made.tool("keyed", "keyed", answers(made, TemporaryError("lost"), ToolError("it is not there", code="gone")))
+    made.tools["keyed"] = replace(made.tools["keyed"], gone=frozenset({"gone"}))
+    outcome = await outcome_of(made, "keyed")
+    assert isinstance(outcome, ToolResult)
+    assert (outcome.status, outcome.details) == ("error", {"code": "gone"})
 
 
 async def test_a_lookup_call_nobody_confirmed_is_found_or_done_once_more() -> None:

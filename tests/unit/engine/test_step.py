@@ -100,6 +100,20 @@ async def test_in_doubt_what_can_be_repeated_is_done_again_under_the_same_key(ef
     assert keys == ["run1/1.0"]
 
 
+async def test_a_tool_knows_since_when_to_look_for_what_it_did() -> None:
+    made, since = room(), list[float]()
+
+    async def remember(call: Call, said: Said) -> Result:
+        since.append(call.since)
+        return Result("done", "done")
+
+    made.tool("lookup", "lookup", remember)
+    await made.step()
+    made.clock.advance(60)
+    await (await made.step()).call(permitted(made, "1.0", "lookup"), PROVENANCE)
+    assert since == [made.clock.now() - 60]
+
+
 async def test_in_doubt_what_cannot_be_repeated_is_unknown() -> None:
     made = with_tools("blind")
     await crash_between_intent_and_outcome(made, "blind")

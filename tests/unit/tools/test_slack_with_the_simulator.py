@@ -2,9 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 
-import httpx2
 import pytest
 
 from engine_room import PROVENANCE
@@ -19,58 +17,8 @@ from gofer.tools.slack.post_file import PostFile, file_name, find_file, post_fil
 from gofer.tools.slack.refusals import REFUSALS
 from gofer.tools.slack.write import AddReaction, PostMessage, add_reaction, post_message
 from gofer.tools.tool import Call, ToolResult
+from simulated_slack import API, ROOT, play
 from stand_ins import SetClock
-
-NOW = 1_763_709_120.0
-ROOT = "1763700000.000100"
-API = SlackApi("http://slack/api/", Secret("xoxb-simulated"))
-WORLD: dict[str, object] = {
-    "slack": {
-        "team": {"id": "T1", "domain": "acme", "name": "Acme"},
-        "app": {"id": "A1"},
-        "bot": {"user": "UBOT0000", "bot_id": "BBOT", "name": "Gofer"},
-        "users": [
-            {"id": "U0000001", "name": "Ada", "real_name": "Ada Byron", "title": "Engineer", "tz": "Europe/Berlin"},
-            {"id": "U0000002", "name": "Sam", "real_name": "Sam Field", "restricted": True},
-            {"id": "U0000003", "name": "Sam", "real_name": "Sam Hill", "deactivated": True},
-            {"id": "U0000004", "name": "Build Bot", "bot": True},
-        ],
-        "channels": [
-            {"id": "C0000001", "name": "deploys", "members": ["UBOT0000", "U0000001"]},
-            {"id": "C0000002", "name": "random", "members": ["U0000001"]},
-            {"id": "C0000003", "name": "old", "members": ["UBOT0000"], "archived": True},
-        ],
-        "messages": [{"channel": "deploys", "user": "U0000001", "text": "hi", "ts": ROOT}],
-    }
-}
-
-
-class SimulatedHttp:
-    """HTTP that reaches the simulated Slack and nothing else."""
-
-    def __init__(self, http: httpx2.AsyncClient) -> None:
-        self._http = http
-
-    async def send(self, request: HttpRequest) -> HttpResponse:
-        answer = await self._http.request(
-            request.method, request.url, headers=dict(request.headers), content=request.content
-        )
-        return HttpResponse(answer.status_code, dict(answer.headers), answer.content)
-
-
-Story = Callable[[SlackSimulator, Call], Awaitable[None]]
-
-
-def play(story: Story) -> None:
-    async def run() -> None:
-        async with httpx2.AsyncClient() as outside:
-            simulator = SlackSimulator(WORLD, clock=lambda: NOW, http=outside)
-            async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=simulator.app)) as http:
-                place = {"team": "T1", "channel": "C0000001", "ts": ROOT, "thread_ts": ROOT}
-                call = Call("run1/file/1", Actor("U1"), place, False, PROVENANCE, SimulatedHttp(http), SetClock())
-                await story(simulator, call)
-
-    asyncio.run(run())
 
 
 def test_a_file_is_attached_to_the_thread_and_found_by_the_call_that_did_it() -> None:
@@ -199,20 +147,32 @@ class Busy:
 
 
 @pytest.mark.parametrize(
-    ("busy", "sent", "words"),
+    ("busy", "waits", "words"),
     [
-        (Busy(1, retry_after="0"), 2, ""),
-        (Busy(2, retry_after="0"), 2, "Wait 0 seconds"),
-        (Busy(1, retry_after="30"), 1, "Wait 30 seconds"),
-        (Busy(1), 1, "Wait a few minutes"),
-        (Busy(1, retry_after="soon"), 1, "Wait a few minutes"),
+        (Busy(1, retry_after="0"), [1], ""),
+        (Busy(4, retry_after="2"), [2, 2, 2, 2], ""),
+        (Busy(1, retry_after="15"), [15], ""),
+        (Busy(99, retry_after="4"), [4, 4, 4], "Wait 4 seconds"),
+        (Busy(99, retry_after="0"), [1] * 15, "Wait 1 second before"),
+        (Busy(1, retry_after="30"), [], "Wait 30 seconds"),
+        (Busy(1), [], "Wait a few minutes"),
+        (Busy(1, retry_after="soon"), [], "Wait a few minutes"),
     ],
 )
-def test_a_short_wait_is_kept_once_and_a_long_one_is_told(busy: Busy, sent: int, words: str) -> None:
+def test_slack_is_waited_for_as_it_asks_until_a_call_would_take_too_long(
+    busy: Busy, waits: list[float], words: str
+) -> None:
+    waited: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waited.append(seconds)
+
+    api = SlackApi("http://slack/api/", Secret("xoxb-simulated"), pause)
     call = Call("k", Actor("U1"), {"channel": "C0000001"}, False, PROVENANCE, busy, SetClock())
     if words:
         with pytest.raises(ToolError, match=words):
-            asyncio.run(post_message(API, call, PostMessage(text="x")))
+            asyncio.run(post_message(api, call, PostMessage(text="x")))
     else:
-        assert asyncio.run(post_message(API, call, PostMessage(text="x"))).details["ts"] == "1.0"
-    assert busy.sent == sent
+        assert asyncio.run(post_message(api, call, PostMessage(text="x"))).details["ts"] == "1.0"
+    assert waited == waits
+    assert busy.sent == len(waits) + 1

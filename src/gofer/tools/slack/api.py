@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -17,16 +17,15 @@ from gofer.tools.tool import Call
 
 _log = logging.getLogger(__name__)
 
-SHORT_WAIT = 5.0
-"""Seconds Slack may ask to wait for which a call is held back and made once more; what is longer is told."""
+LONGEST_WAIT = 15.0
+"""Seconds one request is held back in all while Slack asks to wait; less than the time of a tool."""
 
 
 class SlackRefusal(ToolError):
     """Slack said no, and nothing happened. `code` is its error code."""
 
     def __init__(self, method: str, code: str, hint: str = "") -> None:
-        super().__init__(f"Slack refused {method} ({code}). {hint or refusal(code).sentence}")
-        self.code = code
+        super().__init__(f"Slack refused {method} ({code}). {hint or refusal(code).sentence}", code=code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +35,8 @@ class SlackApi:
     base_url: str
     """With a slash at the end, as `https://slack.com/api/`."""
     token: Secret
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    """Returns after so many seconds."""
 
     async def read(self, call: Call, method: Method, **parameters: str | int) -> Mapping[str, object]:
         """Calls a reading method, as a form. Raises SlackRefusal, TemporaryError."""
@@ -48,9 +49,11 @@ class SlackApi:
     async def _send(self, call: Call, method: str, media_type: str, content: bytes) -> Mapping[str, object]:
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Content-Type": media_type}
         request = HttpRequest("POST", self.base_url + method, headers, content)
-        response = await call.http.send(request)
-        if response.status == 429 and (wait := _seconds(response)) <= SHORT_WAIT:
-            await asyncio.sleep(wait)
+        response, waited = await call.http.send(request), 0.0
+        # A request that was limited did not happen, so that sending it again is safe whatever its effect.
+        while response.status == 429 and (wait := _seconds(response)) <= LONGEST_WAIT - waited:
+            await self.pause(wait)
+            waited += wait
             response = await call.http.send(request)
         return _reply(method, response)
 
@@ -76,16 +79,16 @@ def _reply(method: str, response: HttpResponse) -> Mapping[str, object]:
 
 
 def _seconds(response: HttpResponse) -> float:
-    """How long Slack asks to wait; for ever when it does not say."""
+    """How long Slack asks to wait, at least a second; for ever when it does not say."""
     try:
-        return max(0.0, float(response.headers.get("retry-after", "inf")))
+        return max(1.0, float(response.headers.get("retry-after", "inf")))
     except ValueError:
         return math.inf
 
 
 def _until(response: HttpResponse) -> str:
     seconds = _seconds(response)
-    wait = f"{math.ceil(seconds)} seconds" if seconds < math.inf else "a few minutes"
+    wait = f"{math.ceil(seconds)} second{'s' * (seconds > 1)}" if seconds < math.inf else "a few minutes"
     return f"{refusal('ratelimited').sentence} Wait {wait} before the next one."
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
@@ -10,7 +9,7 @@ from gofer.canonical import as_list, as_object, as_text, clean
 from gofer.errors import ToolError
 from gofer.outside import HttpRequest
 from gofer.tools.slack.api import SlackApi
-from gofer.tools.slack.read_thread import replies
+from gofer.tools.slack.looking import candidates
 from gofer.tools.slack.write import writable
 from gofer.tools.tool import Arguments, Call, ToolResult
 
@@ -45,9 +44,12 @@ async def post_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResul
 
 
 async def find_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult | None:
-    """The file an earlier attempt of the same call attached, found by its name, or None."""
+    """The file an earlier attempt of the same call attached, found by its name.
+
+    None when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
+    """
     channel, name = await writable(api, call, arguments.channel), file_name(arguments.name, call.key)
-    for message in await _messages(api, call, channel, arguments.thread_ts):
+    async for message in candidates(api, call, channel, arguments.thread_ts):
         for file in map(as_object, as_list(message.get("files"))):
             if as_text(file.get("name")) == name:
                 return _attached(name, channel, as_text(file.get("id")))
@@ -59,13 +61,6 @@ def file_name(name: str, key: str) -> str:
     stem, dot, ending = _UNSAFE.sub("-", name).strip("-.").rpartition(".")
     mark = hashlib.sha256(key.encode()).hexdigest()[:8]
     return f"{stem}-{mark}.{ending}" if dot else f"{ending or 'file'}-{mark}.txt"
-
-
-async def _messages(api: SlackApi, call: Call, channel: str, thread_ts: str) -> Sequence[Mapping[str, object]]:
-    if thread_ts:
-        return await replies(api, call, channel, thread_ts)
-    page = await api.read(call, "conversations.history", channel=channel, limit=200)
-    return [as_object(message) for message in as_list(page.get("messages"))]
 
 
 def _attached(name: str, channel: str, file: str) -> ToolResult:

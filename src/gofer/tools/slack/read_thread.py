@@ -108,12 +108,12 @@ async def _locate(api: SlackApi, call: Call, arguments: ReadThread) -> tuple[str
     return await channel_id(api, call, arguments.channel), ts
 
 
-async def replies(api: SlackApi, call: Call, channel: str, ts: str, **also: str) -> Sequence[Message]:
+async def replies(api: SlackApi, call: Call, channel: str, ts: str) -> Sequence[Message]:
     """The messages of a thread, oldest first, as Slack gives them; at most PAGES pages."""
     found: dict[str, Message] = {}
     cursor = ""
     for _ in range(PAGES):
-        page = await api.read(call, "conversations.replies", channel=channel, ts=ts, limit=PAGE, cursor=cursor, **also)
+        page = await api.read(call, "conversations.replies", channel=channel, ts=ts, limit=PAGE, cursor=cursor)
         # The parent comes first on every page.
         for message in map(as_object, as_list(page.get("messages"))):
             found.setdefault(as_text(message.get("ts")), message)

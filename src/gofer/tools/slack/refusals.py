@@ -27,6 +27,11 @@ _LATER = Refusal("tell", "Slack takes no more calls of this kind for a while.")
 _RENEW = "Slack does not accept Gofer's token; whoever runs Gofer has to renew it."
 _FILES_OFF = "This workspace does not take files from apps; an admin of Slack can allow it."
 
+NOT_THERE = frozenset({"message_not_found"})
+"""Codes that say that there is no such message, so that nothing an earlier edit of it wrote can be read either."""
+UNCHANGEABLE = NOT_THERE | {"cant_update_message", "edit_window_closed"}
+"""Codes that say of one message that it cannot be changed any more, while a new one can be posted."""
+
 UNKNOWN = Refusal("tell", "Slack gave no other reason.")
 """For codes that are not listed."""
 

@@ -7,6 +7,7 @@ from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.get_user import GetUser, get_user
 from gofer.tools.slack.post_file import PostFile, find_file, post_file
 from gofer.tools.slack.read_thread import ReadThread, read_thread
+from gofer.tools.slack.refusals import NOT_THERE
 from gofer.tools.slack.scopes import scopes
 from gofer.tools.slack.write import (
     AddReaction,
@@ -67,6 +68,7 @@ def _messages(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=UpdateMessage,
             act=partial(update_message, api),
+            gone=NOT_THERE,
             destination=lambda arguments: arguments.ts,
             scopes=scopes("conversations.list", "chat.update"),
         ),

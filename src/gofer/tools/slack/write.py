@@ -4,12 +4,13 @@ import re
 
 from pydantic import Field
 
-from gofer.canonical import as_list, as_object, as_text
+from gofer.canonical import as_object, as_text
 from gofer.errors import ToolError
 from gofer.tools.slack.api import SlackApi, SlackRefusal
 from gofer.tools.slack.fallback import fallback
+from gofer.tools.slack.looking import candidates
 from gofer.tools.slack.parts import one_message
-from gofer.tools.slack.read_thread import channel_id, replies
+from gofer.tools.slack.read_thread import channel_id
 from gofer.tools.tool import Arguments, Call, Provenance, ToolResult
 
 _EMOJI = re.compile(r":?([a-z0-9_+'-]+(?:::skin-tone-[2-6])?):?")
@@ -64,14 +65,12 @@ async def update_message(api: SlackApi, call: Call, arguments: UpdateMessage) ->
 
 
 async def find_message(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult | None:
-    """The message an earlier attempt of the same call posted, found by the key in its metadata, or None."""
+    """The message an earlier attempt of the same call posted, found by the key in its metadata.
+
+    None when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
+    """
     channel = await writable(api, call, arguments.channel)
-    if arguments.thread_ts:
-        messages = await replies(api, call, channel, arguments.thread_ts, include_all_metadata="true")
-    else:
-        page = await api.read(call, "conversations.history", channel=channel, limit=200, include_all_metadata="true")
-        messages = [as_object(message) for message in as_list(page.get("messages"))]
-    for message in messages:
+    async for message in candidates(api, call, channel, arguments.thread_ts):
         payload = as_object(as_object(message.get("metadata")).get("event_payload"))
         if payload.get("key") == call.key:
             ts = as_text(message.get("ts"))

@@ -1,0 +1,36 @@
+"""Which messages can be what an earlier attempt of a call has left?"""
+
+from collections.abc import AsyncIterator
+
+from gofer.canonical import as_list, as_object, as_text
+from gofer.errors import TemporaryError
+from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.read_thread import Message
+from gofer.tools.slack.scopes import Method
+from gofer.tools.tool import Call
+
+PAGE, PAGES = 200, 50
+"""Messages asked for at once, as Slack advises, and how often."""
+CLOCKS_APART = 300.0
+"""Seconds Slack's clock may be behind ours."""
+
+
+async def candidates(api: SlackApi, call: Call, channel: str, thread_ts: str) -> AsyncIterator[Message]:
+    """Every message of a thread, or of a channel, since the run of the call began, with metadata; in Slack's order.
+
+    That it ends means that there is no other. Raises TemporaryError when there are too many to say so; SlackRefusal.
+    """
+    method: Method = "conversations.replies" if thread_ts else "conversations.history"
+    where = {"channel": channel, "ts": thread_ts} if thread_ts else {"channel": channel}
+    oldest = f"{max(0.0, call.since - CLOCKS_APART):.6f}"
+    cursor = ""
+    for _ in range(PAGES):
+        page = await api.read(
+            call, method, **where, oldest=oldest, limit=PAGE, cursor=cursor, include_all_metadata="true"
+        )
+        for message in map(as_object, as_list(page.get("messages"))):
+            yield message
+        cursor = as_text(as_object(page.get("response_metadata")).get("next_cursor"))
+        if not cursor:
+            return
+    raise TemporaryError(f"Slack has more than {PAGE * PAGES} messages there since; that is too many to look through.")

@@ -1,0 +1,37 @@
+"""Where the answer stands when what was announced is gone, or when a notice before it is in doubt."""
+
+import pytest
+
+from engine_room import says
+from gofer.deliver import AT_WORK, WAITS
+from gofer.errors import TemporaryError
+from gofer.owner import TAKEOVERS
+from office import office
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_an_answer_whose_place_was_deleted_while_its_worker_was_lost_is_posted_anew() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1")
+    made.lose_in = {"slack_update_message"}
+    for _ in range(TAKEOVERS - 2):
+        await made.hear_lost()
+        made.clock.advance(130)
+    made.lose_in, made.deleted = set(), {"1.0"}
+    await made.hear()
+    assert made.posted == [AT_WORK, "Hello."]
+    assert await made.status("run1") == "done"
+
+
+async def test_a_notice_in_doubt_is_settled_before_the_answer_so_that_it_cannot_land_over_it() -> None:
+    made = office(TemporaryError("The provider is busy", retry_after=600), says("Hello."))
+    await made.accept("run1")
+    made.lose_in = {"slack_update_message"}
+    await made.hear_lost()
+    made.lose_in = set()
+    made.clock.advance(130)
+    await made.hear()
+    assert made.edits == [WAITS, "Hello."]
+    assert made.posted == ["Hello."]
+    assert await made.status("run1") == "done"
