@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gofer.engine.services import Services
 from gofer.engine.step import Step
 from gofer.engine.term import Term
-from gofer.errors import Damaged, Fenced, Gone, TemporaryError
+from gofer.errors import Damaged, Fenced, Gone, Newer, TemporaryError
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
 from gofer.journal.log import Pen, open_journal
@@ -69,7 +69,9 @@ class Worker:
             await self._answer(bell, term or Term(self.services.outside.clock))
         except (TemporaryError, Damaged) as error:
             _log.warning("run %s was not continued: %s", bell.run, error)
-            await self._again_later(bell, "the store or the queue did not answer")
+            newer = isinstance(error, Newer)
+            why = "its journal is of a newer Gofer" if newer else "the store or the queue did not answer"
+            await self._again_later(bell, why)
         except Exception as error:  # noqa: BLE001
             # One run's trouble must not end the worker; the text may hold contents, the type does not.
             _log.error("run %s was not continued: %s", bell.run, type(error).__name__)
@@ -170,6 +172,10 @@ class Worker:
         except Gone as error:
             # A head that lied: nothing is left to continue, and only what ended is deleted.
             await self._show(head, "done", str(error))
+        except Newer:
+            # As it was: a newer worker continues it. The sign of life is for the sweeper, which need not hurry.
+            await self._show(head, head.status, head.reason)
+            raise
         except Damaged as error:
             _log.error("%s", error)
             # The row as it is by now: it may know of more frames than it did.

@@ -12,14 +12,17 @@ from gofer.errors import Damaged, RunStopped, TemporaryError
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived, RunConcluded, RunStarted, ToolCall
+from gofer.journal.frames import Frame, frame_bytes, frame_hash
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.journal.memory import MemoryStore
+from gofer.journal.seal import seal_of
 from gofer.models.model import Answer
 from gofer.queue.doorbell import Doorbell
 from gofer.queue.memory import MemoryQueue
 from gofer.sweeper import Sweeper
 from gofer.tools.slack.write import PostMessage
 from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.worker import RECEIVES
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from office import CATALOG, WORKFLOW, Office, office
@@ -112,6 +115,30 @@ async def test_a_damaged_journal_is_shown_as_such_and_the_others_go_on() -> None
     assert head is not None
     assert (head.status, "damaged at frame 2" in head.reason) == ("needs_attention", True)
     assert await made.status("run2") == "done"
+
+
+async def test_a_run_of_a_newer_gofer_waits_for_that_one_however_often_it_is_heard(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    made = office()
+    await made.accept("run1")
+    (first,) = await made.store.frames("run1")
+    newer = Frame(2, 1, "o", "n", frame_hash(first), [{"kind": "run.dreamed"}])
+    await made.store.create("run1", 2, frame_bytes(newer, await seal_of("run1", made.store)))
+    before, frames = await made.store.head("run1"), await made.store.frames("run1")
+    assert before is not None
+    for _ in range(RECEIVES):
+        assert await made.hear() == 1
+        made.clock.advance(121)
+    head = await made.store.head("run1")
+    assert head is not None
+    assert replace(head, updated_at=0) == before
+    assert (await made.store.frames("run1"), made.posted) == (frames, [])
+    assert "run run1 was not continued: Run run1 cannot be read at frame 2: this journal has an entry" in caplog.text
+    assert [letter.why for letter in await made.queue.buried(9)] == ["its journal is of a newer Gofer"]
+    made.clock.advance(181)
+    assert await Sweeper(made.store, made.queue, made.clock).sweep(180) == 1
+    assert await made.hear() == 1
 
 
 async def test_a_journal_that_lost_its_end_is_not_continued_and_stays_known_as_cut() -> None:

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import pytest
 
 from gofer.blobs.memory import MemoryBlobs
-from gofer.errors import Damaged, Fenced, Gone
+from gofer.errors import Damaged, Fenced, Gone, Newer
 from gofer.journal.codec import to_json
 from gofer.journal.coordination import Head
 from gofer.journal.entries import FORMAT, MessageReceived, RunAccepted, RunFinished, RunOwned
@@ -169,7 +169,7 @@ async def test_what_cannot_be_read_is_named_with_its_run_and_frame() -> None:
     (first,) = await store.frames("run1")
     unknown = Frame(2, 1, "o", "n", frame_hash(first), [{"kind": "run.dreamed"}])
     await store.create("run1", 2, frame_bytes(unknown, await seal_of("run1", store)))
-    with pytest.raises(Damaged) as caught:
+    with pytest.raises(Newer) as caught:
         await read_journal("run1", store, blobs)
     said = "Run run1 cannot be read at frame 2: this journal has an entry of kind 'run.dreamed'; "
     assert str(caught.value) == said + "read it with the Gofer that wrote it."
@@ -179,7 +179,7 @@ async def test_a_journal_of_a_newer_gofer_is_reported() -> None:
     store, blobs = memory_stores()
     await claim("r", RunAccepted(mention(), "w", format=FORMAT + 1), Pen("a", make_outside()), store)
     with pytest.raises(
-        Damaged, match="Run r cannot be read at frame 1: it was written in format 2 and this Gofer reads up to 1"
+        Newer, match="Run r cannot be read at frame 1: it was written in format 2 and this Gofer reads up to 1"
     ):
         await read_journal("r", store, blobs)
 
