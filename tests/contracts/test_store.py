@@ -152,6 +152,18 @@ async def test_unfinished_runs_that_stand_still_are_found_oldest_first(store: St
     assert [item.run for item in await store.unfinished(901, 1)] == ["old"]
 
 
+async def test_unfinished_runs_are_found_page_by_page(store: Store) -> None:
+    for run, at in (("b", 2), ("a", 2), ("d", 1), ("c", 3), ("e", 2)):
+        await store.create_head(head(run, at))
+    found: list[str] = []
+    last: Head | None = None
+    while page := await store.unfinished(4, 2, after=last):
+        found += [item.run for item in page]
+        last = page[-1]
+    assert found == ["d", "a", "b", "e", "c"]
+    assert [item.run for item in await store.unfinished(3, 9, after=head("a", 2))] == ["b", "e"]
+
+
 async def test_what_is_parked_until_later_does_not_stand_still_before(store: Store) -> None:
     await store.put_head(head("parked", 60, status="parked", updated_at=200, wakes_at=900))
     assert await store.head("parked") == head("parked", 60, status="parked", updated_at=200, wakes_at=900)

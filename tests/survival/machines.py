@@ -118,8 +118,8 @@ class MachineStore:
     async def previous(self, conversation: str, workflow: str, before: int) -> Head | None:
         return await self._io(lambda: self._store.previous(conversation, workflow, before))
 
-    async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
-        return await self._io(lambda: self._store.unfinished(before, limit))
+    async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
+        return await self._io(lambda: self._store.unfinished(before, limit, after=after))
 
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
         return await self._io(lambda: self._store.ended(retention, before, limit, private=private))

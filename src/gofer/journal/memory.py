@@ -76,10 +76,11 @@ class MemoryStore:
         )
         return min(ended, key=lambda head: (-head.accepted_at, head.run), default=None)
 
-    async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
+    async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
         """See Store.unfinished."""
         found = (head for head in self._heads.values() if head.status in UNFINISHED and head.touched_at < before)
-        return sorted(found, key=lambda head: (head.touched_at, head.run))[:limit]
+        later = (head for head in found if after is None or _by_age(head) > _by_age(after))
+        return sorted(later, key=_by_age)[:limit]
 
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
         """See Store.ended."""
@@ -89,7 +90,7 @@ class MemoryStore:
             if head.status not in UNFINISHED and head.retention == retention and head.private >= private
         )
         old = (head for head in found if head.touched_at < before)
-        return sorted(old, key=lambda head: (head.touched_at, head.run))[:limit]
+        return sorted(old, key=_by_age)[:limit]
 
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
         """See Store.lease."""
@@ -146,3 +147,7 @@ class MemoryStore:
 
     async def scrub(self) -> None:
         """See Store.scrub."""
+
+
+def _by_age(head: Head) -> tuple[int, str]:
+    return head.touched_at, head.run

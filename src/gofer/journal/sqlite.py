@@ -138,12 +138,14 @@ class SqliteStore:
         )
         return _head(rows[0]) if rows else None
 
-    async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
+    async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
         """See Store.unfinished."""
+        last = (after.touched_at, after.run) if after else (-1, "")
         rows = await self._rows(
             f"SELECT {_HEAD} FROM heads WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at, wakes_at) < ?"
+            " AND (max(accepted_at, updated_at, wakes_at), run) > (?, ?)"
             " ORDER BY max(accepted_at, updated_at, wakes_at), run LIMIT ?",
-            (before, limit),
+            (before, *last, limit),
         )
         return [_head(row) for row in rows]
 

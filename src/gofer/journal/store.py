@@ -61,8 +61,11 @@ class Store(Protocol):
         """The newest ended run of a workflow in a conversation that was accepted before `before` (unix ms), or None."""
         ...
 
-    async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
-        """Runs that have not ended and whose `touched_at` is before `before` (unix ms), oldest first."""
+    async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
+        """Runs that have not ended and whose `touched_at` is before `before` (unix ms), oldest first.
+
+        Of one age in the order of their ids; `after` is the last one of the page before.
+        """
         ...
 
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
