@@ -52,7 +52,7 @@ class Purger:
         while True:
             try:
                 await self.purge()
-            except TemporaryError as error:
+            except (TemporaryError, Damaged) as error:
                 _log.warning("not everything that is due was deleted: %s", error)
             await asyncio.sleep(self.every)
 

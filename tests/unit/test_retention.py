@@ -1,7 +1,7 @@
 """What is due is deleted, nothing else is, and a deletion that was killed goes on where it was."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -243,6 +243,30 @@ async def test_a_purge_that_failed_says_so_and_comes_again(caplog: pytest.LogCap
     await asyncio.gather(serving, return_exceptions=True)
     assert "not everything that is due was deleted: read-only" in caplog.text
     assert await made.contents() == "deleted"
+
+
+class DamagedRows(MemoryStore):
+    """A store in which something cannot be read until somebody restores it."""
+
+    damaged = True
+
+    async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
+        if self.damaged:
+            self.damaged = False
+            raise Damaged("gofer.db cannot be read; stop Gofer and restore the file from a backup.")
+        return await super().ended(retention, before, limit, private=private)
+
+
+async def test_a_purge_outlives_damage(caplog: pytest.LogCaptureFixture) -> None:
+    made = Archive(DamagedRows())
+    await made.add(private=True)
+    serving = asyncio.create_task(Purger(made.store, made.blobs, made.clock, every=0.01).serve())
+    async with asyncio.timeout(5):
+        while (head := await made.store.head("r")) is None or head.retention != "deleted":
+            await asyncio.sleep(0.005)
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+    assert "not everything that is due was deleted: gofer.db cannot be read" in caplog.text
 
 
 async def test_damage_is_not_taken_for_deletion() -> None:

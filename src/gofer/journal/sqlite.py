@@ -5,8 +5,10 @@ thread of `gofer.database`, so what a caller was told is on the disk. Keys stand
 deletion true for whoever finds the rest later, and hides nothing from who can read the live file.
 """
 
+import logging
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from gofer.database import Database
@@ -36,6 +38,8 @@ CREATE TABLE IF NOT EXISTS inbox (
     run TEXT NOT NULL, id TEXT NOT NULL, entry BLOB NOT NULL, PRIMARY KEY (run, id)
 );
 """
+
+_log = logging.getLogger(__name__)
 
 Row = tuple[Any, ...]
 """What SQLite gives back: values of the types that SCHEMA declares."""
@@ -115,10 +119,8 @@ class SqliteStore:
 
     async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
         """See Store.heads."""
-        rows = await self._rows(
-            f"SELECT {_HEAD} FROM heads WHERE private <= ? ORDER BY accepted_at DESC, run LIMIT ?", (private, limit)
-        )
-        return [_head(row) for row in rows]
+        statement = f"SELECT {_HEAD} FROM heads WHERE private <= ? ORDER BY accepted_at DESC, run"
+        return await self._listed(statement, (private,), limit)
 
     async def oldest_runnable(self, conversation: str) -> Head | None:
         """See Store.oldest_runnable."""
@@ -141,22 +143,22 @@ class SqliteStore:
     async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
         """See Store.unfinished."""
         last = (after.touched_at, after.run) if after else (-1, "")
-        rows = await self._rows(
+        return await self._listed(
             f"SELECT {_HEAD} FROM heads WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at, wakes_at) < ?"
             " AND (max(accepted_at, updated_at, wakes_at), run) > (?, ?)"
-            " ORDER BY max(accepted_at, updated_at, wakes_at), run LIMIT ?",
-            (before, *last, limit),
+            " ORDER BY max(accepted_at, updated_at, wakes_at), run",
+            (before, *last),
+            limit,
         )
-        return [_head(row) for row in rows]
 
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
         """See Store.ended."""
-        rows = await self._rows(
+        return await self._listed(
             f"SELECT {_HEAD} FROM heads WHERE status NOT IN ({_UNFINISHED}) AND retention = ?"
-            " AND max(accepted_at, updated_at) < ? AND private >= ? ORDER BY max(accepted_at, updated_at), run LIMIT ?",
-            (retention, before, private, limit),
+            " AND max(accepted_at, updated_at) < ? AND private >= ? ORDER BY max(accepted_at, updated_at), run",
+            (retention, before, private),
+            limit,
         )
-        return [_head(row) for row in rows]
 
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
         """See Store.lease."""
@@ -227,6 +229,19 @@ class SqliteStore:
 
         await self._database.run(work)
 
+    async def _listed(self, statement: str, values: Row, limit: int) -> Sequence[Head]:
+        """The first `limit` heads that can be read; what cannot be is left out and logged."""
+
+        def work(connection: sqlite3.Connection) -> list[Head]:
+            # Bytes that are no text would end the whole list; so they come as what no text that was written holds.
+            connection.text_factory = _text
+            try:
+                return list(islice(_readable(connection.execute(statement, values)), limit))
+            finally:
+                connection.text_factory = str
+
+        return await self._database.run(work)
+
     async def _rows(self, statement: str, values: Row) -> list[Row]:
         return await self._database.run(lambda connection: connection.execute(statement, values).fetchall())
 
@@ -251,9 +266,26 @@ def _head(row: Row) -> Head:
     run, workflow, conversation, accepted_at, status, private, updated_at, *rest = row
     times = (accepted_at, updated_at, rest[1])
     plausible = tuple(map(type, row)) == _HEAD_TYPES and all(0 <= at <= _LATEST for at in times)
-    if not plausible:
-        raise Damaged(f"The list row of run {run} is not what was written; restore gofer.db from a backup.")
+    if not plausible or not all(map(_is_text, row)):
+        named = ascii(run)[1:-1] if isinstance(run, str) else "?"
+        raise Damaged(f"The list row of run {named} is not what was written; restore gofer.db from a backup.")
     return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, *rest)
+
+
+def _readable(rows: Iterable[Row]) -> Iterator[Head]:
+    for row in rows:
+        try:
+            yield _head(row)
+        except Damaged as error:
+            _log.error("%s", error)
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode(errors="surrogateescape")
+
+
+def _is_text(value: object) -> bool:
+    return not isinstance(value, str) or not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def _frame(connection: sqlite3.Connection, run: str, n: int) -> bytes | None:

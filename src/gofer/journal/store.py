@@ -15,7 +15,8 @@ from gofer.journal.coordination import Head, InboxItem, Retention
 class Store(Protocol):
     """Frames and the coordination rows beside them.
 
-    Every call may raise TemporaryError, or Damaged for stored bytes that are no row: nothing was written.
+    Every call may raise TemporaryError, or Damaged for stored bytes that are no row: nothing was written. The lists
+    `heads`, `unfinished` and `ended` leave such rows out and log them.
     """
 
     async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
