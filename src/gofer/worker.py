@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gofer.engine.services import Services
 from gofer.engine.step import Step
@@ -231,4 +231,6 @@ class Worker:
         at = int(self.services.outside.clock.now() * 1000)
         private, frames = (step.progress.private, step.frames) if step else (None, 0)
         changed = head.now(status, at, private=private, reason=reason, wakes_at=wakes_at, frames=frames)
-        await self.services.store.put_head(changed)
+        # Nobody is shown a private run, and its head outlives its contents.
+        said = "" if changed.private and changed.ended else reason
+        await self.services.store.put_head(replace(changed, reason=said))
