@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from company import ROOT
-from gofer.bootstrap.state import open_state, serving
+from gofer.bootstrap.state import installation_key, open_state, serving
 from gofer.cli.main import main
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.outside import SystemClock
@@ -432,6 +432,8 @@ def test_a_sweep_names_no_private_run(
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-nobody")
 
     async def leave() -> None:
+        (tmp_path / "state").mkdir(exist_ok=True)
+        installation_key(tmp_path / "state")
         with open_state(tmp_path / "state", SystemClock()) as state:
             for run, private, wakes_at in (
                 ("open1", False, 0),
