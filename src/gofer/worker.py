@@ -161,6 +161,11 @@ class Worker:
         `attempt` counts how often the same bell was heard: an attempt may be lost before it leaves a mark. Gives how
         far the run is now, which nobody can look up later when it is private; None when it could not go on.
         """
+        if attempt > RECEIVES:
+            # No error was ever caught, or the bell had been buried: each worker was lost with it.
+            reason = f"it cannot be continued: {RECEIVES} attempts ended without a word"
+            await self._show(head, "needs_attention", reason)
+            return None
         try:
             await self._show(head, "running")
             step = await self._open(head.run, owner, term or Term(self.services.outside.clock))
@@ -184,7 +189,7 @@ class Worker:
             raise
         except Exception as error:
             if attempt >= RECEIVES:
-                reason = f"it cannot be continued: {type(error).__name__} on every attempt"
+                reason = f"it cannot be continued: {type(error).__name__} on its last attempt"
                 await self._show(head, "needs_attention", reason)
             raise
         return None
