@@ -61,10 +61,10 @@ class Purger:
         deleted = forgotten = 0
         while count := await delete([head.run for head in await self.due(days)], self.store, self.blobs):
             deleted += count
-        while old := await self._ended("deleted", DAYS):
-            for head in old:
-                await self.blobs.drop(head.run)
-                await self.store.forget(head.run)
+        while old := await self._forgettable():
+            for run in old:
+                await self.blobs.drop(run)
+                await self.store.forget(run)
             forgotten += len(old)
         if forgotten:
             await self.store.scrub()
@@ -77,9 +77,16 @@ class Purger:
         private = await self._ended("due", 0, private=True)
         return [*found, *[head for head in private if head.run not in known and await self._over(head.run)]]
 
+    async def _forgettable(self) -> Sequence[str]:
+        """Deleted runs whose time is over, and claims as old of which nobody ever heard."""
+        deleted = [head.run for head in await self._ended("deleted", DAYS)]
+        return deleted or await self.store.unlisted(self._ago(DAYS), BATCH)
+
+    def _ago(self, days: int) -> int:
+        return int((self.clock.now() - days * 86_400) * 1000) + 1
+
     async def _ended(self, retention: Retention, days: int, *, private: bool = False) -> Sequence[Head]:
-        before = int((self.clock.now() - days * 86_400) * 1000) + 1
-        return await self.store.ended(retention, before, BATCH, private=private)
+        return await self.store.ended(retention, self._ago(days), BATCH, private=private)
 
     async def _over(self, run: str) -> bool:
         """Whether its journal says that a private run ended. One that cannot be read here may be read elsewhere."""

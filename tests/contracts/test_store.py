@@ -41,6 +41,16 @@ async def test_one_of_many_claims_stands_with_its_own_key(store: Store) -> None:
     assert await store.key("r") == claims[frame]
 
 
+async def test_claims_without_a_head_are_found_once_they_are_old(store: Store) -> None:
+    for run, at in (("new", 30), ("old", 10), ("listed", 10), ("older", 5)):
+        await store.claim(run, b"one", b"key", at)
+    await store.create_head(head("listed", 10))
+    assert list(await store.unlisted(11, 10)) == ["older", "old"]
+    assert list(await store.unlisted(11, 1)) == ["older"]
+    await store.forget("older")
+    assert list(await store.unlisted(31, 10)) == ["old", "new"]
+
+
 async def test_the_position_is_the_fence(store: Store) -> None:
     await store.claim("r", b"one", b"key")
     assert await store.create("r", 2, b"mine") is None

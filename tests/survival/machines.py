@@ -88,8 +88,8 @@ class MachineStore:
         self._io = machine.io
         self._store = store
 
-    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
-        return await self._io(lambda: self._store.claim(run, frame, key))
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
+        return await self._io(lambda: self._store.claim(run, frame, key, at))
 
     async def key(self, run: str) -> bytes | None:
         return await self._io(lambda: self._store.key(run))
@@ -141,6 +141,9 @@ class MachineStore:
 
     async def drop_items(self, run: str, ids: Sequence[str]) -> None:
         await self._io(lambda: self._store.drop_items(run, ids))
+
+    async def unlisted(self, before: int, limit: int) -> Sequence[str]:
+        return await self._io(lambda: self._store.unlisted(before, limit))
 
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         return await self._io(lambda: self._store.retain(run, was, becomes))

@@ -33,11 +33,11 @@ class WatchedStore(MemoryStore):
         self.writes = 0
         self.full = False
 
-    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
         self.writes += 1
         if self.full:
             raise TemporaryError("disk full")
-        return await super().claim(run, frame, key)
+        return await super().claim(run, frame, key, at)
 
 
 def ingress(store: MemoryStore | None = None, *workflows: str) -> tuple[Ingress, WatchedStore, MemoryQueue]:

@@ -269,6 +269,16 @@ async def test_a_purge_outlives_damage(caplog: pytest.LogCaptureFixture) -> None
     assert "not everything that is due was deleted: gofer.db cannot be read" in caplog.text
 
 
+async def test_a_claim_nobody_ever_listed_is_forgotten_after_thirty_days() -> None:
+    """As after a crash between the first frame and the head of an event that was never delivered again."""
+    made = Archive()
+    await claimed(made.store, "r", make_outside(made.clock))
+    assert (await made.purge(after=29.9), bool(await made.store.frames("r"))) == (Purged(), True)
+    await made.add("listed", finished=False, status="parked")
+    assert (await made.purge(after=0.2), await made.contents()) == (Purged(0, 1), "forgotten")
+    assert (await made.purge(after=400), await made.contents("listed")) == (Purged(), "there")
+
+
 async def test_damage_is_not_taken_for_deletion() -> None:
     made = Archive()
     await made.add()

@@ -102,7 +102,7 @@ async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store) -> bool
     """Creates frame 1 of a run and its key, which is the claim; False when it was claimed before."""
     key = pen.outside.new_key()
     raw = frame_bytes(pen.frame(1, pen.at(), GENESIS, [to_json(accepted)]), Seal(run, key))
-    standing = await store.claim(run, raw, key)
+    standing = await store.claim(run, raw, key, pen.at())
     return standing is None or standing == raw
 
 

@@ -13,15 +13,16 @@ class MemoryStore:
     def __init__(self) -> None:
         self._frames: dict[str, list[bytes]] = {}
         self._keys: dict[str, bytes] = {}
+        self._claimed: dict[str, int] = {}
         self._heads: dict[str, Head] = {}
         self._leases: dict[str, tuple[str, float]] = {}
         self._inbox: defaultdict[str, dict[str, InboxItem]] = defaultdict(dict)
 
-    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
         """See Store.claim."""
         if run in self._frames:
             return self._frames[run][0]
-        self._frames[run], self._keys[run] = [frame], key
+        self._frames[run], self._keys[run], self._claimed[run] = [frame], key, at
         return None
 
     async def key(self, run: str) -> bytes | None:
@@ -122,6 +123,11 @@ class MemoryStore:
         for item_id in ids:
             self._inbox[run].pop(item_id, None)
 
+    async def unlisted(self, before: int, limit: int) -> Sequence[str]:
+        """See Store.unlisted."""
+        found = sorted((at, run) for run, at in self._claimed.items() if 0 < at < before and run not in self._heads)
+        return [run for _, run in found if run in self._keys][:limit]
+
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         """See Store.retain."""
         head = self._heads.get(run)
@@ -142,7 +148,7 @@ class MemoryStore:
 
     async def forget(self, run: str) -> None:
         """See Store.forget."""
-        for rows in (self._keys, self._frames, self._inbox, self._heads):
+        for rows in (self._keys, self._claimed, self._frames, self._inbox, self._heads):
             rows.pop(run, None)
 
     async def scrub(self) -> None:

@@ -19,7 +19,7 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS frames (
     run TEXT NOT NULL, n INTEGER NOT NULL, frame BLOB NOT NULL, PRIMARY KEY (run, n)
 );
-CREATE TABLE IF NOT EXISTS keys (run TEXT PRIMARY KEY, key BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS keys (run TEXT PRIMARY KEY, key BLOB NOT NULL, claimed_at INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS heads (
     run TEXT PRIMARY KEY, workflow TEXT NOT NULL, conversation TEXT NOT NULL, accepted_at INTEGER NOT NULL,
     status TEXT NOT NULL, private INTEGER NOT NULL, updated_at INTEGER NOT NULL, reason TEXT NOT NULL,
@@ -61,14 +61,14 @@ class SqliteStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
         """See Store.claim."""
 
         def work(connection: sqlite3.Connection) -> bytes | None:
             written = connection.execute("INSERT INTO frames VALUES (?, 1, ?) ON CONFLICT DO NOTHING", (run, frame))
             if not written.rowcount:
                 return _frame(connection, run, 1)
-            connection.execute("INSERT INTO keys VALUES (?, ?)", (run, key))
+            connection.execute("INSERT INTO keys VALUES (?, ?, ?)", (run, key, at))
             return None
 
         return await self._database.run(work)
@@ -193,6 +193,15 @@ class SqliteStore:
                 "DELETE FROM inbox WHERE run = ? AND id = ?", [(run, item_id) for item_id in ids]
             )
         )
+
+    async def unlisted(self, before: int, limit: int) -> Sequence[str]:
+        """See Store.unlisted."""
+        rows = await self._rows(
+            "SELECT run FROM keys WHERE claimed_at > 0 AND claimed_at < ? AND run NOT IN (SELECT run FROM heads)"
+            " ORDER BY claimed_at, run LIMIT ?",
+            (before, limit),
+        )
+        return [row[0] for row in rows]
 
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         """See Store.retain."""

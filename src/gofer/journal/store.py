@@ -19,8 +19,11 @@ class Store(Protocol):
     `heads`, `unfinished` and `ended` leave such rows out and log them.
     """
 
-    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
-        """Writes frame 1 and the key of a new run: None. Otherwise writes nothing and gives the frame that stands."""
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
+        """Writes frame 1 and the key of a new run: None. Otherwise writes nothing and gives the frame that stands.
+
+        `at` is when, in unix milliseconds; 0 is unknown, and such a claim is never `unlisted`.
+        """
         ...
 
     async def key(self, run: str) -> bytes | None:
@@ -95,6 +98,10 @@ class Store(Protocol):
 
     async def drop_items(self, run: str, ids: Sequence[str]) -> None:
         """Removes items that were journaled."""
+        ...
+
+    async def unlisted(self, before: int, limit: int) -> Sequence[str]:
+        """Runs claimed before `before` (unix ms) whose head was never written, oldest first."""
         ...
 
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:

@@ -51,9 +51,9 @@ async def test_the_second_of_two_owners_is_fenced_and_writes_nothing() -> None:
 class ForgetfulStore(MemoryStore):
     """Writes the frame, loses the answer, and is asked again, as an SDK that retries does."""
 
-    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
-        await super().claim(run, frame, key)
-        return await super().claim(run, frame, key)
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
+        await super().claim(run, frame, key, at)
+        return await super().claim(run, frame, key, at)
 
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
         await super().create(run, n, frame)
@@ -94,9 +94,9 @@ async def test_a_body_is_stored_before_the_frame_that_names_it() -> None:
     happened: list[str] = []
 
     class WatchedStore(MemoryStore):
-        async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
+        async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
             happened.append("frame 1")
-            return await super().claim(run, frame, key)
+            return await super().claim(run, frame, key, at)
 
         async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
             happened.append(f"frame {n}")
