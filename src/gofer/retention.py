@@ -18,6 +18,7 @@ from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.outside import Clock
 from gofer.projections import progress
+from gofer.queue.doorbell import Queue
 
 DAYS = 30
 """How long after its end the contents of a run stay, and the positions of its frames at least."""
@@ -44,6 +45,8 @@ class Purger:
     store: Store
     blobs: Blobs
     clock: Clock
+    queue: Queue | None = None
+    """Whose dead letters go too when they are DAYS old."""
     every: float = 86_400.0
     """Seconds between two purges."""
 
@@ -59,6 +62,8 @@ class Purger:
     async def purge(self, days: int = DAYS) -> Purged:
         """Deletes the contents of everything that is due, with `days` after their end for runs that are not private."""
         deleted = forgotten = 0
+        if self.queue is not None:
+            await self.queue.forget_dead(self.clock.now() - DAYS * 86_400)
         while count := await delete([head.run for head in await self.due(days)], self.store, self.blobs):
             deleted += count
         while old := await self._forgettable():

@@ -91,6 +91,16 @@ async def test_who_held_a_bell_too_long_takes_no_ring_away(queue: Queue, clock: 
     assert list(await queue.buried(10)) == []
 
 
+async def test_old_dead_letters_are_forgotten(queue: Queue, clock: SetClock) -> None:
+    for run in ("old", "new"):
+        await queue.ring(run)
+        for bell in await queue.receive(10, 60, 0):
+            await queue.bury(bell, "trouble")
+        clock.advance(100)
+    await queue.forget_dead(NOON + 100)
+    assert [letter.run for letter in await queue.buried(10)] == ["new"]
+
+
 async def deal_with(queue: Queue, bell: Doorbell, how: str) -> None:
     match how:
         case "acknowledge":

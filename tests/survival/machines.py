@@ -186,5 +186,8 @@ class MachineQueue:
     async def bury(self, bell: Doorbell, why: str) -> None:
         await self._machine.io(lambda: self._queue.bury(bell, why))
 
+    async def forget_dead(self, before: float) -> None:
+        await self._machine.io(lambda: self._queue.forget_dead(before))
+
     async def buried(self, limit: int) -> Sequence[DeadLetter]:
         return await self._machine.io(lambda: self._queue.buried(limit))

@@ -19,6 +19,7 @@ from gofer.journal.entries import MessageReceived, RunFinished, RunStarted, Stat
 from gofer.journal.log import open_journal, read_journal
 from gofer.journal.memory import MemoryStore
 from gofer.journal.store import Store
+from gofer.queue.memory import MemoryQueue
 from gofer.retention import DAYS, Purged, Purger, keep
 from stand_ins import NOON, SetClock, any_store, claimed, make_outside
 
@@ -277,6 +278,19 @@ async def test_a_claim_nobody_ever_listed_is_forgotten_after_thirty_days() -> No
     await made.add("listed", finished=False, status="parked")
     assert (await made.purge(after=0.2), await made.contents()) == (Purged(0, 1), "forgotten")
     assert (await made.purge(after=400), await made.contents("listed")) == (Purged(), "there")
+
+
+async def test_dead_letters_go_with_the_purge_after_thirty_days() -> None:
+    made = Archive()
+    queue = MemoryQueue(made.clock)
+    purger = Purger(made.store, made.blobs, made.clock, queue)
+    await queue.ring("r")
+    for bell in await queue.receive(1, 60, 0):
+        await queue.bury(bell, "trouble")
+    for days, left in ((29, 1), (2, 0)):
+        made.clock.advance(days * DAY)
+        await purger.purge()
+        assert len(await queue.buried(9)) == left
 
 
 async def test_damage_is_not_taken_for_deletion() -> None:

@@ -60,3 +60,7 @@ class Queue(Protocol):
     async def buried(self, limit: int) -> Sequence[DeadLetter]:
         """The newest dead letters first."""
         ...
+
+    async def forget_dead(self, before: float) -> None:
+        """Removes the dead letters of before `before` (unix seconds)."""
+        ...

@@ -64,6 +64,10 @@ class MemoryQueue:
         """See Queue.buried."""
         return list(reversed(self._dead))[:limit]
 
+    async def forget_dead(self, before: float) -> None:
+        """See Queue.forget_dead."""
+        self._dead = [letter for letter in self._dead if letter.at >= before]
+
     def _held(self, bell: Doorbell) -> _Ring | None:
         """The bell, if it still is in the hands of who received it so."""
         ring = self._rings.get(bell.receipt)

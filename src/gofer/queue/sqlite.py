@@ -84,6 +84,10 @@ class SqliteQueue:
         rows = await self._execute("SELECT run, at, why FROM dead_letters ORDER BY id DESC LIMIT ?", (limit,))
         return [DeadLetter(*row) for row in rows]
 
+    async def forget_dead(self, before: float) -> None:
+        """See Queue.forget_dead."""
+        await self._execute("DELETE FROM dead_letters WHERE at < ?", (before,))
+
     def _held(self, bell: Doorbell) -> tuple[str, int, float]:
         """The values of _HELD."""
         return bell.receipt, bell.receives, self._clock.now()
