@@ -115,9 +115,9 @@ class Office:
         )
         self.worker = Worker(services, self.queue, self.catalog)
 
-    async def accept(self, run: str, accepted_at: int = 1) -> None:
+    async def accept(self, run: str, accepted_at: int = 1, *, private: bool = True) -> None:
         await claimed(self.store, run)
-        await self.store.create_head(Head(run, "answer-here", mention().conversation, accepted_at))
+        await self.store.create_head(Head(run, "answer-here", mention().conversation, accepted_at, private=private))
         await self.queue.ring(run)
 
     async def hear(self) -> int:

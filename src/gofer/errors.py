@@ -11,6 +11,7 @@
 
     BadRequest            the sender's mistake: answered with a status, never logged with contents
     Damaged               a journal or a body is not what was written; never read as less
+    └── Newer             another Gofer wrote it: left alone here, continued by that one
     Gone                  a run was deleted in its time: nobody has to act, and nobody can
 
 Every message is one sentence for a person: what is wrong and what to do.
@@ -66,6 +67,10 @@ class Fenced(GoferError):
 
 class Damaged(GoferError):
     """Stored bytes are not the bytes that were written; the message names the run and the frame, or the file."""
+
+
+class Newer(Damaged):
+    """A journal says what only a newer Gofer knows; whole, so that one can continue it, and this one must not."""
 
 
 class Gone(GoferError):

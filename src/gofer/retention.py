@@ -18,6 +18,7 @@ from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.outside import Clock
 from gofer.projections import progress
+from gofer.queue.doorbell import Queue
 
 DAYS = 30
 """How long after its end the contents of a run stay, and the positions of its frames at least."""
@@ -46,6 +47,8 @@ class Purger:
     store: Store
     blobs: Blobs
     clock: Clock
+    queue: Queue | None = None
+    """Whose dead letters go too when they are DAYS old."""
     every: float = 86_400.0
     """Seconds between two purges."""
 
@@ -54,7 +57,7 @@ class Purger:
         while True:
             try:
                 await self.purge()
-            except TemporaryError as error:
+            except (TemporaryError, Damaged) as error:
                 _log.warning("not everything that is due was deleted: %s", error)
             await asyncio.sleep(self.every)
 
@@ -62,12 +65,14 @@ class Purger:
         """Deletes the contents of everything that is due, with `days` after their end for runs that are not private."""
         deleted = forgotten = 0
         await self.store.expire_usage(int(self.clock.now() * 1000) - USAGE_DAYS * DAY_MS)
+        if self.queue is not None:
+            await self.queue.forget_dead(self.clock.now() - DAYS * 86_400)
         while count := await delete([head.run for head in await self.due(days)], self.store, self.blobs):
             deleted += count
-        while old := await self._ended("deleted", DAYS):
-            for head in old:
-                await self.blobs.drop(head.run)
-                await self.store.forget(head.run)
+        while old := await self._forgettable():
+            for run in old:
+                await self.blobs.drop(run)
+                await self.store.forget(run)
             forgotten += len(old)
         if forgotten:
             await self.store.scrub()
@@ -80,9 +85,16 @@ class Purger:
         private = await self._ended("due", 0, private=True)
         return [*found, *[head for head in private if head.run not in known and await self._over(head.run)]]
 
+    async def _forgettable(self) -> Sequence[str]:
+        """Deleted runs whose time is over, and claims as old of which nobody ever heard."""
+        deleted = [head.run for head in await self._ended("deleted", DAYS)]
+        return deleted or await self.store.unlisted(self._ago(DAYS), BATCH)
+
+    def _ago(self, days: int) -> int:
+        return int((self.clock.now() - days * 86_400) * 1000) + 1
+
     async def _ended(self, retention: Retention, days: int, *, private: bool = False) -> Sequence[Head]:
-        before = int((self.clock.now() - days * 86_400) * 1000) + 1
-        return await self.store.ended(retention, before, BATCH, private=private)
+        return await self.store.ended(retention, self._ago(days), BATCH, private=private)
 
     async def _over(self, run: str) -> bool:
         """Whether its journal says that a private run ended. One that cannot be read here may be read elsewhere."""

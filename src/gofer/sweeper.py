@@ -14,7 +14,7 @@ from gofer.outside import Clock
 from gofer.queue.doorbell import Queue
 
 BATCH = 100
-"""Runs rung for in one sweep at most, the oldest first."""
+"""Runs looked up at a time, those that stand still longest first."""
 
 _log = logging.getLogger(__name__)
 
@@ -30,6 +30,8 @@ class Sweeper:
     """Seconds between two sweeps."""
     still: float = 180.0
     """Seconds without a sign of life after which a run is rung for."""
+    pages: int = 100
+    """How many times BATCH runs are rung for in one sweep at most."""
 
     async def serve(self) -> None:
         """Sweeps until it is cancelled."""
@@ -41,8 +43,16 @@ class Sweeper:
             await asyncio.sleep(self.every)
 
     async def sweep(self, still: float) -> int:
-        """Rings for every unfinished run without a sign of life for `still` seconds; gives how many there were."""
-        heads = await self.store.unfinished(int((self.clock.now() - still) * 1000), BATCH)
-        for head in heads:
-            await self.queue.ring(head.run)
-        return len(heads)
+        """Rings for every unfinished run without a sign of life for `still` seconds; gives how many there were.
+
+        When there are more than fit into its pages, for those that stand still longest.
+        """
+        before, last, count = int((self.clock.now() - still) * 1000), None, 0
+        for _ in range(self.pages):
+            heads = await self.store.unfinished(before, BATCH, after=last)
+            if not heads:
+                break
+            for head in heads:
+                await self.queue.ring(head.run)
+            last, count = heads[-1], count + len(heads)
+        return count

@@ -4,12 +4,12 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gofer.engine.services import Services
 from gofer.engine.step import Step
 from gofer.engine.term import Term
-from gofer.errors import Damaged, Fenced, Gone, TemporaryError
+from gofer.errors import Damaged, Fenced, Gone, Newer, TemporaryError
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
 from gofer.journal.log import Pen, open_journal
@@ -20,6 +20,8 @@ from gofer.retention import delete
 from gofer.workflows.load import Catalog
 
 VISIBILITY_SECONDS = 120.0
+LOST = 30
+"""How often a bell may be heard when each time the worker was lost, before or after it got anywhere."""
 SUSPECT = 2
 """Owners in a row that were lost with a run before it is one of those that may have killed them."""
 RECEIVES = 10
@@ -73,7 +75,9 @@ class Worker:
             await self._answer(bell, term or Term(self.services.outside.clock))
         except (TemporaryError, Damaged) as error:
             _log.warning("run %s was not continued: %s", bell.run, error)
-            await self._again_later(bell, "the store or the queue did not answer")
+            newer = isinstance(error, Newer)
+            why = "its journal is of a newer Gofer" if newer else "the store or the queue did not answer"
+            await self._again_later(bell, why)
         except Exception as error:  # noqa: BLE001
             # One run's trouble must not end the worker; the text may hold contents, the type does not.
             _log.error("run %s was not continued: %s", bell.run, type(error).__name__)
@@ -163,6 +167,11 @@ class Worker:
         `attempt` counts how often the same bell was heard: an attempt may be lost before it leaves a mark. Gives how
         far the run is now, which nobody can look up later when it is private; None when it could not go on.
         """
+        if attempt > LOST:
+            # No error was ever caught, or the bell had been buried: each worker was lost with it.
+            reason = f"it cannot be continued: {LOST} attempts ended without a word"
+            await self._show(head, "needs_attention", reason)
+            return None
         try:
             await self._show(head, "running")
             step = await self._open(head.run, owner, term or Term(self.services.outside.clock))
@@ -175,6 +184,10 @@ class Worker:
         except Gone as error:
             # A head that lied: nothing is left to continue, and only what ended is deleted.
             await self._show(head, "done", str(error))
+        except Newer:
+            # As it was: a newer worker continues it. The sign of life is for the sweeper, which need not hurry.
+            await self._show(head, head.status, head.reason)
+            raise
         except Damaged as error:
             _log.error("%s", error)
             # The row as it is by now: it may know of more frames than it did.
@@ -183,7 +196,7 @@ class Worker:
             raise
         except Exception as error:
             if attempt >= RECEIVES:
-                reason = f"it cannot be continued: {type(error).__name__} on every attempt"
+                reason = f"it cannot be continued: {type(error).__name__} on its last attempt"
                 await self._show(head, "needs_attention", reason)
             raise
         return None
@@ -230,4 +243,6 @@ class Worker:
         at = int(self.services.outside.clock.now() * 1000)
         private, frames = (step.progress.private, step.frames) if step else (None, 0)
         changed = head.now(status, at, private=private, reason=reason, wakes_at=wakes_at, frames=frames)
-        await self.services.store.put_head(changed)
+        # Nobody is shown a private run, and its head outlives its contents.
+        said = "" if changed.private and changed.ended else reason
+        await self.services.store.put_head(replace(changed, reason=said))

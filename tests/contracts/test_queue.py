@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.queue.doorbell import Queue
+from gofer.queue.doorbell import Doorbell, Queue
 from stand_ins import NOON, SetClock, any_stores
 
 pytestmark = pytest.mark.anyio
@@ -39,13 +39,76 @@ async def test_rung_is_heard_until_it_is_acknowledged(queue: Queue, clock: SetCl
     assert await heard(queue) == []
 
 
-async def test_every_ring_is_heard_and_no_more_than_asked_for(queue: Queue) -> None:
-    for run in ("a", "b", "c", "a"):
+async def test_every_run_rung_for_is_heard_and_no_more_than_asked_for(queue: Queue) -> None:
+    for run in ("a", "b", "c", "d", "a"):
         await queue.ring(run)
     first = await heard(queue, 3)
     second = await heard(queue, 3)
     assert len(first) == 3
-    assert sorted(first + second) == [("a", 1), ("a", 1), ("b", 1), ("c", 1)]
+    assert sorted(first + second) == [("a", 1), ("b", 1), ("c", 1), ("d", 1)]
+
+
+async def test_rings_that_nobody_heard_yet_are_one_bell(queue: Queue, clock: SetClock) -> None:
+    for _ in range(3):
+        await queue.ring("r")
+    await queue.ring("r", delay=30)
+    assert await heard(queue) == [("r", 1)]
+    # Held by nobody any more, and nothing of what it counted is forgotten.
+    clock.advance(121)
+    await queue.ring("r")
+    assert await heard(queue) == [("r", 2)]
+
+
+async def test_a_bell_that_is_due_later_does_not_delay_a_ring(queue: Queue, clock: SetClock) -> None:
+    await queue.ring("r", delay=60)
+    await queue.ring("r", delay=30)
+    clock.advance(30)
+    assert await heard(queue) == [("r", 1)]
+    clock.advance(30)
+    assert await heard(queue) == [("r", 1)]
+
+
+async def test_a_ring_while_a_bell_is_held_is_heard_whatever_becomes_of_that(queue: Queue) -> None:
+    await queue.ring("r")
+    (held,) = await queue.receive(10, 120, 0)
+    await queue.ring("r")
+    await queue.acknowledge(held)
+    assert await heard(queue) == [("r", 1)]
+
+
+@pytest.mark.parametrize("late", ["acknowledge", "bury", "extend"])
+async def test_who_held_a_bell_too_long_takes_no_ring_away(queue: Queue, clock: SetClock, late: str) -> None:
+    await queue.ring("r")
+    (mine,) = await queue.receive(10, 120, 0)
+    clock.advance(121)
+    await queue.ring("r")
+    await deal_with(queue, mine, late)
+    (theirs,) = await queue.receive(10, 120, 0)
+    assert theirs.receives == 2
+    await deal_with(queue, mine, late)
+    clock.advance(121)
+    assert await heard(queue) == [("r", 3)]
+    assert list(await queue.buried(10)) == []
+
+
+async def test_old_dead_letters_are_forgotten(queue: Queue, clock: SetClock) -> None:
+    for run in ("old", "new"):
+        await queue.ring(run)
+        for bell in await queue.receive(10, 60, 0):
+            await queue.bury(bell, "trouble")
+        clock.advance(100)
+    await queue.forget_dead(NOON + 100)
+    assert [letter.run for letter in await queue.buried(10)] == ["new"]
+
+
+async def deal_with(queue: Queue, bell: Doorbell, how: str) -> None:
+    match how:
+        case "acknowledge":
+            await queue.acknowledge(bell)
+        case "bury":
+            await queue.bury(bell, "too often")
+        case _:
+            await queue.extend(bell, 1_000)
 
 
 async def test_a_delayed_ring_is_heard_later(queue: Queue, clock: SetClock) -> None:

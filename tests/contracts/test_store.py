@@ -41,6 +41,16 @@ async def test_one_of_many_claims_stands_with_its_own_key(store: Store) -> None:
     assert await store.key("r") == claims[frame]
 
 
+async def test_claims_without_a_head_are_found_once_they_are_old(store: Store) -> None:
+    for run, at in (("new", 30), ("old", 10), ("listed", 10), ("older", 5)):
+        await store.claim(run, b"one", b"key", at)
+    await store.create_head(head("listed", 10))
+    assert list(await store.unlisted(11, 10)) == ["older", "old"]
+    assert list(await store.unlisted(11, 1)) == ["older"]
+    await store.forget("older")
+    assert list(await store.unlisted(31, 10)) == ["old", "new"]
+
+
 async def test_the_position_is_the_fence(store: Store) -> None:
     await store.claim("r", b"one", b"key")
     assert await store.create("r", 2, b"mine") is None
@@ -150,6 +160,18 @@ async def test_unfinished_runs_that_stand_still_are_found_oldest_first(store: St
     assert [item.run for item in await store.unfinished(900, 10)] == ["old", "parked"]
     assert [item.run for item in await store.unfinished(901, 10)] == ["old", "parked", "new"]
     assert [item.run for item in await store.unfinished(901, 1)] == ["old"]
+
+
+async def test_unfinished_runs_are_found_page_by_page(store: Store) -> None:
+    for run, at in (("b", 2), ("a", 2), ("d", 1), ("c", 3), ("e", 2)):
+        await store.create_head(head(run, at))
+    found: list[str] = []
+    last: Head | None = None
+    while page := await store.unfinished(4, 2, after=last):
+        found += [item.run for item in page]
+        last = page[-1]
+    assert found == ["d", "a", "b", "e", "c"]
+    assert [item.run for item in await store.unfinished(3, 9, after=head("a", 2))] == ["b", "e"]
 
 
 async def test_what_is_parked_until_later_does_not_stand_still_before(store: Store) -> None:

@@ -15,8 +15,9 @@ import pytest
 import yaml
 
 from company import ROOT
-from gofer.bootstrap.state import open_state, serving
+from gofer.bootstrap.state import installation_key, open_state, serving
 from gofer.cli.main import main
+from gofer.journal.coordination import Head, HeadStatus
 from gofer.outside import SystemClock
 
 EVENT = str(ROOT / "tests" / "events" / "slack_app_mention.json")
@@ -423,6 +424,37 @@ def test_a_run_that_has_ended_is_not_cancelled(capsys: pytest.CaptureFixture[str
 def test_a_sweep_needs_a_slack_to_answer_in(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = gofer(capsys, "sweep")
     assert (code, err) == (2, "gofer: Set SLACK_BOT_TOKEN; without a Slack nobody can be answered.\n")
+
+
+def test_a_sweep_names_no_private_run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs without a journal are over as soon as anybody looks; those that are parked for years wait."""
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-nobody")
+
+    async def leave() -> None:
+        (tmp_path / "state").mkdir(exist_ok=True)
+        installation_key(tmp_path / "state")
+        with open_state(tmp_path / "state", SystemClock()) as state:
+            for run, private, wakes_at in (
+                ("open1", False, 0),
+                ("secret1", True, 0),
+                ("open2", False, 10**13),
+                ("secret2", True, 10**13),
+                ("secret3", True, 10**13),
+            ):
+                status: HeadStatus = "parked" if wakes_at else "queued"
+                head = Head(run, "answer-here", run, 1, status, private, wakes_at=wakes_at)
+                await state.store.create_head(head)
+
+    asyncio.run(leave())
+    code, out, err = gofer(capsys, "sweep", "--seconds", "1", "--json")
+    assert code == 1
+    assert json.loads(out) == {"ended": ["open1"], "waiting": ["open2"], "private": {"ended": 1, "waiting": 2}}
+    assert "secret" not in out
+    code, out, err = gofer(capsys, "sweep", "--seconds", "1")
+    assert (code, out) == (1, "")
+    assert "0 runs ended, 3 wait." in err
 
 
 def test_a_doorbell_that_was_given_up_is_shown_beside_the_runs(

@@ -63,14 +63,26 @@ async def test_what_comes_over_the_wire_gets_its_status(tmp_path: Path, request_
         assert await made.laptop.state.store.heads(1, private=True) == []
 
 
-async def test_a_list_with_a_row_that_cannot_be_read_says_so_and_the_log_says_why(
+async def test_a_list_with_a_row_that_cannot_be_read_shows_the_others_and_the_log_says_why(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with company(tmp_path, work=False) as made:
-        await made.laptop.state.store.create_head(Head("run1", "answer-here", "c", 1, private=False))
+        for run in ("run1", "run2"):
+            await made.laptop.state.store.create_head(Head(run, "answer-here", "c", 1, private=False))
         with closing(sqlite3.connect(tmp_path / "state" / "gofer.db")) as connection, connection:
-            connection.execute("UPDATE heads SET updated_at = x'00'")
+            connection.execute("UPDATE heads SET updated_at = x'00' WHERE run = 'run1'")
+        page = await made.get("/runs")
+        assert (page.status_code, "run1" in page.text, "run2" in page.text) == (200, False, True)
+    assert "The list row of run run1 is not what was written; restore gofer.db from a backup." in caplog.text
+
+
+async def test_a_list_that_cannot_be_read_says_so_and_the_log_says_why(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with company(tmp_path, work=False) as made:
+        with closing(sqlite3.connect(tmp_path / "state" / "gofer.db")) as connection, connection:
+            connection.execute("DROP TABLE heads")
         page = await made.get("/runs")
         assert (page.status_code, page.text) == (503, "Gofer cannot read its state now; its log says why.\n")
         assert (await made.get("/healthz")).status_code == 200
-    assert "The list row of run run1 is not what was written; restore gofer.db from a backup." in caplog.text
+    assert "gofer.db cannot be read (no such table: heads)" in caplog.text

@@ -88,8 +88,8 @@ class MachineStore:
         self._io = machine.io
         self._store = store
 
-    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
-        return await self._io(lambda: self._store.claim(run, frame, key))
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
+        return await self._io(lambda: self._store.claim(run, frame, key, at))
 
     async def key(self, run: str) -> bytes | None:
         return await self._io(lambda: self._store.key(run))
@@ -118,8 +118,8 @@ class MachineStore:
     async def previous(self, conversation: str, workflow: str, before: int) -> Head | None:
         return await self._io(lambda: self._store.previous(conversation, workflow, before))
 
-    async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
-        return await self._io(lambda: self._store.unfinished(before, limit))
+    async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
+        return await self._io(lambda: self._store.unfinished(before, limit, after=after))
 
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
         return await self._io(lambda: self._store.ended(retention, before, limit, private=private))
@@ -153,6 +153,9 @@ class MachineStore:
 
     async def expire_usage(self, before: int) -> None:
         await self._io(lambda: self._store.expire_usage(before))
+
+    async def unlisted(self, before: int, limit: int) -> Sequence[str]:
+        return await self._io(lambda: self._store.unlisted(before, limit))
 
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         return await self._io(lambda: self._store.retain(run, was, becomes))
@@ -194,6 +197,9 @@ class MachineQueue:
 
     async def bury(self, bell: Doorbell, why: str) -> None:
         await self._machine.io(lambda: self._queue.bury(bell, why))
+
+    async def forget_dead(self, before: float) -> None:
+        await self._machine.io(lambda: self._queue.forget_dead(before))
 
     async def buried(self, limit: int) -> Sequence[DeadLetter]:
         return await self._machine.io(lambda: self._queue.buried(limit))

@@ -33,8 +33,8 @@ class MortalStore:
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
 
-    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
-        return await self._around(1, self._store.claim(run, frame, key))
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
+        return await self._around(1, self._store.claim(run, frame, key, at))
 
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
         return await self._around(n, self._store.create(run, n, frame))

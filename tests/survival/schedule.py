@@ -80,9 +80,9 @@ class Archive:
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
 
-    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
-        if (standing := await self._store.claim(run, frame, key)) is None:
-            await self.copy.claim(run, frame, key)
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
+        if (standing := await self._store.claim(run, frame, key, at)) is None:
+            await self.copy.claim(run, frame, key, at)
         return standing
 
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:

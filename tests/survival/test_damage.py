@@ -135,6 +135,8 @@ DAMAGE: dict[str, tuple[Callable[[Seal, Frames], Frames], str]] = {
     "swapped frames": (lambda seal, f: [*f[:2], f[3], f[2], *f[4:]], "damaged at frame 3"),
     "another run": (of_another_run, "damaged at frame 1"),
     "a frame of another run": (with_a_later_frame_of_another_run, "damaged at frame 3"),
+}
+NEWER: dict[str, tuple[Callable[[Seal, Frames], Frames], str]] = {
     "a newer format": (of_a_newer_format, "cannot be read at frame 1: it was written in format 2"),
     "an entry of an unknown kind": (
         with_an_unknown_entry,
@@ -163,13 +165,8 @@ async def check_everywhere(
     folder: Path, run: str, said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`gofer trace` says it in one sentence, the page is not there, a worker touches nothing and asks for a person."""
-    monkeypatch.setenv("GOFER_DATA", str(folder))
     before = stored_frames(folder)
-    assert await asyncio.to_thread(main, ["trace", run]) == 1
-    out, err = capsys.readouterr()
-    assert (out, err.count("\n")) == ("", 1)
-    assert f"gofer: Run {run} " in err
-    assert said in err
+    await check_trace(folder, run, said, capsys, monkeypatch)
     make_runnable(folder, run)
     async with company(folder.parent) as made:
         messages = len(made.slack.workspace.timeline("C0GENRL0"))
@@ -179,6 +176,17 @@ async def check_everywhere(
     assert heads[run].status == "needs_attention"
     assert said in heads[run].reason
     assert stored_frames(folder) == before
+
+
+async def check_trace(
+    folder: Path, run: str, said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOFER_DATA", str(folder))
+    assert await asyncio.to_thread(main, ["trace", run]) == 1
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert f"gofer: Run {run} " in err
+    assert said in err
 
 
 def make_runnable(folder: Path, run: str) -> None:
@@ -199,6 +207,33 @@ async def test_damage_is_told_to_everybody_and_the_run_is_left_alone(
     folder = specimen.copy(tmp_path / "state")
     rewrite(folder, specimen.long, change)
     await check_everywhere(folder, specimen.long, said, capsys, monkeypatch)
+
+
+@pytest.mark.parametrize("kind", NEWER)
+async def test_a_run_of_a_newer_gofer_is_left_to_that_one(
+    specimen: Specimen,
+    kind: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    change, said = NEWER[kind]
+    run, folder = specimen.long, specimen.copy(tmp_path / "state")
+    whole = stored_frames(folder)
+    rewrite(folder, run, change)
+    before = stored_frames(folder)
+    await check_trace(folder, run, said, capsys, monkeypatch)
+    make_runnable(folder, run)
+    async with company(folder.parent) as made:
+        async with asyncio.timeout(20):
+            while said not in caplog.text:
+                await asyncio.sleep(0.01)
+        assert (await made.get(f"/runs/{run}")).status_code == 404
+    assert stored_frames(folder) == before
+    rewrite(folder, run, lambda seal, stored: [bytes(row[2]) for row in whole if row[0] == run])  # type: ignore[arg-type]
+    async with company(folder.parent) as made:
+        assert [head.status for head in await made.ended(2)] == ["done", "done"]
 
 
 @pytest.mark.parametrize("kind", ["missing", "changed", "cut"])

@@ -33,11 +33,11 @@ class WatchedStore(MemoryStore):
         self.writes = 0
         self.full = False
 
-    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
         self.writes += 1
         if self.full:
             raise TemporaryError("disk full")
-        return await super().claim(run, frame, key)
+        return await super().claim(run, frame, key, at)
 
 
 def ingress(store: MemoryStore | None = None, *workflows: str) -> tuple[Ingress, WatchedStore, MemoryQueue]:
@@ -79,10 +79,11 @@ async def test_a_duplicate_claims_nothing_and_rings_again() -> None:
     door, store, queue = ingress()
     for _ in range(3):
         assert (await door.receive(post(MENTION))).status == 200
-    runs = await rung(queue)
-    assert len(runs) == 3
-    assert len(set(runs)) == 1
-    assert len(await store.frames(runs[0])) == 1
+    (run,) = await rung(queue)
+    # A bell that somebody holds may be dealt with before there was a reason to ring again.
+    assert (await door.receive(post(MENTION))).status == 200
+    assert await rung(queue) == [run]
+    assert len(await store.frames(run)) == 1
 
 
 async def test_every_workflow_an_event_starts_has_a_run_of_its_own() -> None:

@@ -1,7 +1,7 @@
 """What is due is deleted, nothing else is, and a deletion that was killed goes on where it was."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from gofer.journal.entries import MessageReceived, RunFinished, RunStarted, Stat
 from gofer.journal.log import open_journal, read_journal
 from gofer.journal.memory import MemoryStore
 from gofer.journal.store import Store
+from gofer.queue.memory import MemoryQueue
 from gofer.retention import DAYS, Purged, Purger, keep
 from stand_ins import NOON, SetClock, any_store, claimed, make_outside
 
@@ -243,6 +244,53 @@ async def test_a_purge_that_failed_says_so_and_comes_again(caplog: pytest.LogCap
     await asyncio.gather(serving, return_exceptions=True)
     assert "not everything that is due was deleted: read-only" in caplog.text
     assert await made.contents() == "deleted"
+
+
+class DamagedRows(MemoryStore):
+    """A store in which something cannot be read until somebody restores it."""
+
+    damaged = True
+
+    async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
+        if self.damaged:
+            self.damaged = False
+            raise Damaged("gofer.db cannot be read; stop Gofer and restore the file from a backup.")
+        return await super().ended(retention, before, limit, private=private)
+
+
+async def test_a_purge_outlives_damage(caplog: pytest.LogCaptureFixture) -> None:
+    made = Archive(DamagedRows())
+    await made.add(private=True)
+    serving = asyncio.create_task(Purger(made.store, made.blobs, made.clock, every=0.01).serve())
+    async with asyncio.timeout(5):
+        while (head := await made.store.head("r")) is None or head.retention != "deleted":
+            await asyncio.sleep(0.005)
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+    assert "not everything that is due was deleted: gofer.db cannot be read" in caplog.text
+
+
+async def test_a_claim_nobody_ever_listed_is_forgotten_after_thirty_days() -> None:
+    """As after a crash between the first frame and the head of an event that was never delivered again."""
+    made = Archive()
+    await claimed(made.store, "r", make_outside(made.clock))
+    assert (await made.purge(after=29.9), bool(await made.store.frames("r"))) == (Purged(), True)
+    await made.add("listed", finished=False, status="parked")
+    assert (await made.purge(after=0.2), await made.contents()) == (Purged(0, 1), "forgotten")
+    assert (await made.purge(after=400), await made.contents("listed")) == (Purged(), "there")
+
+
+async def test_dead_letters_go_with_the_purge_after_thirty_days() -> None:
+    made = Archive()
+    queue = MemoryQueue(made.clock)
+    purger = Purger(made.store, made.blobs, made.clock, queue)
+    await queue.ring("r")
+    for bell in await queue.receive(1, 60, 0):
+        await queue.bury(bell, "trouble")
+    for days, left in ((29, 1), (2, 0)):
+        made.clock.advance(days * DAY)
+        await purger.purge()
+        assert len(await queue.buried(9)) == left
 
 
 async def test_damage_is_not_taken_for_deletion() -> None:

@@ -12,14 +12,18 @@ from gofer.errors import Damaged, RunStopped, TemporaryError
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived, RunConcluded, ToolCall
+from gofer.journal.frames import Frame, frame_bytes, frame_hash
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.journal.memory import MemoryStore
+from gofer.journal.seal import seal_of
 from gofer.models.model import Answer
 from gofer.queue.doorbell import Doorbell
 from gofer.queue.memory import MemoryQueue
 from gofer.sweeper import Sweeper
+from gofer.tools.slack.read_thread import ReadThread
 from gofer.tools.slack.write import PostMessage
 from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.worker import RECEIVES
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from office import CATALOG, WORKFLOW, Office, office
@@ -103,7 +107,7 @@ async def test_a_run_that_cannot_be_written_comes_back_when_there_is_room() -> N
 
 async def test_a_damaged_journal_is_shown_as_such_and_the_others_go_on() -> None:
     made = office(says("Hello."))
-    await made.accept("run1", 1)
+    await made.accept("run1", 1, private=False)
     await made.store.create("run1", 2, b'{"not": "a frame"}')
     await made.accept("run2", 2)
     while await made.hear():
@@ -114,10 +118,34 @@ async def test_a_damaged_journal_is_shown_as_such_and_the_others_go_on() -> None
     assert await made.status("run2") == "done"
 
 
+async def test_a_run_of_a_newer_gofer_waits_for_that_one_however_often_it_is_heard(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    made = office()
+    await made.accept("run1")
+    (first,) = await made.store.frames("run1")
+    newer = Frame(2, 1, "o", "n", frame_hash(first), [{"kind": "run.dreamed"}])
+    await made.store.create("run1", 2, frame_bytes(newer, await seal_of("run1", made.store)))
+    before, frames = await made.store.head("run1"), await made.store.frames("run1")
+    assert before is not None
+    for _ in range(RECEIVES):
+        assert await made.hear() == 1
+        made.clock.advance(121)
+    head = await made.store.head("run1")
+    assert head is not None
+    assert replace(head, updated_at=0) == before
+    assert (await made.store.frames("run1"), made.posted) == (frames, [])
+    assert "run run1 was not continued: Run run1 cannot be read at frame 2: this journal has an entry" in caplog.text
+    assert [letter.why for letter in await made.queue.buried(9)] == ["its journal is of a newer Gofer"]
+    made.clock.advance(181)
+    assert await Sweeper(made.store, made.queue, made.clock).sweep(180) == 1
+    assert await made.hear() == 1
+
+
 async def test_a_journal_that_lost_its_end_is_not_continued_and_stays_known_as_cut() -> None:
     made = office(says("must not be asked"))
     await made.accept("run1")
-    await made.store.put_head(Head("run1", "answer-here", mention().conversation, 1, frames=4))
+    await made.store.put_head(Head("run1", "answer-here", mention().conversation, 1, private=False, frames=4))
     while await made.hear():
         pass
     head = await made.store.head("run1")
@@ -432,6 +460,29 @@ async def test_a_workflow_without_a_reply_posts_nothing_unless_it_failed() -> No
     assert failing.posted == ["I could not finish this: no such model"]
 
 
+CANARY = "the merger with Initech"
+
+
+@pytest.mark.parametrize("trouble", [RunStopped(f"no {CANARY}"), KeyError(CANARY), Damaged(CANARY)])
+async def test_of_a_private_run_that_ended_no_word_stays_in_its_head(trouble: Exception) -> None:
+    """Heads stay for thirty days, those of runs that were given up too."""
+    made = office(*[trouble] * 20)
+
+    async def read(call: Call, arguments: ReadThread) -> ToolResult:
+        return ToolResult("Thread in #board", "read", {"private": True})
+
+    thread = replace(made.worker.services.tools["slack_read_thread"], act=read)
+    tools = {**made.worker.services.tools, "slack_read_thread": thread}
+    made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
+    await made.accept("run1")
+    for _ in range(30):
+        await made.hear()
+        made.clock.advance(121)
+    head = await made.store.head("run1")
+    assert head is not None
+    assert (head.ended, head.private, head.reason) == (True, True, "")
+
+
 async def test_a_call_nobody_can_tell_about_needs_a_persons_attention() -> None:
     made = office(says("", ("mail", {"text": "to all"})), says("Sent."))
 
@@ -508,7 +559,7 @@ async def test_a_serving_worker_hears_rings_and_stops_when_asked() -> None:
 
 async def test_a_bell_for_a_run_that_was_deleted_leaves_it_alone_whatever_its_head_says() -> None:
     made = office(says("second"))
-    await made.accept("run1", 1)
+    await made.accept("run1", 1, private=False)
     await made.accept("run2", 2)
     await made.store.retain("run1", "due", "deleting")
     await made.store.destroy_key("run1")

@@ -95,7 +95,7 @@ async def working(worker: Worker) -> AsyncGenerator[None]:
     """
     store, queue = worker.services.store, worker.queue
     clock = worker.services.outside.clock
-    sweeper, purger = Sweeper(store, queue, clock), Purger(store, worker.services.blobs, clock)
+    sweeper, purger = Sweeper(store, queue, clock), Purger(store, worker.services.blobs, clock, queue)
     await store.drop_leases()
     await sweeper.sweep(still=0)
     tasks = [asyncio.create_task(serving) for serving in (worker.serve(), sweeper.serve(), purger.serve())]

@@ -5,6 +5,7 @@ import fcntl
 import os
 import re
 import secrets
+import sqlite3
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,6 +68,9 @@ def installation_key(data: Path) -> Secret:
     """The key that run ids are made with; created on first use and kept beside the state. Raises ConfigError."""
     path = data / "installation.key"
     if not path.exists():
+        if _has_heads(data / "gofer.db"):
+            told = "is missing, and with another one old mentions would be answered again"
+            raise ConfigError(f"{path} {told}; restore it from a backup, or delete the whole folder to start anew.")
         _write_key(path)
     text = path.read_bytes().decode("ascii", "replace").strip()
     if not re.fullmatch("[0-9a-f]{64}", text):
@@ -82,6 +86,23 @@ def _write_key(path: Path) -> None:
         file.flush()
         os.fsync(file.fileno())
     aside.rename(path)
+    # A rename is durable only once its folder is.
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _has_heads(database: Path) -> bool:
+    if not database.exists():
+        return False
+    try:
+        with contextlib.closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            return connection.execute("SELECT 1 FROM heads LIMIT 1").fetchone() is not None
+    except sqlite3.Error:
+        # Who opens it next says what is wrong with it; until then nothing may be made anew.
+        return True
 
 
 def _make_folder(data: Path) -> None:

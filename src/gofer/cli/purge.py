@@ -32,4 +32,4 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _purge(state: State, clock: SystemClock, days: int) -> Purged:
-    return await Purger(state.store, state.blobs, clock).purge(days)
+    return await Purger(state.store, state.blobs, clock, state.queue).purge(days)

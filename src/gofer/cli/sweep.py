@@ -5,7 +5,8 @@ import asyncio
 import contextlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from gofer.bootstrap.laptop import open_laptop, working
@@ -16,11 +17,12 @@ from gofer.journal.coordination import Head
 from gofer.journal.store import Store
 
 BATCH = 1_000
+_JSON = "{ended, waiting}: ids of runs, and private: {ended, waiting}: numbers of private ones, on stdout"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `gofer sweep`."""
-    parser.add_argument("--json", action="store_true", help="{ended, waiting}: run ids on stdout")
+    parser.add_argument("--json", action="store_true", help=_JSON)
     parser.add_argument(
         "--seconds", type=number(1, 86_400), default=120, metavar="N", help="wait for runs so long (default 120)"
     )
@@ -31,15 +33,25 @@ def execute(arguments: argparse.Namespace) -> int:
     settings = process_settings()
     if not settings.slack_bot_token:
         raise ConfigError("Set SLACK_BOT_TOKEN; without a Slack nobody can be answered.")
-    ended, waiting = asyncio.run(_sweep(settings, arguments.seconds))
+    swept = asyncio.run(_sweep(settings, arguments.seconds))
+    waiting = len(swept.waiting) + swept.private["waiting"]
     if arguments.json:
-        print(json.dumps({"ended": ended, "waiting": waiting}))
+        print(json.dumps(asdict(swept)))
     else:
-        print(f"{len(ended)} runs ended, {len(waiting)} wait.", file=sys.stderr)
+        print(f"{len(swept.ended) + swept.private['ended']} runs ended, {waiting} wait.", file=sys.stderr)
     return 1 if waiting else 0
 
 
-async def _sweep(settings: Settings, seconds: int) -> tuple[list[str], list[str]]:
+@dataclass(frozen=True, slots=True)
+class _Swept:
+    """What became of the runs that stood still; of private ones only how many."""
+
+    ended: Sequence[str]
+    waiting: Sequence[str]
+    private: Mapping[str, int]
+
+
+async def _sweep(settings: Settings, seconds: int) -> _Swept:
     async with open_laptop(settings, Path.cwd()) as laptop:
         store = laptop.state.store
         before = await _unfinished(store)
@@ -47,8 +59,16 @@ async def _sweep(settings: Settings, seconds: int) -> tuple[list[str], list[str]
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await _all_ended(store)
-        left = {head.run for head in await _unfinished(store)}
-    return [head.run for head in before if head.run not in left], sorted(left)
+        left = {head.run: head for head in await _unfinished(store)}
+        # As they are by now: whether a run is private is known for sure only after it was let in.
+        gone = [await store.head(head.run) for head in before if head.run not in left]
+    return _swept([head for head in gone if head], [left[run] for run in sorted(left)])
+
+
+def _swept(ended: Sequence[Head], waiting: Sequence[Head]) -> _Swept:
+    listed = [[head.run for head in heads if not head.private] for heads in (ended, waiting)]
+    private = [sum(head.private for head in heads) for heads in (ended, waiting)]
+    return _Swept(listed[0], listed[1], {"ended": private[0], "waiting": private[1]})
 
 
 async def _all_ended(store: Store) -> None:

@@ -66,7 +66,9 @@ class Step:
         """Leaves the run although something failed: with all that is drafted, or, where that cannot be, without."""
         with contextlib.suppress(TemporaryError, Fenced):
             try:
-                self.note(left)
+                # How it ends, or why it waits, may be drafted already: nothing follows that.
+                if self.progress.finished is None and self.progress.parked is None:
+                    self.note(left)
                 await self.commit()
             except TemporaryError:
                 self._journal.discard()

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, Literal, Union, cast
 
 from gofer.canonical import encode
-from gofer.errors import Damaged
+from gofer.errors import Damaged, Newer
 from gofer.journal.entries import KINDS, Entry, Item, MessageReceived, RunCancelled
 
 _NAMES = {cls: kind for kind, cls in KINDS.items()}
@@ -25,13 +25,13 @@ def to_json(entry: Entry) -> dict[str, object]:
 
 
 def from_json(value: object) -> Entry:
-    """The entry of a JSON object. Raises Damaged for an unknown kind, an unknown field or a wrong type."""
+    """The entry of a JSON object. Raises Newer for an unknown kind, field or word, Damaged for a wrong type."""
     if not isinstance(value, dict):
         raise Damaged("An entry of the journal is not an object.")
     data = dict(cast(dict[str, object], value))
     kind = str(data.pop("kind", ""))
     if kind not in KINDS:
-        raise Damaged(f"This journal has an entry of kind {kind!r}; read it with the Gofer that wrote it.")
+        raise Newer(f"This journal has an entry of kind {kind!r}; read it with the Gofer that wrote it.")
     return cast(Entry, _read_object(KINDS[kind], data))
 
 
@@ -85,7 +85,7 @@ def _read_object(cls: type[Any], data: object) -> object:
     fields = cast(dict[str, object], data)
     readers = _readers(cls)
     if unknown := fields.keys() - readers.keys():
-        raise Damaged(f"This journal has a field {min(unknown)!r} unknown here; read it with the Gofer that wrote it.")
+        raise Newer(f"This journal has a field {min(unknown)!r} unknown here; read it with the Gofer that wrote it.")
     try:
         return cls(**{name: readers[name](value) for name, value in fields.items()})
     except TypeError as error:
@@ -122,7 +122,10 @@ def _tuple(read: Callable[[object], object]) -> Callable[[object], object]:
 def _one_of(allowed: frozenset[object]) -> Callable[[object], object]:
     def check(value: object) -> object:
         if value not in allowed:
-            raise Damaged(f"The journal says {value!r} where only {sorted(map(str, allowed))} are known.")
+            known = sorted(map(str, allowed))
+            raise Newer(
+                f"The journal says {value!r} where only {known} are known; read it with the Gofer that wrote it."
+            )
         return value
 
     return check

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gofer.blobs.store import Blobs
-from gofer.errors import Damaged, Fenced
+from gofer.errors import Damaged, Fenced, Newer
 from gofer.journal.bodies import Objects, restore, spill
 from gofer.journal.codec import from_json, to_json
 from gofer.journal.entries import FORMAT, Entry, Recorded, RunAccepted
@@ -90,14 +90,14 @@ class Journal:
 
 
 async def open_journal(run: str, store: Store, blobs: Blobs, pen: Pen) -> tuple[Journal, Sequence[Recorded]]:
-    """A journal and all its entries so far. Raises Damaged when its bytes are not what was written, Gone."""
+    """A journal and all its entries so far. Raises Damaged when its bytes are not what was written, Newer, Gone."""
     stored = await _stored(run, store)
     seal = await seal_of(run, store)
     return Journal(store, blobs, pen, stored, seal), await _entries(stored, seal, store, blobs)
 
 
 async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorded]:
-    """All entries of a run, for readers; empty when there is no such run. Raises Damaged, and Gone when deleted."""
+    """All entries of a run, for readers; empty when there is no such run. Raises Damaged, Newer, Gone when deleted."""
     stored = await _stored(run, store)
     return await _entries(stored, await seal_of(run, store), store, blobs) if stored else ()
 
@@ -106,7 +106,7 @@ async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store) -> bool
     """Creates frame 1 of a run and its key, which is the claim; False when it was claimed before."""
     key = pen.outside.new_key()
     raw = frame_bytes(pen.frame(1, pen.at(), GENESIS, [to_json(accepted)]), Seal(run, key))
-    standing = await store.claim(run, raw, key)
+    standing = await store.claim(run, raw, key, pen.at())
     return standing is None or standing == raw
 
 
@@ -139,7 +139,7 @@ async def _read(frame: Frame, seal: Seal, blobs: Blobs) -> Sequence[Recorded]:
             _check_format(entries)
     except Damaged as error:
         said = str(error)
-        raise Damaged(f"Run {seal.run} cannot be read at frame {frame.n}: {said[:1].lower()}{said[1:]}") from error
+        raise type(error)(f"Run {seal.run} cannot be read at frame {frame.n}: {said[:1].lower()}{said[1:]}") from error
     return [Recorded(frame.n, i, frame.at, frame.owner, entry) for i, entry in enumerate(entries)]
 
 
@@ -148,6 +148,6 @@ def _check_format(first: Sequence[Entry]) -> None:
         case RunAccepted(format=version) if version <= FORMAT:
             return
         case RunAccepted(format=version):
-            raise Damaged(f"It was written in format {version} and this Gofer reads up to {FORMAT}; update Gofer.")
+            raise Newer(f"It was written in format {version} and this Gofer reads up to {FORMAT}; update Gofer.")
         case _:
             raise Damaged("It does not begin with the claim; restore it from a backup.")

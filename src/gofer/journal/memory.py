@@ -13,16 +13,17 @@ class MemoryStore:
     def __init__(self) -> None:
         self._frames: dict[str, list[bytes]] = {}
         self._keys: dict[str, bytes] = {}
+        self._claimed: dict[str, int] = {}
         self._heads: dict[str, Head] = {}
         self._leases: dict[str, tuple[str, float]] = {}
         self._inbox: defaultdict[str, dict[str, InboxItem]] = defaultdict(dict)
         self._usage: dict[tuple[str, str], Usage] = {}
 
-    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
         """See Store.claim."""
         if run in self._frames:
             return self._frames[run][0]
-        self._frames[run], self._keys[run] = [frame], key
+        self._frames[run], self._keys[run], self._claimed[run] = [frame], key, at
         return None
 
     async def key(self, run: str) -> bytes | None:
@@ -77,10 +78,11 @@ class MemoryStore:
         )
         return min(ended, key=lambda head: (-head.accepted_at, head.run), default=None)
 
-    async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
+    async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
         """See Store.unfinished."""
         found = (head for head in self._heads.values() if head.status in UNFINISHED and head.touched_at < before)
-        return sorted(found, key=lambda head: (head.touched_at, head.run))[:limit]
+        later = (head for head in found if after is None or _by_age(head) > _by_age(after))
+        return sorted(later, key=_by_age)[:limit]
 
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
         """See Store.ended."""
@@ -90,7 +92,7 @@ class MemoryStore:
             if head.status not in UNFINISHED and head.retention == retention and head.private >= private
         )
         old = (head for head in found if head.touched_at < before)
-        return sorted(old, key=lambda head: (head.touched_at, head.run))[:limit]
+        return sorted(old, key=_by_age)[:limit]
 
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
         """See Store.lease."""
@@ -141,6 +143,11 @@ class MemoryStore:
         """See Store.expire_usage."""
         self._usage = {key: row for key, row in self._usage.items() if row.at >= before}
 
+    async def unlisted(self, before: int, limit: int) -> Sequence[str]:
+        """See Store.unlisted."""
+        found = sorted((at, run) for run, at in self._claimed.items() if 0 < at < before and run not in self._heads)
+        return [run for _, run in found if run in self._keys][:limit]
+
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         """See Store.retain."""
         head = self._heads.get(run)
@@ -161,8 +168,12 @@ class MemoryStore:
 
     async def forget(self, run: str) -> None:
         """See Store.forget."""
-        for rows in (self._keys, self._frames, self._inbox, self._heads):
+        for rows in (self._keys, self._claimed, self._frames, self._inbox, self._heads):
             rows.pop(run, None)
 
     async def scrub(self) -> None:
         """See Store.scrub."""
+
+
+def _by_age(head: Head) -> tuple[int, str]:
+    return head.touched_at, head.run

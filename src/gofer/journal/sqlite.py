@@ -5,8 +5,10 @@ thread of `gofer.database`, so what a caller was told is on the disk. Keys stand
 deletion true for whoever finds the rest later, and hides nothing from who can read the live file.
 """
 
+import logging
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from gofer.database import Database
@@ -17,7 +19,8 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS frames (
     run TEXT NOT NULL, n INTEGER NOT NULL, frame BLOB NOT NULL, PRIMARY KEY (run, n)
 );
-CREATE TABLE IF NOT EXISTS keys (run TEXT PRIMARY KEY, key BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS keys (run TEXT PRIMARY KEY, key BLOB NOT NULL, claimed_at INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS keys_by_age ON keys (claimed_at, run);
 CREATE TABLE IF NOT EXISTS heads (
     run TEXT PRIMARY KEY, workflow TEXT NOT NULL, conversation TEXT NOT NULL, accepted_at INTEGER NOT NULL,
     status TEXT NOT NULL, private INTEGER NOT NULL, updated_at INTEGER NOT NULL, reason TEXT NOT NULL,
@@ -46,6 +49,8 @@ CREATE TABLE IF NOT EXISTS inbox (
 );
 """
 
+_log = logging.getLogger(__name__)
+
 Row = tuple[Any, ...]
 """What SQLite gives back: values of the types that SCHEMA declares."""
 
@@ -66,14 +71,14 @@ class SqliteStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
         """See Store.claim."""
 
         def work(connection: sqlite3.Connection) -> bytes | None:
             written = connection.execute("INSERT INTO frames VALUES (?, 1, ?) ON CONFLICT DO NOTHING", (run, frame))
             if not written.rowcount:
                 return _frame(connection, run, 1)
-            connection.execute("INSERT INTO keys VALUES (?, ?)", (run, key))
+            connection.execute("INSERT INTO keys VALUES (?, ?, ?)", (run, key, at))
             return None
 
         return await self._database.run(work)
@@ -126,8 +131,7 @@ class SqliteStore:
         """See Store.heads."""
         # A condition with a constant finds its own index; with a parameter it would read all that it leaves out.
         shown = "" if private else "WHERE private = 0 "
-        rows = await self._rows(f"SELECT {_HEAD} FROM heads {shown}ORDER BY accepted_at DESC, run LIMIT ?", (limit,))
-        return [_head(row) for row in rows]
+        return await self._listed(f"SELECT {_HEAD} FROM heads {shown}ORDER BY accepted_at DESC, run", (), limit)
 
     async def oldest_runnable(self, conversation: str) -> Head | None:
         """See Store.oldest_runnable."""
@@ -147,24 +151,26 @@ class SqliteStore:
         )
         return _head(rows[0]) if rows else None
 
-    async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
+    async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
         """See Store.unfinished."""
-        rows = await self._rows(
+        last = (after.touched_at, after.run) if after else (-1, "")
+        return await self._listed(
             f"SELECT {_HEAD} FROM heads WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at, wakes_at) < ?"
-            " ORDER BY max(accepted_at, updated_at, wakes_at), run LIMIT ?",
-            (before, limit),
+            " AND (max(accepted_at, updated_at, wakes_at), run) > (?, ?)"
+            " ORDER BY max(accepted_at, updated_at, wakes_at), run",
+            (before, *last),
+            limit,
         )
-        return [_head(row) for row in rows]
 
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
         """See Store.ended."""
         only = "private = 1 AND " if private else ""
-        rows = await self._rows(
+        return await self._listed(
             f"SELECT {_HEAD} FROM heads WHERE {only}status NOT IN ({_UNFINISHED}) AND retention = ?"
-            " AND max(accepted_at, updated_at) < ? ORDER BY max(accepted_at, updated_at), run LIMIT ?",
-            (retention, before, limit),
+            " AND max(accepted_at, updated_at) < ? ORDER BY max(accepted_at, updated_at), run",
+            (retention, before),
+            limit,
         )
-        return [_head(row) for row in rows]
 
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
         """See Store.lease."""
@@ -225,6 +231,15 @@ class SqliteStore:
         """See Store.expire_usage."""
         await self._rows("DELETE FROM usage WHERE at < ?", (before,))
 
+    async def unlisted(self, before: int, limit: int) -> Sequence[str]:
+        """See Store.unlisted."""
+        rows = await self._rows(
+            "SELECT run FROM keys WHERE claimed_at > 0 AND claimed_at < ? AND run NOT IN (SELECT run FROM heads)"
+            " ORDER BY claimed_at, run LIMIT ?",
+            (before, limit),
+        )
+        return [row[0] for row in rows]
+
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         """See Store.retain."""
 
@@ -260,6 +275,19 @@ class SqliteStore:
 
         await self._database.run(work)
 
+    async def _listed(self, statement: str, values: Row, limit: int) -> Sequence[Head]:
+        """The first `limit` heads that can be read; what cannot be is left out and logged."""
+
+        def work(connection: sqlite3.Connection) -> list[Head]:
+            # Bytes that are no text would end the whole list; so they come as what no text that was written holds.
+            connection.text_factory = _text
+            try:
+                return list(islice(_readable(connection.execute(statement, values)), limit))
+            finally:
+                connection.text_factory = str
+
+        return await self._database.run(work)
+
     async def _rows(self, statement: str, values: Row) -> list[Row]:
         return await self._database.run(lambda connection: connection.execute(statement, values).fetchall())
 
@@ -284,8 +312,9 @@ def _head(row: Row) -> Head:
     run, workflow, conversation, accepted_at, status, private, updated_at, *rest = row
     times = (accepted_at, updated_at, rest[1])
     plausible = tuple(map(type, row)) == _HEAD_TYPES and all(0 <= at <= _LATEST for at in times)
-    if not plausible:
-        raise Damaged(f"The list row of run {run} is not what was written; restore gofer.db from a backup.")
+    if not plausible or not all(map(_is_text, row)):
+        named = ascii(run)[1:-1] if isinstance(run, str) else "?"
+        raise Damaged(f"The list row of run {named} is not what was written; restore gofer.db from a backup.")
     return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, *rest)
 
 
@@ -293,6 +322,22 @@ def _usage(row: Row) -> Usage:
     if tuple(map(type, row)) != (str, str, int, float):
         raise Damaged("A row of what was used is not what was written; restore gofer.db from a backup.")
     return Usage(*row)
+
+
+def _readable(rows: Iterable[Row]) -> Iterator[Head]:
+    for row in rows:
+        try:
+            yield _head(row)
+        except Damaged as error:
+            _log.error("%s", error)
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode(errors="surrogateescape")
+
+
+def _is_text(value: object) -> bool:
+    return not isinstance(value, str) or not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def _frame(connection: sqlite3.Connection, run: str, n: int) -> bytes | None:

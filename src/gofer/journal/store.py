@@ -15,11 +15,15 @@ from gofer.journal.coordination import Head, InboxItem, Retention, Usage
 class Store(Protocol):
     """Frames and the coordination rows beside them.
 
-    Every call may raise TemporaryError, or Damaged for stored bytes that are no row: nothing was written.
+    Every call may raise TemporaryError, or Damaged for stored bytes that are no row: nothing was written. The lists
+    `heads`, `unfinished` and `ended` leave such rows out and log them.
     """
 
-    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
-        """Writes frame 1 and the key of a new run: None. Otherwise writes nothing and gives the frame that stands."""
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
+        """Writes frame 1 and the key of a new run: None. Otherwise writes nothing and gives the frame that stands.
+
+        `at` is when, in unix milliseconds; 0 is unknown, and such a claim is never `unlisted`.
+        """
         ...
 
     async def key(self, run: str) -> bytes | None:
@@ -61,8 +65,11 @@ class Store(Protocol):
         """The newest ended run of a workflow in a conversation that was accepted before `before` (unix ms), or None."""
         ...
 
-    async def unfinished(self, before: int, limit: int) -> Sequence[Head]:
-        """Runs that have not ended and whose `touched_at` is before `before` (unix ms), oldest first."""
+    async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
+        """Runs that have not ended and whose `touched_at` is before `before` (unix ms), oldest first.
+
+        Of one age in the order of their ids; `after` is the last one of the page before.
+        """
         ...
 
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
@@ -107,6 +114,10 @@ class Store(Protocol):
 
     async def expire_usage(self, before: int) -> None:
         """Removes all rows from before `before` (unix ms)."""
+        ...
+
+    async def unlisted(self, before: int, limit: int) -> Sequence[str]:
+        """Runs claimed before `before` (unix ms) whose head was never written, oldest first."""
         ...
 
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:

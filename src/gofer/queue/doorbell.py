@@ -1,7 +1,8 @@
 """What does a queue promise to a worker?
 
-*Rung is heard*: a doorbell comes back until it is acknowledged. *Content-free*: it carries a run id only, so a
-lost, doubled or late one changes who looks, never what happens.
+*Rung is heard*: a doorbell comes back until it is acknowledged by who holds it. *Content-free*: it carries a run id
+only, so a lost, doubled or late one changes who looks, never what happens. *One is enough*: a ring does nothing when a
+bell of that run is due no later and nobody holds it.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Doorbell:
-    """One ring as one receiver holds it, out of sight of others for a while."""
+    """One ring as one receiver holds it, out of sight of others for a while; then it is anybody's again."""
 
     run: str
     receipt: str
@@ -34,7 +35,7 @@ class Queue(Protocol):
     """Rings that say: look at this run."""
 
     async def ring(self, run: str, delay: float = 0.0) -> None:
-        """Rings for a run, after `delay` seconds."""
+        """Rings for a run, after `delay` seconds; nothing happens when a bell that nobody holds is due by then."""
         ...
 
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
@@ -42,17 +43,24 @@ class Queue(Protocol):
         ...
 
     async def extend(self, bell: Doorbell, visibility: float) -> None:
-        """Hides a bell for `visibility` seconds from now."""
+        """Hides a bell for `visibility` seconds from now; nothing happens when it is not the caller's any more."""
         ...
 
     async def acknowledge(self, bell: Doorbell) -> None:
-        """The bell was dealt with and will not come back."""
+        """The bell was dealt with and will not come back, unless it is not the caller's any more."""
         ...
 
     async def bury(self, bell: Doorbell, why: str) -> None:
-        """The bell was heard too often: it will not come back, and is kept as a dead letter for people."""
+        """The bell was heard too often: it will not come back, and is kept as a dead letter for people.
+
+        Nothing happens when it is not the caller's any more.
+        """
         ...
 
     async def buried(self, limit: int) -> Sequence[DeadLetter]:
         """The newest dead letters first."""
+        ...
+
+    async def forget_dead(self, before: float) -> None:
+        """Removes the dead letters of before `before` (unix seconds)."""
         ...

@@ -14,6 +14,9 @@ class _Ring:
     visible_at: float
     receives: int = 0
 
+    def held(self, now: float) -> bool:
+        return self.receives > 0 and self.visible_at > now
+
 
 class MemoryQueue:
     """Doorbells in a dictionary; one asyncio loop only."""
@@ -27,8 +30,11 @@ class MemoryQueue:
 
     async def ring(self, run: str, delay: float = 0.0) -> None:
         """See Queue.ring."""
-        self._count += 1
-        self._rings[str(self._count)] = _Ring(run, self._clock.now() + delay)
+        now = self._clock.now()
+        waiting = (ring for ring in self._rings.values() if ring.run == run and not ring.held(now))
+        if not any(ring.visible_at <= now + delay for ring in waiting):
+            self._count += 1
+            self._rings[str(self._count)] = _Ring(run, now + delay)
         self._rung.set()
 
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
@@ -40,21 +46,32 @@ class MemoryQueue:
 
     async def extend(self, bell: Doorbell, visibility: float) -> None:
         """See Queue.extend."""
-        if ring := self._rings.get(bell.receipt):
+        if ring := self._held(bell):
             ring.visible_at = self._clock.now() + visibility
 
     async def acknowledge(self, bell: Doorbell) -> None:
         """See Queue.acknowledge."""
-        self._rings.pop(bell.receipt, None)
+        if self._held(bell):
+            del self._rings[bell.receipt]
 
     async def bury(self, bell: Doorbell, why: str) -> None:
         """See Queue.bury."""
-        if self._rings.pop(bell.receipt, None):
+        if self._held(bell):
+            del self._rings[bell.receipt]
             self._dead.append(DeadLetter(bell.run, self._clock.now(), why))
 
     async def buried(self, limit: int) -> Sequence[DeadLetter]:
         """See Queue.buried."""
         return list(reversed(self._dead))[:limit]
+
+    async def forget_dead(self, before: float) -> None:
+        """See Queue.forget_dead."""
+        self._dead = [letter for letter in self._dead if letter.at >= before]
+
+    def _held(self, bell: Doorbell) -> _Ring | None:
+        """The bell, if it still is in the hands of who received it so."""
+        ring = self._rings.get(bell.receipt)
+        return ring if ring and ring.receives == bell.receives and ring.held(self._clock.now()) else None
 
     def _take(self, limit: int, visibility: float) -> list[Doorbell]:
         self._rung.clear()

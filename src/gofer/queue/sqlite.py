@@ -15,12 +15,17 @@ CREATE TABLE IF NOT EXISTS doorbells (
     id INTEGER PRIMARY KEY, run TEXT NOT NULL, visible_at REAL NOT NULL, receives INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS doorbells_due ON doorbells (visible_at);
+CREATE INDEX IF NOT EXISTS doorbells_of_run ON doorbells (run, visible_at);
 CREATE TABLE IF NOT EXISTS dead_letters (
     id INTEGER PRIMARY KEY, run TEXT NOT NULL, at REAL NOT NULL, why TEXT NOT NULL
 );
+CREATE INDEX IF NOT EXISTS dead_letters_by_age ON dead_letters (at);
 """
 
 Row = tuple[Any, ...]
+
+_HELD = "id = ? AND receives = ? AND visible_at > ?"
+"""A bell that still is in the hands of who received it so."""
 
 POLL_SECONDS = 1.0
 """How soon a ring from another process, or one that was delayed, is heard."""
@@ -36,8 +41,12 @@ class SqliteQueue:
 
     async def ring(self, run: str, delay: float = 0.0) -> None:
         """See Queue.ring."""
-        due = self._clock.now() + delay
-        await self._execute("INSERT INTO doorbells (run, visible_at, receives) VALUES (?, ?, 0)", (run, due))
+        now = self._clock.now()
+        await self._execute(
+            "INSERT INTO doorbells (run, visible_at, receives) SELECT ?1, ?2, 0 WHERE NOT EXISTS"
+            " (SELECT 1 FROM doorbells WHERE run = ?1 AND visible_at <= ?2 AND (receives = 0 OR visible_at <= ?3))",
+            (run, now + delay, now),
+        )
         self._rung.set()
 
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
@@ -53,19 +62,20 @@ class SqliteQueue:
 
     async def extend(self, bell: Doorbell, visibility: float) -> None:
         """See Queue.extend."""
-        until = self._clock.now() + visibility
-        await self._execute("UPDATE doorbells SET visible_at = ? WHERE id = ?", (until, bell.receipt))
+        held = self._held(bell)
+        await self._execute(f"UPDATE doorbells SET visible_at = ? WHERE {_HELD}", (held[-1] + visibility, *held))
 
     async def acknowledge(self, bell: Doorbell) -> None:
         """See Queue.acknowledge."""
-        await self._execute("DELETE FROM doorbells WHERE id = ?", (bell.receipt,))
+        await self._execute(f"DELETE FROM doorbells WHERE {_HELD}", self._held(bell))
 
     async def bury(self, bell: Doorbell, why: str) -> None:
         """See Queue.bury."""
-        at = self._clock.now()
+        held = self._held(bell)
+        at = held[-1]
 
         def work(connection: sqlite3.Connection) -> None:
-            if connection.execute("DELETE FROM doorbells WHERE id = ?", (bell.receipt,)).rowcount:
+            if connection.execute(f"DELETE FROM doorbells WHERE {_HELD}", held).rowcount:
                 connection.execute("INSERT INTO dead_letters (run, at, why) VALUES (?, ?, ?)", (bell.run, at, why))
 
         await self._database.run(work)
@@ -74,6 +84,14 @@ class SqliteQueue:
         """See Queue.buried."""
         rows = await self._execute("SELECT run, at, why FROM dead_letters ORDER BY id DESC LIMIT ?", (limit,))
         return [DeadLetter(*row) for row in rows]
+
+    async def forget_dead(self, before: float) -> None:
+        """See Queue.forget_dead."""
+        await self._execute("DELETE FROM dead_letters WHERE at < ?", (before,))
+
+    def _held(self, bell: Doorbell) -> tuple[str, int, float]:
+        """The values of _HELD."""
+        return bell.receipt, bell.receives, self._clock.now()
 
     async def _take(self, limit: int, visibility: float) -> list[Doorbell]:
         now = self._clock.now()

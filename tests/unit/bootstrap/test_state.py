@@ -4,7 +4,10 @@ import pytest
 
 from gofer.bootstrap.state import installation_key, open_state, read_state, serving
 from gofer.errors import ConfigError
+from gofer.journal.coordination import Head
 from stand_ins import SetClock
+
+pytestmark = pytest.mark.anyio
 
 
 def test_the_installation_key_is_made_once_and_kept_from_others(tmp_path: Path) -> None:
@@ -20,6 +23,20 @@ def test_a_damaged_installation_key_is_not_used(tmp_path: Path, content: bytes) 
     (tmp_path / "installation.key").write_bytes(content)
     with pytest.raises(ConfigError, match="is damaged"):
         installation_key(tmp_path)
+
+
+async def test_a_lost_installation_key_is_not_made_anew_over_runs_that_were_answered(tmp_path: Path) -> None:
+    with open_state(tmp_path, SetClock()) as state:
+        installation_key(tmp_path)
+        (tmp_path / "installation.key").unlink()
+        assert installation_key(tmp_path)
+        (tmp_path / "installation.key").unlink()
+        await state.store.create_head(Head("r", "w", "c", 1))
+        with pytest.raises(ConfigError, match=r"installation.key is missing.* restore it from a backup"):
+            installation_key(tmp_path)
+    with pytest.raises(ConfigError, match=r"installation.key is missing"):
+        installation_key(tmp_path)
+    assert not (tmp_path / "installation.key").exists()
 
 
 def test_a_folder_is_served_by_one_and_free_again_afterwards(tmp_path: Path) -> None:

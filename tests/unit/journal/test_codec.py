@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.canonical import encode
-from gofer.errors import Damaged
+from gofer.errors import Damaged, Newer
 from gofer.journal import entries as e
 from gofer.journal.codec import from_json, item_bytes, item_from_bytes, to_json
 from gofer.messages import ToolAsk, Usage
@@ -59,9 +59,19 @@ def test_defaults_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("value", "what"),
     [
-        ({"kind": "run.teleported"}, "read it with the Gofer that wrote it"),
+        ({"kind": "run.teleported"}, "an entry of kind"),
         ({"kind": "run.finished", "status": "done", "mood": "good"}, "unknown here"),
         ({"kind": "run.finished", "status": "splendid"}, "only"),
+    ],
+)
+def test_what_only_a_newer_gofer_knows_is_told_apart(value: object, what: str) -> None:
+    with pytest.raises(Newer, match=f"{what}.*; read it with the Gofer that wrote it"):
+        from_json(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
         ({"kind": "run.finished"}, "incomplete"),
         ({"kind": "run.finished", "status": "done", "reason": 5}, "int where str"),
         ({"kind": "llm.response", "asks": {}}, "no list"),
@@ -70,8 +80,9 @@ def test_defaults_are_left_out() -> None:
     ],
 )
 def test_what_is_not_an_entry_is_reported(value: object, what: str) -> None:
-    with pytest.raises(Damaged, match=what):
+    with pytest.raises(Damaged, match=what) as caught:
         from_json(value)
+    assert not isinstance(caught.value, Newer)
 
 
 @pytest.mark.parametrize("item", [e.MessageReceived("hello", "item1"), e.RunCancelled("Ada")])

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import pytest
 
 from gofer.blobs.memory import MemoryBlobs
-from gofer.errors import Damaged, Fenced, Gone
+from gofer.errors import Damaged, Fenced, Gone, Newer
 from gofer.journal.codec import to_json
 from gofer.journal.coordination import Head
 from gofer.journal.entries import FORMAT, MessageReceived, RunAccepted, RunFinished, RunOwned
@@ -51,9 +51,9 @@ async def test_the_second_of_two_owners_is_fenced_and_writes_nothing() -> None:
 class ForgetfulStore(MemoryStore):
     """Writes the frame, loses the answer, and is asked again, as an SDK that retries does."""
 
-    async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
-        await super().claim(run, frame, key)
-        return await super().claim(run, frame, key)
+    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
+        await super().claim(run, frame, key, at)
+        return await super().claim(run, frame, key, at)
 
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
         await super().create(run, n, frame)
@@ -94,9 +94,9 @@ async def test_a_body_is_stored_before_the_frame_that_names_it() -> None:
     happened: list[str] = []
 
     class WatchedStore(MemoryStore):
-        async def claim(self, run: str, frame: bytes, key: bytes) -> bytes | None:
+        async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
             happened.append("frame 1")
-            return await super().claim(run, frame, key)
+            return await super().claim(run, frame, key, at)
 
         async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
             happened.append(f"frame {n}")
@@ -169,7 +169,7 @@ async def test_what_cannot_be_read_is_named_with_its_run_and_frame() -> None:
     (first,) = await store.frames("run1")
     unknown = Frame(2, 1, "o", "n", frame_hash(first), [{"kind": "run.dreamed"}])
     await store.create("run1", 2, frame_bytes(unknown, await seal_of("run1", store)))
-    with pytest.raises(Damaged) as caught:
+    with pytest.raises(Newer) as caught:
         await read_journal("run1", store, blobs)
     said = "Run run1 cannot be read at frame 2: this journal has an entry of kind 'run.dreamed'; "
     assert str(caught.value) == said + "read it with the Gofer that wrote it."
@@ -179,7 +179,7 @@ async def test_a_journal_of_a_newer_gofer_is_reported() -> None:
     store, blobs = memory_stores()
     await claim("r", RunAccepted(mention(), "w", format=FORMAT + 1), Pen("a", make_outside()), store)
     with pytest.raises(
-        Damaged, match="Run r cannot be read at frame 1: it was written in format 2 and this Gofer reads up to 1"
+        Newer, match="Run r cannot be read at frame 1: it was written in format 2 and this Gofer reads up to 1"
     ):
         await read_journal("r", store, blobs)
 
