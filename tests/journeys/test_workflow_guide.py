@@ -1,0 +1,43 @@
+"""docs/write-a-workflow.md, followed literally: its files are written, its commands typed, its output compared."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from company import ROOT
+from gofer.cli.main import main
+
+FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository without workflows, and the recorded events of this one."""
+    (tmp_path / "agents").mkdir()
+    for name in ("defaults.yaml", "preamble.md"):
+        shutil.copy(ROOT / "agents" / name, tmp_path / "agents")
+    shutil.copytree(ROOT / "tests" / "events", tmp_path / "tests" / "events")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GOFER_DATA", str(tmp_path / "state"))
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "SLACK_BOT_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def test_the_guide_to_a_workflow_does_what_it_says(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said, codes = "", []
+    for kind, file, text in FENCE.findall((ROOT / "docs" / "write-a-workflow.md").read_text()):
+        if file:
+            (repository / file).write_text(text)
+        elif kind == "sh":
+            command, *words = text.split()
+            assert command == "gofer"
+            codes.append(main(words))
+            said = capsys.readouterr().out
+        else:
+            assert said == text
+    assert codes == [1, 0, 0, 0]
+    # The last command lists the run that the one before it made.
+    assert re.search(r"^[0-9a-f]{24}  done .*  sum-up$", said, re.MULTILINE)
