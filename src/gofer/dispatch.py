@@ -10,7 +10,7 @@ import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gofer.canonical import as_object, decode, encode
+from gofer.canonical import encode
 from gofer.errors import BadRequest, Damaged, TemporaryError
 from gofer.events import Event
 from gofer.journal.coordination import Head
@@ -51,24 +51,21 @@ class Ingress:
             door.verify(request, self.outside.clock.now())
         except BadRequest as error:
             return _refusal(error)
-        return await self.hear(door, request.body)
+        return await self.hear(door, request)
 
-    async def hear(self, door: Door, body: bytes) -> Reply:
+    async def hear(self, door: Door, request: RawRequest) -> Reply:
         """The answer to a delivery whose sender is known already, as through a socket that Gofer opened."""
         try:
-            _check_size(body)
-            return await self._enter(door, body)
+            _check_size(request.body)
+            return await self._enter(door, request)
         except BadRequest as error:
             return _refusal(error)
         except (TemporaryError, Damaged):
             # Not stored, so not accepted: the sender is asked to come again.
             return Reply(503, b"Gofer cannot store the event now. Send it again.")
 
-    async def _enter(self, door: Door, raw: bytes) -> Reply:
-        body = decode(raw)
-        if not isinstance(body, dict):
-            raise BadRequest(400, "The body is not a JSON object.")
-        match door.translate(as_object(body)):  # pyright: ignore[reportUnknownArgumentType]
+    async def _enter(self, door: Door, request: RawRequest) -> Reply:
+        match door.translate(request):
             case Handshake(echo=echo):
                 return Reply(200, echo.encode())
             case Ignored(reason=reason):

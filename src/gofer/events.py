@@ -4,7 +4,7 @@ An *event* happened outside; an *entry* is a line of our journal. The two words 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 
@@ -34,3 +34,7 @@ class Event:
     """The source's coordinates, needed to read more and to answer: team, channel, ts, thread_ts."""
     private: bool | None = None
     """Whether only some people can see it; None is unknown, and unknown counts as private."""
+    facts: Mapping[str, object] = field(default_factory=dict[str, object])
+    """What the source says of it in plain JSON, under the names that conditions of workflow files use: `emoji`."""
+    hops: int = 0
+    """How many runs stand in a row behind it: what a run wrote and started another one with is one hop further."""

@@ -4,14 +4,14 @@ Every payload gets one answer: what it starts, why it is ignored, or what is wro
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from gofer.canonical import as_list, as_object, clean, decode
 from gofer.dispatch import BODY_LIMIT
 from gofer.errors import BadRequest
 from gofer.events import Actor, Event
-from gofer.triggers.door import Door, Handshake, Ignored
+from gofer.triggers.door import Door, Handshake, Ignored, RawRequest
 from gofer.workflows.routes import Routes
 
 
@@ -37,11 +37,25 @@ class Explanation:
         return clean(json.dumps(asdict(self), ensure_ascii=False))
 
 
-def explain(file: str, raw: bytes, door: Door, routes: Routes) -> Iterator[Explanation]:
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How the payloads would come in, and what they could start."""
+
+    door: Door
+    routes: Routes
+    path: str = ""
+    headers: Sequence[tuple[str, str]] = ()
+
+    def request(self, payload: Mapping[str, object]) -> RawRequest:
+        """A payload as the request that would bring it."""
+        return RawRequest("POST", self.path, self.headers, json.dumps(payload).encode())
+
+
+def explain(file: str, raw: bytes, way: Way) -> Iterator[Explanation]:
     """An answer for each payload of a file: one JSON object, a list of them, or one on each line. Never raises."""
     try:
         for body in _payloads(raw):
-            yield _explained(file, body, door, routes)
+            yield _explained(file, body, way)
     except BadRequest as error:
         lines = [line for line in raw.splitlines() if line.strip()]
         if 2 * sum(line.startswith(b"{") for line in lines) <= max(2, len(lines)):
@@ -49,7 +63,7 @@ def explain(file: str, raw: bytes, door: Door, routes: Routes) -> Iterator[Expla
             yield Explanation(file, error=str(error))
             return
         for line in lines:
-            yield _line(file, line, door, routes)
+            yield _line(file, line, way)
 
 
 def _payloads(raw: bytes) -> list[object]:
@@ -60,26 +74,26 @@ def _payloads(raw: bytes) -> list[object]:
     return as_list(value) or [value]
 
 
-def _line(file: str, line: bytes, door: Door, routes: Routes) -> Explanation:
+def _line(file: str, line: bytes, way: Way) -> Explanation:
     try:
-        return _explained(file, decode(line), door, routes)
+        return _explained(file, decode(line), way)
     except BadRequest as error:
         return Explanation(file, error=str(error))
 
 
-def _explained(file: str, body: object, door: Door, routes: Routes) -> Explanation:
+def _explained(file: str, body: object, way: Way) -> Explanation:
     if not isinstance(body, dict):
         return Explanation(file, error="The payload is not a JSON object.")
     fields: Mapping[str, object] = as_object(body)  # pyright: ignore[reportUnknownArgumentType]
     if len(json.dumps(fields, ensure_ascii=False).encode(errors="surrogatepass")) > BODY_LIMIT:
         return Explanation(file, error=f"The payload is larger than {BODY_LIMIT} bytes.")
-    match door.translate(fields):
+    match way.door.translate(way.request(fields)):
         case Handshake():
             return Explanation(file, ignored_because="it is the sender's test of the URL, which is answered at once")
         case Ignored(reason=reason, actor=actor):
             return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
         case Event() as event:
-            return _event(file, event, tuple(routes.match(event)))
+            return _event(file, event, tuple(way.routes.match(event)))
 
 
 def _event(file: str, event: Event, workflows: tuple[str, ...]) -> Explanation:

@@ -6,7 +6,6 @@ Slack and the model are where the environment says. Exit code 0 means that the r
 """
 
 import asyncio
-import json
 import os
 import signal
 import sys
@@ -19,6 +18,7 @@ from gofer.bootstrap.settings import process_settings
 from gofer.events import Event
 from gofer.journal.coordination import RUNNABLE
 from gofer.journal.store import Store
+from gofer.triggers.door import RawRequest
 from gofer.triggers.slack import SlackDoor
 
 
@@ -49,7 +49,7 @@ class MortalStore:
 
 
 async def main(root: Path, payload: Path, when: str, n: int) -> None:
-    event = SlackDoor(()).translate(json.loads(payload.read_text()))
+    event = SlackDoor(()).translate(RawRequest("POST", "/slack/events", (), payload.read_bytes()))
     assert isinstance(event, Event)
     async with open_laptop(process_settings(), root) as laptop:
         store = MortalStore(laptop.state.store, when, n)

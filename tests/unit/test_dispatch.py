@@ -49,6 +49,10 @@ def ingress(store: MemoryStore | None = None, *workflows: str) -> tuple[Ingress,
     return made, store, queue
 
 
+def delivery(body: bytes) -> RawRequest:
+    return RawRequest("POST", "/slack/events", (), body)
+
+
 def post(body: bytes, path: str = "/slack/events", method: str = "POST", signature: str | None = None) -> RawRequest:
     timestamp = str(int(NOON))
     headers = [
@@ -159,7 +163,7 @@ def test_a_run_id_depends_on_what_happened_the_workflow_and_the_installation() -
 async def test_what_a_socket_brings_passes_all_but_the_signature() -> None:
     made, store, queue = ingress()
     unsigned = SlackDoor(())
-    replies = [await made.hear(unsigned, MENTION), await made.hear(unsigned, MENTION)]
+    replies = [await made.hear(unsigned, delivery(MENTION)), await made.hear(unsigned, delivery(MENTION))]
     assert [(reply.status, reply.body) for reply in replies] == [(200, b"Accepted.")] * 2
     # The same claim as over HTTP: the post that follows is a duplicate.
     assert (await made.receive(post(MENTION))).status == 200
@@ -172,14 +176,14 @@ async def test_what_a_socket_brings_passes_all_but_the_signature() -> None:
 )
 async def test_what_a_socket_brings_is_as_limited_as_over_http(body: bytes, status: int) -> None:
     made, store, _ = ingress()
-    assert (await made.hear(SlackDoor(()), body)).status == status
+    assert (await made.hear(SlackDoor(()), delivery(body))).status == status
     assert store.writes == 0
 
 
 async def test_what_cannot_be_stored_is_not_accepted_from_a_socket() -> None:
     made, store, _ = ingress()
     store.full = True
-    assert (await made.hear(SlackDoor(()), MENTION)).status == 503
+    assert (await made.hear(SlackDoor(()), delivery(MENTION))).status == 503
 
 
 async def test_an_unsigned_door_is_never_open_to_http() -> None:

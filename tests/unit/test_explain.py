@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gofer.explain import Explanation, explain
+from gofer.explain import Explanation, Way, explain
 from gofer.triggers.slack import SlackDoor
 from gofer.workflows.routes import Routes
 
@@ -22,7 +22,7 @@ NAMES = ["file", "kind", "dedupe_key", "actor", "bot", "private", "workflows", "
 
 
 def explained(raw: bytes | str, routes: Routes = ROUTES) -> list[Explanation]:
-    return list(explain("f.json", raw if isinstance(raw, bytes) else raw.encode(), SlackDoor(()), routes))
+    return list(explain("f.json", raw if isinstance(raw, bytes) else raw.encode(), Way(SlackDoor(()), routes)))
 
 
 def one(raw: bytes | str) -> Explanation:

@@ -24,6 +24,7 @@ from gofer.bootstrap.settings import Settings
 from gofer.canonical import as_object, as_text
 from gofer.dispatch import Ingress
 from gofer.errors import ConfigError, TemporaryError
+from gofer.triggers.door import RawRequest
 from gofer.triggers.slack import SlackDoor
 
 PATIENCE = 30.0
@@ -73,7 +74,8 @@ class _Intake:
 
     async def take(self, req: AsyncBoltRequest) -> BoltResponse:
         """200 acknowledges the envelope; with any other status it is not acknowledged."""
-        reply = await self._ingress.hear(self._door, json.dumps(req.body).encode())
+        delivery = RawRequest("POST", "/slack/events", (), json.dumps(req.body).encode())
+        reply = await self._ingress.hear(self._door, delivery)
         # What is no event will never be one: only what could not be stored is worth another delivery.
         return BoltResponse(status=503 if reply.status >= 500 else 200)
 

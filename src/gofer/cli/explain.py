@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from gofer.explain import Explanation, explain
+from gofer.explain import Explanation, Way, explain
 from gofer.triggers.door import Door
 from gofer.triggers.slack import SlackDoor
 from gofer.workflows.load import load_catalog
@@ -31,7 +31,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Prints one line of JSON for each payload."""
-    routes = read_routes(load_catalog(Path("agents")).routes())
+    way = Way(_DOORS[arguments.source], read_routes(load_catalog(Path("agents")).routes()))
     failed = False
     for name in arguments.files:
         try:
@@ -40,7 +40,7 @@ def execute(arguments: argparse.Namespace) -> int:
             print(Explanation(name, error="The file cannot be read.").to_json())
             failed = True
             continue
-        for explanation in explain(name, raw, _DOORS[arguments.source], routes):
+        for explanation in explain(name, raw, way):
             print(explanation.to_json())
             failed = failed or explanation.error is not None
     return 2 if failed else 0

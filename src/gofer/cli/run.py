@@ -13,7 +13,7 @@ import yaml
 
 from gofer.bootstrap.laptop import Laptop, open_laptop
 from gofer.bootstrap.settings import Settings, process_settings
-from gofer.canonical import as_object, decode
+from gofer.canonical import as_object, decode, encode
 from gofer.errors import BadRequest, ConfigError
 from gofer.events import Event
 from gofer.journal.entries import RunFinished
@@ -22,7 +22,7 @@ from gofer.projections import progress
 from gofer.projections.progress import Progress
 from gofer.projections.trace import timestamp
 from gofer.simulators.demo import demo_world
-from gofer.triggers.door import Handshake, Ignored
+from gofer.triggers.door import Handshake, Ignored, RawRequest
 from gofer.triggers.slack import SlackDoor
 
 
@@ -109,7 +109,8 @@ def _payload(path: Path) -> Mapping[str, object]:
 
 
 def _event(payload: Mapping[str, object]) -> Event:
-    match SlackDoor(()).translate(payload):
+    delivery = RawRequest("POST", "/slack/events", (), encode(payload))
+    match SlackDoor(()).translate(delivery):
         case Event() as event:
             return event
         case Ignored(reason=reason):

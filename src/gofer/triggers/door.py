@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from gofer.canonical import as_object, decode
+from gofer.errors import BadRequest
 from gofer.events import Actor, Event
 
 
@@ -54,6 +56,14 @@ class Door(Protocol):
         """Raises BadRequest(401) unless the sender proved who it is, over the raw bytes, around `now`."""
         ...
 
-    def translate(self, body: Mapping[str, object]) -> Event | Handshake | Ignored:
-        """What a verified delivery means. Never raises, whatever the body holds."""
+    def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
+        """What a verified delivery means. Raises BadRequest(400) for a body that is not of the source's form."""
         ...
+
+
+def json_object(body: bytes) -> Mapping[str, object]:
+    """A body that is one JSON object. Raises BadRequest(400)."""
+    value = decode(body)
+    if not isinstance(value, dict):
+        raise BadRequest(400, "The body is not a JSON object.")
+    return as_object(value)  # pyright: ignore[reportUnknownArgumentType]

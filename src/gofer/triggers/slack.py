@@ -10,7 +10,7 @@ from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import BadRequest
 from gofer.events import Actor, Event
 from gofer.secret import Secret
-from gofer.triggers.door import Handshake, Ignored, RawRequest
+from gofer.triggers.door import Handshake, Ignored, RawRequest, json_object
 
 WINDOW = 300
 """Seconds a signature is good for."""
@@ -57,8 +57,9 @@ class SlackDoor:
         if not any(hmac.compare_digest(sign(s, timestamp, request.body), signature) for s in self.secrets):
             raise BadRequest(401, "The Slack signature does not match.")
 
-    def translate(self, body: Mapping[str, object]) -> Event | Handshake | Ignored:
+    def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
         """See Door.translate."""
+        body = json_object(request.body)
         match body.get("type"):
             case "url_verification":
                 return Handshake(as_text(body.get("challenge")))

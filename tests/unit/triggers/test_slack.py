@@ -29,6 +29,10 @@ def signed(body: bytes = BODY, at: float = NOON, secret: Secret = SECRET) -> lis
     return [("X-Slack-Request-Timestamp", timestamp), ("X-Slack-Signature", sign(secret, timestamp, body))]
 
 
+def translated(body: object) -> object:
+    return DOOR.translate(request(body=json.dumps(body).encode()))
+
+
 def refused(asked: RawRequest) -> bool:
     with pytest.raises(BadRequest) as error:
         DOOR.verify(asked, NOON)
@@ -97,7 +101,7 @@ def payload(**changes: object) -> dict[str, object]:
 
 
 def test_a_mention_becomes_an_event() -> None:
-    assert DOOR.translate(payload()) == Event(
+    assert translated(payload()) == Event(
         source="slack",
         kind="slack.mention",
         identity=("T0ACME00", "C0GENERA0", "1795240812.000300"),
@@ -114,8 +118,8 @@ def test_a_mention_becomes_an_event() -> None:
 
 
 def test_the_same_post_has_one_identity_whatever_event_brings_it() -> None:
-    mention = DOOR.translate(payload(thread_ts="1795240000.000100"))
-    message = DOOR.translate(payload(type="message", channel_type="channel", thread_ts="1795240000.000100"))
+    mention = translated(payload(thread_ts="1795240000.000100"))
+    message = translated(payload(type="message", channel_type="channel", thread_ts="1795240000.000100"))
     assert isinstance(mention, Event)
     assert isinstance(message, Event)
     assert (mention.kind, mention.identity, mention.conversation) == (
@@ -129,19 +133,19 @@ def test_the_same_post_has_one_identity_whatever_event_brings_it() -> None:
 
 @pytest.mark.parametrize(("channel_type", "private"), [("group", True), ("im", True), ("mpim", True), ("new", None)])
 def test_a_channel_is_public_only_if_slack_says_so(channel_type: str, private: bool | None) -> None:
-    event = DOOR.translate(payload(channel_type=channel_type))
+    event = translated(payload(channel_type=channel_type))
     assert isinstance(event, Event)
     assert event.private is private
 
 
 def test_a_channel_shared_with_another_company_is_not_plainly_public() -> None:
-    event = DOOR.translate(payload(channel_type="channel") | {"is_ext_shared_channel": True})
+    event = translated(payload(channel_type="channel") | {"is_ext_shared_channel": True})
     assert isinstance(event, Event)
     assert event.private is None
 
 
 def test_an_event_keeps_a_bounded_part_of_the_text() -> None:
-    event = DOOR.translate(payload(text="<@U0GOFER0>" + "x" * 900_000))
+    event = translated(payload(text="<@U0GOFER0>" + "x" * 900_000))
     assert isinstance(event, Event)
     assert len(event.text) == TEXT_LIMIT
 
@@ -168,22 +172,22 @@ def test_an_event_keeps_a_bounded_part_of_the_text() -> None:
     ],
 )
 def test_what_starts_nothing_has_a_reason(changes: dict[str, object], reason: str) -> None:
-    verdict = DOOR.translate(payload(**changes))
+    verdict = translated(payload(**changes))
     assert isinstance(verdict, Ignored)
     assert reason in verdict.reason
 
 
 def test_the_url_is_verified_by_echoing_the_challenge() -> None:
-    assert DOOR.translate({"type": "url_verification", "challenge": "abc"}) == Handshake("abc")
+    assert translated({"type": "url_verification", "challenge": "abc"}) == Handshake("abc")
 
 
 def test_deliveries_without_an_event_start_nothing() -> None:
-    assert isinstance(DOOR.translate({"type": "app_rate_limited"}), Ignored)
-    assert isinstance(DOOR.translate({}), Ignored)
+    assert isinstance(translated({"type": "app_rate_limited"}), Ignored)
+    assert isinstance(translated({}), Ignored)
 
 
 FIELDS = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()) | st.just("\ud800"),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(st.characters()) | st.just("\ud800"),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
@@ -199,7 +203,7 @@ def test_no_payload_is_an_exception(data: st.DataObject) -> None:
         for name in data.draw(st.lists(st.sampled_from(sorted(part)), max_size=2)):
             part.pop(name, None)
     body["event"] = event if data.draw(st.booleans()) else data.draw(FIELDS)
-    verdict = DOOR.translate(body)
+    verdict = translated(body)
     assert isinstance(verdict, Event | Handshake | Ignored)
     if isinstance(verdict, Event):
         assert all(isinstance(value, str) and value for value in verdict.place.values())
