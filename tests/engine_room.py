@@ -7,11 +7,12 @@ from typing import Any
 
 from gofer.blobs.memory import MemoryBlobs
 from gofer.engine.effects import Patience
+from gofer.engine.loop import Ending, coordinate
 from gofer.engine.services import Links, Services
 from gofer.engine.step import Step
 from gofer.engine.term import Term
 from gofer.errors import TemporaryError
-from gofer.journal.entries import Effect, Recorded, RunOwned, RunStarted
+from gofer.journal.entries import Effect, MessageReceived, Recorded, RunOwned, RunStarted
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.journal.memory import MemoryStore
 from gofer.journal.store import Store
@@ -132,6 +133,14 @@ class Room:
         if step.progress.started is None:
             step.note(RunStarted("bundle", private=False))
         return step
+
+    async def run(self) -> Ending:
+        """The work of a run that was asked to please."""
+        step = await self.step()
+        step.note(MessageReceived("please"))
+        ending = await coordinate(step, self.bundle(), PROVENANCE)
+        await step.commit()
+        return ending
 
     async def journal(self) -> Sequence[Recorded]:
         return await read_journal("run1", self.store, self.blobs)

@@ -56,7 +56,7 @@ def conclude(ending: Ending, progress: Progress) -> RunConcluded:
 async def announce(step: Step, event: Event, reply: Reply, provenance: Provenance) -> None:
     """Posts that somebody is at work, where the answer will stand; once per run."""
     if reply != "none":
-        await step.call(_post(step, STATUS, event, reply, AT_WORK), provenance)
+        await step.call(_post(step, STATUS, AT_WORK, _place(event, reply)), provenance)
 
 
 async def postpone(step: Step, provenance: Provenance) -> None:
@@ -93,11 +93,11 @@ async def deliver(
 async def _say_first(step: Step, event: Event, reply: Reply, text: str, provenance: Provenance) -> Outcome:
     """Replaces what was announced, or posts anew where that cannot be changed any more or never was."""
     if (posted := _posted(step)) is None:
-        return await step.call(_post(step, ANSWER, event, reply, text), provenance)
+        return await step.call(_post(step, ANSWER, text, _place(event, reply)), provenance)
     delivered = await step.call(_edit(step, ANSWER, posted, text), provenance)
     match delivered:
         case ToolResult(status="error", details={"code": code}) if code in UNCHANGEABLE:
-            return await step.call(_post(step, ANSWER_ANEW, event, reply, text), provenance)
+            return await step.call(_post(step, ANSWER_ANEW, text, _place(event, reply)), provenance)
         case _:
             return delivered
 
@@ -105,9 +105,7 @@ async def _say_first(step: Step, event: Event, reply: Reply, text: str, provenan
 async def _say_further(
     step: Step, event: Event, reply: Reply, text: str, provenance: Provenance, number: int
 ) -> Outcome:
-    tool = step.services.tools["slack_post_message"]
-    arguments = tool.parse({"text": text, **_thread(step, event, reply)})
-    return await step.call(Permitted(PART.format(number), tool, arguments), provenance)
+    return await step.call(_post(step, PART.format(number), text, _thread(step, event, reply)), provenance)
 
 
 def _attach(step: Step, event: Event, reply: Reply, text: str) -> Permitted:
@@ -115,10 +113,15 @@ def _attach(step: Step, event: Event, reply: Reply, text: str) -> Permitted:
     return Permitted(FILE, tool, tool.parse({"name": "answer.md", "text": text, **_thread(step, event, reply)}))
 
 
+def _place(event: Event, reply: Reply) -> Mapping[str, object]:
+    """Where the first message goes."""
+    return {} if reply == "channel" else {"thread_ts": event.place["thread_ts"]}
+
+
 def _thread(step: Step, event: Event, reply: Reply) -> Mapping[str, object]:
     """Where everything but the first message goes: in a channel, into the thread below that one."""
     if reply != "channel":
-        return {"thread_ts": event.place["thread_ts"]}
+        return _place(event, reply)
     for call in (ANSWER_ANEW, ANSWER, STATUS):
         match step.progress.outcomes.get(call):
             case ToolResult(status="ok", details={"ts": str(ts)}):
@@ -147,10 +150,9 @@ def spoken(ending: Ending) -> str:
             return f"I could not finish this: {ending.reason.removeprefix('poison: ')}{said}"
 
 
-def _post(step: Step, call: str, event: Event, reply: Reply, text: str) -> Permitted:
+def _post(step: Step, call: str, text: str, place: Mapping[str, object]) -> Permitted:
     tool = step.services.tools["slack_post_message"]
-    thread = {} if reply == "channel" else {"thread_ts": event.place["thread_ts"]}
-    return Permitted(call, tool, tool.parse({"text": text, **thread}))
+    return Permitted(call, tool, tool.parse({"text": text, **place}))
 
 
 def _posted(step: Step) -> Mapping[str, object] | None:

@@ -75,9 +75,7 @@ class Worker:
             await self._answer(bell, term or Term(self.services.outside.clock))
         except (TemporaryError, Damaged) as error:
             _log.warning("run %s was not continued: %s", bell.run, error)
-            newer = isinstance(error, Newer)
-            why = "its journal is of a newer Gofer" if newer else "the store or the queue did not answer"
-            await self._again_later(bell, why)
+            await self._again_later(bell, _why(error))
         except Exception as error:  # noqa: BLE001
             # One run's trouble must not end the worker; the text may hold contents, the type does not.
             _log.error("run %s was not continued: %s", bell.run, type(error).__name__)
@@ -246,3 +244,14 @@ class Worker:
         # Nobody is shown a private run, and its head outlives its contents.
         said = "" if changed.private and changed.ended else reason
         await self.services.store.put_head(replace(changed, reason=said))
+
+
+def _why(error: TemporaryError | Damaged) -> str:
+    """Why a bell was not answered, without what the error may name."""
+    match error:
+        case Newer():
+            return "its journal is of a newer Gofer"
+        case Damaged():
+            return "its journal is damaged"
+        case TemporaryError():
+            return "the store or the queue did not answer"

@@ -196,7 +196,7 @@ MUTANTS = (
     Mutant(
         "nothing new after a cancel",
         "engine/step.py",
-        "if (cancelled := self.progress.cancelled) and not self.progress.concluded:",
+        "if (cancelled := self.progress.cancelled) and self.progress.stopping:",
         "if (cancelled := self.progress.cancelled) and False:",
         "unit/test_owner.py::test_a_cancel_while_the_model_is_asked_stops_what_it_wants_to_do",
     ),

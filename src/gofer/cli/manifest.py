@@ -7,11 +7,10 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from gofer.bootstrap.catalog import build_tools
+from gofer.bootstrap.settings import read_settings
 from gofer.errors import ConfigError
 from gofer.manifest import manifest
-from gofer.secret import Secret
-from gofer.tools.slack.api import SlackApi
-from gofer.tools.slack.tools import slack_tools
 from gofer.workflows.load import load_catalog
 
 EPILOG = """examples:
@@ -38,7 +37,7 @@ def execute(arguments: argparse.Namespace) -> int:
     catalog = load_catalog(Path.cwd() / "agents")
     workflows = [loaded.workflow for loaded in catalog.workflows.values()]
     # Nothing is called: the tools are asked only for what they would need.
-    tools = slack_tools(SlackApi("", Secret("")))
+    tools = tuple(build_tools(read_settings({})).values())
     made = manifest(workflows, tools, name=arguments.name.strip(), url=url, socket=arguments.socket)
     print(json.dumps(made, indent=2) if arguments.json else yaml.safe_dump(made, sort_keys=False).rstrip())
     return 0

@@ -185,7 +185,7 @@ class Step:
 
     def heed_cancel(self) -> None:
         """Raises Cancelled when somebody asked for the run to stop and it has not been concluded."""
-        if (cancelled := self.progress.cancelled) and not self.progress.concluded:
+        if (cancelled := self.progress.cancelled) and self.progress.stopping:
             raise Cancelled(f"cancelled by {cancelled.by}")
 
     async def _before_an_intent(self, seconds: float) -> None:
@@ -214,7 +214,7 @@ class Step:
         began = self._elapsed(0)
         call = self._call(item, provenance)
         # What was cancelled is not attempted again; telling so is.
-        wanted = self.progress.cancelled is None or self.progress.concluded is not None
+        wanted = not self.progress.stopping
         match await carry_out(item.tool, call, item.arguments, self._permit, fresh=fresh, wanted=wanted):
             case Done(result=done):
                 took = self._elapsed(began)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal, assert_never
+from typing import assert_never
 
 from gofer.events import Event
 from gofer.journal.entries import (
@@ -79,11 +79,9 @@ class Progress:
     """Calls that were about to happen and have no outcome."""
 
     @property
-    def phase(self) -> Literal["accepted", "started", "finished"]:
-        """Which part of its life the run is in."""
-        if self.finished is not None:
-            return "finished"
-        return "accepted" if self.started is None else "started"
+    def stopping(self) -> bool:
+        """Whether somebody asked for it to stop before it was concluded: nothing but telling so is begun any more."""
+        return self.cancelled is not None and self.concluded is None
 
     @property
     def private(self) -> bool:

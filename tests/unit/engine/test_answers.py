@@ -17,7 +17,7 @@ from gofer.deliver import spoken
 from gofer.engine.asking import Parked
 from gofer.engine.loop import Ending, coordinate
 from gofer.errors import RunStopped, TemporaryError
-from gofer.journal.entries import LlmRequest, LlmResponse, MessageReceived, ToolResult
+from gofer.journal.entries import LlmRequest, LlmResponse, ToolResult
 from gofer.messages import ARGUMENTS_LIMIT, ToolAsk, Usage
 from gofer.models.model import Answer, Unusable
 from gofer.projections import conversation
@@ -103,17 +103,9 @@ def with_tools(*replies: Answer | Exception, models: tuple[str, ...] = ("m",)) -
     return made
 
 
-async def run(made: Room) -> Ending:
-    step = await made.step()
-    step.note(MessageReceived("please"))
-    ending = await coordinate(step, made.bundle(), PROVENANCE)
-    await step.commit()
-    return ending
-
-
 def ended(*replies: Answer | Exception) -> tuple[Room, Ending]:
     made = with_tools(*replies)
-    return made, asyncio.run(run(made))
+    return made, asyncio.run(made.run())
 
 
 def history(made: Room) -> list[dict[str, object]]:
@@ -129,7 +121,7 @@ def test_any_answers_end_the_run_and_every_request_is_one_a_provider_takes(
     made.model = EndlessModel(replies)
     made.patience = type(made.patience)(backoff=0)
     try:
-        ending = asyncio.run(run(made))
+        ending = asyncio.run(made.run())
     except (RunStopped, Parked):
         pass
     else:
@@ -262,7 +254,7 @@ def test_one_useful_answer_in_between_starts_the_count_anew() -> None:
 def test_strikes_count_on_after_a_restart() -> None:
     made = with_tools(says(""), says(""))
     with pytest.raises(IndexError):
-        asyncio.run(run(made))
+        asyncio.run(made.run())
     made.model.answers = [says(""), says("too late")]
 
     async def go_on() -> Ending:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import PROVENANCE, Room, Said, room, says
-from gofer.engine.loop import Ending, coordinate
+from gofer.engine.loop import coordinate
 from gofer.journal.entries import MessageReceived
 from gofer.journal.entries import ToolResult as Outcome
 from gofer.models.model import Answer
@@ -46,14 +46,6 @@ def endless(*answers: Answer) -> Room:
     return made
 
 
-async def run(made: Room) -> Ending:
-    step = await made.step()
-    step.note(MessageReceived("please"))
-    ending = await coordinate(step, made.bundle(), PROVENANCE)
-    await step.commit()
-    return ending
-
-
 async def refusals(made: Room) -> list[str]:
     entries = [item.entry for item in await made.journal()]
     return [entry.text for entry in entries if isinstance(entry, Outcome) and entry.status == "refused"]
@@ -62,7 +54,7 @@ async def refusals(made: Room) -> list[str]:
 async def test_the_third_identical_call_is_refused_with_a_hint() -> None:
     again = ("look", '{ "text" : "1" }')
     made = endless(says("", LOOK), says("", again), says("", LOOK), says("", ("look", {"text": "2"})), says("Done."))
-    assert (await run(made)).status == "done"
+    assert (await made.run()).status == "done"
     assert made.acted == ["look:1", "look:1", "look:2"]
     (refused,) = await refusals(made)
     assert "look gave the same for these arguments 2 times" in refused
@@ -71,13 +63,13 @@ async def test_the_third_identical_call_is_refused_with_a_hint() -> None:
 async def test_a_new_result_in_between_lets_it_be_asked_again() -> None:
     other = ("look", {"text": "2"})
     made = endless(says("", LOOK), says("", LOOK), says("", other), says("", LOOK), says("Done."))
-    await run(made)
+    await made.run()
     assert made.acted == ["look:1", "look:1", "look:2", "look:1"]
 
 
 async def test_what_people_say_in_between_lets_it_be_asked_again() -> None:
     made = endless(says("", LOOK), says("", LOOK), says("One."), says("", LOOK), says("Two."))
-    assert (await run(made)).answer == "One."
+    assert (await made.run()).answer == "One."
     step = await made.step()
     step.note(MessageReceived("look once more", "item1"))
     assert (await coordinate(step, made.bundle(), PROVENANCE)).answer == "Two."
@@ -92,13 +84,13 @@ async def test_polling_that_gets_new_results_is_never_refused() -> None:
 
     made = endless(*[says("", LOOK)] * 100, says("Done."))
     made.tool("look", "read", count)
-    assert (await run(made)).status == "done"
+    assert (await made.run()).status == "done"
     assert await refusals(made) == []
 
 
 async def test_a_model_that_repeats_itself_ends_as_failed() -> None:
     made = endless(*[says("", LOOK)] * 9)
-    ending = await run(made)
+    ending = await made.run()
     assert (ending.status, len(made.acted), len(made.model.requests)) == ("failed", 2, 5)
 
 
@@ -108,4 +100,4 @@ async def test_a_model_that_repeats_itself_for_ever_always_ends(
 ) -> None:
     made = endless()
     made.model = Parrot([says("", *asks) for asks in told])
-    assert (await run(made)).status == "failed"
+    assert (await made.run()).status == "failed"

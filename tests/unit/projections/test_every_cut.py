@@ -139,7 +139,7 @@ def check_conversation(state: conversation.Conversation) -> None:
 def check_progress(state: progress.Progress) -> None:
     assert state.in_doubt.keys().isdisjoint(state.outcomes)
     assert state.owned_ms(state.last_at) >= 0
-    assert state.phase in ("accepted", "started", "finished")
+    assert state.event is not None
 
 
 def check_trace(spans: Sequence[trace.Span]) -> None:

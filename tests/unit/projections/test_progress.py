@@ -9,7 +9,7 @@ from gofer.journal.entries import (
     Recorded,
     RunAccepted,
     RunCancelled,
-    RunFinished,
+    RunConcluded,
     RunHandedOver,
     RunOwned,
     RunParked,
@@ -31,11 +31,12 @@ def answer(cost: float | None) -> LlmResponse:
     return LlmResponse("", (), "stop", "m", Usage(100, 10, 50), cost, 1)
 
 
-def test_phases() -> None:
-    accepted = RunAccepted(mention(), "w")
-    assert project(accepted).phase == "accepted"
-    assert project(accepted, RunOwned(), RunStarted("b", False)).phase == "started"
-    assert project(accepted, RunOwned(), RunFinished("failed")).phase == "finished"
+def test_a_cancelled_run_is_stopping_until_it_is_concluded() -> None:
+    accepted, cancelled = RunAccepted(mention(), "w"), RunCancelled("Ada")
+    assert not project(accepted, RunOwned()).stopping
+    assert project(accepted, RunOwned(), cancelled).stopping
+    assert not project(accepted, RunOwned(), cancelled, RunConcluded("cancelled", "", "Stopped.")).stopping
+    assert not project(accepted, RunOwned(), RunConcluded("done", "", "Yes."), cancelled).stopping
 
 
 def test_a_run_is_private_until_it_is_known_not_to_be() -> None:
