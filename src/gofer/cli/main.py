@@ -16,16 +16,16 @@ COMMANDS = {
     "demo": "play Gofer with a simulated Slack; no account needed",
     "serve": "serve a real Slack app from this machine",
     "manifest": "print the manifest of the Slack app that the workflows need",
-    "keep": "keep the contents of a run beyond their time",
-    "purge": "delete the contents of runs whose time has come",
+    "check": "find every mistake in workflows, prompts and defaults",
+    "schema": "print the JSON Schema of a workflow file, for editors",
+    "explain": "say what raw payloads would start, without running anything",
     "run": "run one workflow on one event, here and now",
     "runs": "list the newest runs",
+    "trace": "show what one run did, step by step",
     "cancel": "stop a run before its next step",
     "sweep": "continue what an earlier process left under way, once",
-    "check": "find every mistake in workflows, prompts and defaults",
-    "explain": "say what raw payloads would start, without running anything",
-    "schema": "print the JSON Schema of a workflow file, for editors",
-    "trace": "show what one run did, step by step",
+    "keep": "keep the contents of a run beyond their time",
+    "purge": "delete the contents of runs whose time has come",
 }
 """Subcommands, each a module of this folder: only the one that is asked for is imported."""
 
@@ -37,6 +37,9 @@ _EXAMPLES = """examples:
   gofer serve                serve it; docs/slack-app.md tells what to write into .env before
   gofer run answer-here --event tests/events/slack_app_mention.json
   gofer trace RUN            RUN as `gofer runs` lists it; the first characters are enough
+
+`gofer COMMAND --help` shows its options, with examples. Exit codes: 0 fine, 1 the thing failed, 2 the input was wrong.
+State lives in GOFER_DATA (default .gofer/); settings come from the environment and below it from .env.
 """
 
 
