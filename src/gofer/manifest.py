@@ -49,4 +49,5 @@ def manifest(
 
 
 def _kinds(workflows: Iterable[Workflow]) -> list[str]:
-    return sorted({kind for workflow in workflows for kind in workflow.when if kind in SUBSCRIPTIONS})
+    kinds = {kind for workflow in workflows for trigger in workflow.when for kind, _ in trigger.compiled()}
+    return sorted(kinds & SUBSCRIPTIONS.keys())

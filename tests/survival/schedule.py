@@ -37,7 +37,7 @@ from gofer.sweeper import Sweeper
 from gofer.tools.tool import Tool
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog, Loaded
-from gofer.workflows.routes import Routes
+from gofer.workflows.routes import read_routes
 from gofer.workflows.schema import Defaults, Limits, Workflow
 from stand_ins import mention
 
@@ -179,7 +179,7 @@ class Schedule:
 
     async def _deliver(self, event: Event) -> None:
         machine = Machine(self.faults)
-        routes = Routes({"slack.mention": ("w",)})
+        routes = read_routes({"slack.mention": [("w", {})]})
         store, queue = MachineStore(machine, self.store), MachineQueue(machine, self.queue)
         ingress = self.rules.ingress({}, routes, store, queue, Secret("key"), self._outside(machine))
         try:

@@ -15,7 +15,7 @@ from gofer.queue.memory import MemoryQueue
 from gofer.secret import Secret
 from gofer.triggers.door import RawRequest
 from gofer.triggers.slack import SlackDoor, sign
-from gofer.workflows.routes import Routes
+from gofer.workflows.routes import read_routes
 from stand_ins import NOON, SetClock, make_outside, mention
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +44,7 @@ def ingress(store: MemoryStore | None = None, *workflows: str) -> tuple[Ingress,
     clock = SetClock()
     store = store or WatchedStore()
     queue = MemoryQueue(clock)
-    routes = Routes({"slack.mention": workflows or ("answer-here",)})
+    routes = read_routes({"slack.mention": [(name, {}) for name in workflows or ("answer-here",)]})
     made = Ingress({"/slack/events": SlackDoor((SIGNING,))}, routes, store, queue, KEY, make_outside(clock))
     return made, store, queue
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from gofer.explain import Explanation, Way, explain
 from gofer.triggers.slack import SlackDoor
-from gofer.workflows.routes import Routes
+from gofer.workflows.routes import Routes, read_routes
 
 EVENTS = sorted((Path(__file__).parents[1] / "events").glob("slack_*.json"))
 MENTION = json.loads((Path(__file__).parents[1] / "events" / "slack_app_mention.json").read_text())
-ROUTES = Routes({"slack.mention": ["answer-here"]})
+ROUTES = read_routes({"slack.mention": [("answer-here", {})]})
 NAMES = ["file", "kind", "dedupe_key", "actor", "bot", "private", "workflows", "ignored_because", "error"]
 
 
@@ -83,7 +83,7 @@ def test_whatever_is_ignored_has_a_reason(payload: object, reason: str, actor: s
 
 
 def test_an_event_that_no_workflow_waits_for_says_so() -> None:
-    (told,) = explained(json.dumps(MENTION), Routes({}))
+    (told,) = explained(json.dumps(MENTION), read_routes({}))
     assert (told.kind, told.ignored_because) == ("slack.mention", "no workflow is started by slack.mention")
 
 

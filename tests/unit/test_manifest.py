@@ -14,7 +14,8 @@ from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.scopes import SCOPES, Method
 from gofer.tools.slack.tools import slack_tools
 from gofer.triggers.slack import SUBSCRIPTIONS
-from gofer.workflows.schema import EventKind, Workflow
+from gofer.workflows.schema import Workflow
+from gofer.workflows.when import KINDS
 
 TOOLS = slack_tools(SlackApi("", Secret("")))
 
@@ -67,7 +68,7 @@ def test_without_a_workflow_for_slack_there_is_no_app() -> None:
 
 
 def test_everything_that_slack_starts_has_its_subscription() -> None:
-    assert {kind for kind in get_args(EventKind) if kind.startswith("slack.")} == set(SUBSCRIPTIONS)
+    assert {kind for kind in KINDS if kind.startswith("slack.")} == set(SUBSCRIPTIONS)
 
 
 def test_every_method_has_its_scopes_and_every_tool_of_slack_declares_some() -> None:

@@ -33,6 +33,13 @@ class Subscription:
 
 SUBSCRIPTIONS: Mapping[str, Subscription] = {
     "slack.mention": Subscription(("app_mention",), frozenset({"app_mentions:read"})),
+    "slack.message": Subscription(
+        ("message.channels", "message.groups"), frozenset({"channels:history", "groups:history"})
+    ),
+    "slack.direct": Subscription(("message.im",), frozenset({"im:history"})),
+    "slack.reaction": Subscription(("reaction_added",), frozenset({"reactions:read"})),
+    "slack.channel_created": Subscription(("channel_created",), frozenset({"channels:read"})),
+    "slack.member_joined": Subscription(("member_joined_channel",), frozenset({"channels:read", "groups:read"})),
 }
 """By the kind of event that they bring."""
 

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from gofer.workflows.mistake import START, Mistake, Rule
-from gofer.workflows.schema import Strict
+from gofer.workflows.parts import Strict
 from gofer.workflows.sentences import (
     WANTED,
     missing_key,
@@ -46,8 +46,9 @@ def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake
     context = cast(Mapping[str, object], error.get("ctx", {}))
     match error["type"]:
         case "extra_forbidden":
-            message, hint = unknown_key(form, loc)
-            return Mistake(source.file, source.key(loc), "unknown-key", message, hint)
+            # A name that stands alone, such as a trigger's, is a key to pydantic and a value in the file.
+            message, hint = unknown_key(form, error["loc"])
+            return Mistake(source.file, source.key(error["loc"]), "unknown-key", message, hint)
         case "missing":
             message, hint = missing_key(form, error["loc"])
             return Mistake(source.file, source.place(error["loc"]), "missing-key", message, hint)

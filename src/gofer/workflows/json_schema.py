@@ -4,7 +4,8 @@ import json
 from collections.abc import Collection, Mapping
 from typing import cast
 
-from gofer.workflows.schema import Defaults, Strict, Workflow
+from gofer.workflows.parts import Strict
+from gofer.workflows.schema import Defaults, Workflow
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 

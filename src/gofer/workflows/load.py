@@ -13,6 +13,7 @@ from gofer.workflows.output import check_schema, instructions
 from gofer.workflows.schema import Allowance, Defaults, Workflow
 from gofer.workflows.source import read_source
 from gofer.workflows.text import read_text
+from gofer.workflows.when import Where
 
 DEFAULTS = "defaults.yaml"
 
@@ -40,12 +41,13 @@ class Catalog:
     workflows: Mapping[str, Loaded]
     defaults: Defaults
 
-    def routes(self) -> dict[str, list[str]]:
-        """The compiled routes: workflow names by the kind of event that starts them."""
-        compiled: dict[str, list[str]] = {}
+    def routes(self) -> dict[str, list[tuple[str, Where]]]:
+        """The compiled routes: workflows and their conditions by the kind of event that starts them."""
+        compiled: dict[str, list[tuple[str, Where]]] = {}
         for name, loaded in sorted(self.workflows.items()):
-            for kind in loaded.workflow.when:
-                compiled.setdefault(kind, []).append(name)
+            for trigger in loaded.workflow.when:
+                for kind, where in trigger.compiled():
+                    compiled.setdefault(kind, []).append((name, where))
         return compiled
 
 

@@ -1,23 +1,113 @@
 """Which workflows does an event start? A look-up over compiled JSON: no YAML, no pydantic."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import cast
 
 from gofer.events import Event
 
+Where = Mapping[str, Sequence[str]]
+"""Conditions: the words each fact may have, of which it must have one; `*` in a word stands for anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One way in which one workflow is started."""
+
+    workflow: str
+    where: Where
+
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """Workflow names by the kind of event that starts them."""
+    """The ways of every workflow, by the kind of event."""
 
-    by_kind: Mapping[str, Sequence[str]]
+    by_kind: Mapping[str, "_Ways"] = field(default_factory=dict[str, "_Ways"])
 
     def match(self, event: Event) -> Sequence[str]:
-        """The workflows an event starts, in the order of their names; its cost does not grow with their number."""
-        return self.by_kind.get(event.kind, ())
+        """The workflows an event may start, in the order of their names.
+
+        A condition on a fact that the event does not carry passes here and is decided by admission. The cost does not
+        grow with the number of workflows, but with the number of those that share the event's kind and first fact.
+        """
+        near = self.by_kind.get(event.kind, _NONE).near(event.facts)
+        return sorted({route.workflow for route in near if passes(route.where, event.facts)})
+
+
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """The routes of one kind, found by the fact that most of them ask for."""
+
+    fact: str
+    by_word: Mapping[str, Sequence[Route]]
+    others: Sequence[Route]
+    """Those that do not ask for the fact, or not by plain words."""
+
+    def near(self, facts: Mapping[str, object]) -> Iterator[Route]:
+        """The routes that facts may fit."""
+        yield from self.others
+        words = _words(facts[self.fact]) if self.fact in facts else self.by_word
+        for word in words:
+            yield from self.by_word.get(word, ())
+
+
+_NONE = _Ways("", {}, ())
+
+
+def passes(where: Where, facts: Mapping[str, object], *, whole: bool = False) -> bool:
+    """Whether facts fulfil conditions; `whole` when a fact that is not there can be none any more."""
+    return all(
+        any(fits(pattern, word) for pattern in patterns for word in _words(facts[fact])) if fact in facts else not whole
+        for fact, patterns in where.items()
+    )
+
+
+def fits(pattern: str, word: str) -> bool:
+    """Whether a word is what a pattern says, whatever its case; time grows with their lengths only."""
+    first, *rest = pattern.casefold().split("*")
+    word = word.casefold()
+    if not rest:
+        return word == first
+    *middle, last = rest
+    if len(word) < len(first) + len(last) or not word.startswith(first) or not word.endswith(last):
+        return False
+    at, end = len(first), len(word) - len(last)
+    for part in middle:
+        if (found := word.find(part, at, end)) < 0:
+            return False
+        at = found + len(part)
+    return True
 
 
 def read_routes(compiled: object) -> Routes:
-    """Routes from their compiled JSON, as `workflows.load` makes it."""
-    return Routes(cast(Mapping[str, Sequence[str]], compiled))
+    """Routes from their compiled JSON, as `workflows.load` makes it: `{kind: [[workflow, where], …]}`."""
+    kinds = cast(Mapping[str, Sequence[tuple[str, Where]]], compiled)
+    return Routes({kind: _ways([Route(*item) for item in items]) for kind, items in kinds.items()})
+
+
+def _ways(routes: Sequence[Route]) -> _Ways:
+    counts: dict[str, int] = {}
+    for route in routes:
+        for fact in filter(lambda fact: _plain(route, fact), route.where):
+            counts[fact] = counts.get(fact, 0) + 1
+    fact = max(sorted(counts), key=lambda name: counts[name], default="")
+    by_word: dict[str, list[Route]] = {}
+    for route in (route for route in routes if _plain(route, fact)):
+        for word in route.where[fact]:
+            by_word.setdefault(word.casefold(), []).append(route)
+    return _Ways(fact, by_word, [route for route in routes if not _plain(route, fact)])
+
+
+def _plain(route: Route, fact: str) -> bool:
+    return fact in route.where and not any("*" in word for word in route.where[fact])
+
+
+def _words(value: object) -> Sequence[str]:
+    """A fact as words."""
+    match value:
+        case bool():
+            return (str(value).lower(),)
+        case list() | tuple():
+            return [str(item).casefold() for item in cast(Sequence[object], value)]
+        case _:
+            return (str(value).casefold(),)

@@ -1,32 +1,16 @@
 """What may stand in a workflow file? The pydantic models below are the format; an unknown key is a mistake."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from gofer.canonical import as_list, as_object
 from gofer.workflows.output import check_schema
-
-EventKind = Literal["slack.mention"]
-"""What can start a workflow."""
-
+from gofer.workflows.parts import Names, Number, Strict, Whole
+from gofer.workflows.when import When
 
 Reply = Literal["thread", "channel", "none"]
 """Where an answer can go."""
-
-
-Number = Annotated[float, Field(strict=True)]
-"""A number; true, false and quoted digits are none."""
-
-Whole = Annotated[int, Field(strict=True, lt=2**63)]
-"""A whole number that fits into 64 bits."""
-
-
-class Strict(BaseModel):
-    """A part of a file: frozen, and unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
 
 class Limits(Strict):
@@ -66,12 +50,6 @@ class ModelChoice(Strict):
     """Tokens of one answer at most."""
 
 
-Nothing = Annotated[dict[str, object], Field(max_length=0)] | None
-Trigger = EventKind | Annotated[dict[EventKind, Nothing], Field(min_length=1, max_length=1)]
-Triggers = Annotated[tuple[Trigger, ...], Field(min_length=1)]
-"""What starts a workflow as people may write it: a name, or a name with a colon and nothing behind it."""
-
-
 class Workflow(Strict):
     """One workflow file."""
 
@@ -79,7 +57,7 @@ class Workflow(Strict):
     """One sentence: what it does and how it is started."""
     owner: str = Field(min_length=1)
     """Who answers for it: a Slack channel or group."""
-    when: tuple[EventKind, ...] = Field(min_length=1)
+    when: When
     """What starts it."""
     coordinator: Literal["llm"] = "llm"
     """Who decides the next step."""
@@ -100,12 +78,6 @@ class Workflow(Strict):
     limits_per_workflow: Allowance = Allowance()
     """What all runs of this workflow may use together."""
 
-    @field_validator("when", mode="before", json_schema_input_type=Triggers)
-    @classmethod
-    def _kinds(cls, value: object) -> object:
-        """`- slack.mention` and `- slack.mention: {}` say the same."""
-        return [_bare(item) for item in as_list(value)] or value
-
     @field_validator("output")
     @classmethod
     def _schema(cls, value: object) -> object:
@@ -123,23 +95,10 @@ class Workflow(Strict):
         return {"name": value} if isinstance(value, str) else value
 
 
-def _chain(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-Name = Annotated[str, Field(min_length=1)]
-Chain = Annotated[
-    tuple[Name, ...],
-    Field(min_length=1),
-    BeforeValidator(_chain, json_schema_input_type=Name | tuple[Name, ...]),
-]
-"""Models in the order in which they are asked; a single name is a chain of one."""
-
-
 class Defaults(Strict):
     """`agents/defaults.yaml`: what holds for every workflow that does not say otherwise."""
 
-    models: dict[str, Chain] = Field(default_factory=dict)
+    models: dict[str, Names] = Field(default_factory=dict)
     """Roles and the provider's name of the model that plays each; of a list, the next when one is not there."""
     preamble: str | None = None
     """A Markdown file of this folder that stands before every prompt."""
@@ -151,11 +110,3 @@ class Defaults(Strict):
     """What all runs of one workflow may use together, for each workflow that does not say otherwise, key by key."""
     prompt_links: str | None = None
     """Where people edit prompts: a URL with {file}; empty means Gofer's own page of the prompt."""
-
-
-def _bare(item: object) -> object:
-    fields = as_object(item)
-    if len(fields) != 1:
-        return item
-    kind, conditions = next(iter(fields.items()))
-    return item if conditions else kind

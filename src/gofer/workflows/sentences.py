@@ -3,9 +3,10 @@
 import difflib
 import re
 from collections.abc import Iterable, Mapping
+from typing import get_args
 
 from gofer.canonical import as_list, as_object
-from gofer.workflows.schema import Strict
+from gofer.workflows.parts import Strict
 from gofer.workflows.source import Loc, Source
 
 WANTED = {
@@ -36,8 +37,19 @@ def _named(loc: Loc) -> str:
 
 def _parts(form: type[Strict]) -> dict[str, type[Strict]]:
     """The forms within a form, by the key they stand under."""
-    parts = {name: field.annotation for name, field in form.model_fields.items()}
-    return {name: part for name, part in parts.items() if isinstance(part, type) and issubclass(part, Strict)}
+    parts = {field.alias or name: _inner(field.annotation) for name, field in form.model_fields.items()}
+    return {name: part for name, part in parts.items() if part is not None}
+
+
+def _inner(annotation: object) -> type[Strict] | None:
+    """The form that a value, or each value of a list, may have."""
+    if isinstance(annotation, type) and issubclass(annotation, Strict):
+        return annotation
+    return next((inner for part in get_args(annotation) if (inner := _inner(part))), None)
+
+
+def _keys(form: type[Strict]) -> list[str]:
+    return [field.alias or name for name, field in form.model_fields.items()]
 
 
 def _form_at(form: type[Strict], loc: Loc) -> type[Strict]:
@@ -49,20 +61,25 @@ def _form_at(form: type[Strict], loc: Loc) -> type[Strict]:
 def unknown_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
     """A key that the form does not have, and the one that was probably meant."""
     around, name = _form_at(form, loc[:-1]), str(loc[-1])
-    message = f"{_named(loc)} is not a key here."
+    said = _named(loc) if around.MEMBER == Strict.MEMBER else _named((name,))
+    message = f"{said} is not {around.MEMBER}."
     if name == "on" and "when" in around.model_fields:
         return message, "Write `when`; YAML reads `on` as true."
     for part, inner in _parts(around).items():
-        if name in inner.model_fields:
+        if name in _keys(inner):
             return message, f"Move it under `{part}`."
-    if meant := close_match(name, around.model_fields):
+    keys = _keys(around)
+    if meant := close_match(name, keys):
         return message, f"Write `{meant}`."
-    return message, f"Remove it; the keys are {_listed(around.model_fields)}."
+    if around.LISTED:
+        return message, around.LISTED
+    return message, f"Remove it; the keys are {_listed(keys)}." if keys else "Remove it; there are none."
 
 
 def missing_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
     """A key that has to be there, and what it is for."""
-    field = _form_at(form, loc[:-1]).model_fields[str(loc[-1])]
+    around = _form_at(form, loc[:-1])
+    field = next(field for name, field in around.model_fields.items() if (field.alias or name) == loc[-1])
     meaning = field.description or ""
     return f"The key {_named(loc)} is missing.", f"Add `{loc[-1]}: …`. {meaning}".strip()
 
@@ -117,6 +134,8 @@ def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, obje
             bound = context.get(key)
             shown = int(bound) if isinstance(bound, float) and bound.is_integer() else bound
             return f"{name} is {word}, which is out of bounds.", f"Write a number that is {words} {shown}."
+        case "one_trigger":
+            return f"{name} is not one trigger.", "Begin each with a dash of its own."
         case "schema":
             return (
                 f"{name} cannot be used: {context.get('why')}.",

@@ -1,13 +1,17 @@
 """What an editor makes of the schema: it accepts what Gofer accepts, and completes what there is."""
 
 import json
+import re
 from pathlib import Path
+from typing import get_args
 
+import jsonschema
 import yaml
 
 from gofer.bootstrap.catalog import tool_names
 from gofer.workflows.json_schema import defaults_schema, workflow_schema
 from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.when import KINDS, Trigger
 
 AGENTS = Path(__file__).parents[3] / "agents"
 
@@ -29,12 +33,17 @@ def test_keys_are_explained_and_no_other_key_is_accepted() -> None:
 
 
 def test_short_ways_to_write_are_accepted() -> None:
-    properties = json.loads(workflow_schema(tool_names()))["properties"]
+    schema = json.loads(workflow_schema(tool_names()))
+    properties = schema["properties"]
     assert {"type": "string"} in properties["model"]["anyOf"]
     name, mapping = properties["when"]["items"]["anyOf"]
-    assert (name["type"], mapping["type"], mapping["maxProperties"]) == ("string", "object", 1)
-    behind = mapping["additionalProperties"]["anyOf"]
-    assert behind == [{"additionalProperties": True, "maxProperties": 0, "type": "object"}, {"type": "null"}]
+    assert name["enum"] == list(KINDS)
+    assert mapping == {"$ref": "#/$defs/Trigger"}
+    trigger = schema["$defs"]["Trigger"]
+    assert (trigger["maxProperties"], set(trigger["properties"])) == (1, set(KINDS))
+    assert jsonschema.Draft202012Validator(schema).is_valid(
+        {"description": "d", "owner": "o", "when": ["slack.mention", {"slack.mention": None}, {"slack.mention": {}}]}
+    )
 
 
 def test_the_shipped_files_use_only_what_the_schema_has() -> None:
@@ -44,3 +53,12 @@ def test_the_shipped_files_use_only_what_the_schema_has() -> None:
             written = yaml.safe_load(path.read_text())
             assert set(written) <= set(schema["properties"])
             assert set(written["tools"]) <= set(schema["properties"]["tools"]["items"]["enum"])
+
+
+def test_every_trigger_and_each_of_its_conditions_is_explained_to_people() -> None:
+    document = (AGENTS.parent / "docs" / "workflow-file.md").read_text()
+    rows = {line.split("`")[1]: line.split("|")[2] for line in document.splitlines() if line.startswith("| `")}
+    for field in Trigger.model_fields.values():
+        conditions = next(part for part in get_args(field.annotation) if part is not type(None))
+        named = {inner.alias or name for name, inner in conditions.model_fields.items()}
+        assert named == set(re.findall(r"`(\w+)`", rows[field.alias or ""]))

@@ -88,7 +88,7 @@ def test_a_trigger_without_conditions_can_be_written_either_way(tmp_path: Path) 
         ("just text", "no list of keys"),
         (MINIMAL + "tols: []\n", "Write `tools`"),
         (MINIMAL + "limits: {usd: -1}\n", "limits.usd"),
-        (MINIMAL.replace("slack.mention", "slack.telepathy"), "when.0"),
+        (MINIMAL.replace("slack.mention", "slack.telepathy"), "is not a trigger"),
         ("description: d\nowner: o\n", "`when` is missing"),
         (MINIMAL + "prompt: missing.md\n", r"missing\.md cannot be read"),
         (MINIMAL + "coordinator: magic\n", "coordinator"),

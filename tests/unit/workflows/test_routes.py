@@ -1,0 +1,104 @@
+"""Which workflows an event starts: the index finds what looking at every route would find."""
+
+import fnmatch
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.workflows.routes import fits, passes, read_routes
+from gofer.workflows.when import Trigger
+from stand_ins import mention
+
+WORDS = st.text("aAb*", min_size=1, max_size=6)
+PLAIN = st.text("aAb", min_size=1, max_size=6)
+FACTS = st.dictionaries(st.sampled_from("xyz"), st.one_of(PLAIN, st.booleans(), st.lists(PLAIN, max_size=3)))
+WHERE = st.dictionaries(st.sampled_from("xyz"), st.lists(WORDS, min_size=1, max_size=3))
+
+
+@given(WORDS, PLAIN)
+def test_a_star_stands_for_anything_and_case_for_nothing(pattern: str, word: str) -> None:
+    expected = re.fullmatch(fnmatch.translate(pattern.lower()), word.lower()) is not None
+    assert fits(pattern, word) == expected
+
+
+def test_a_pattern_full_of_stars_is_decided_at_once() -> None:
+    assert not fits("a*" * 5_000 + "b", "a" * 100_000)
+
+
+@given(st.lists(st.tuples(st.sampled_from("uvw"), WHERE), max_size=12), FACTS)
+def test_the_index_finds_what_a_look_at_every_route_finds(routes: list[tuple[str, dict]], facts: dict) -> None:
+    event = replace(mention(), facts=facts)
+    looked = {name for name, where in routes if passes(where, facts)}
+    assert read_routes({event.kind: routes}).match(event) == sorted(looked)
+    assert read_routes({"slack.reaction": routes}).match(event) == []
+
+
+def test_a_fact_that_is_not_there_yet_is_left_to_admission() -> None:
+    where = {"channels": ["incidents"]}
+    assert passes(where, {})
+    assert not passes(where, {}, whole=True)
+    assert passes(where, {"channels": ["Incidents", "C1"]}, whole=True)
+    assert not passes(where, {"channels": "general"})
+
+
+@pytest.mark.parametrize(
+    ("written", "compiled"),
+    [
+        ("slack.mention", [("slack.mention", {})]),
+        ({"slack.mention": {"channels": ["#a", "b-*"]}}, [("slack.mention", {"channels": ["a", "b-*"]})]),
+        ({"slack.mention": {"channels": "C0GENERA0"}}, [("slack.mention", {"channel_id": ["C0GENERA0"]})]),
+        (
+            {"slack.mention": {"follow_ups": True}},
+            [("slack.mention", {}), ("slack.message", {"reply": ["true"], "followed": ["true"]})],
+        ),
+        (
+            {"slack.message": {"channels": "#a"}},
+            [
+                ("slack.message", {"channels": ["a"], "reply": ["false"]}),
+                ("slack.mention", {"channels": ["a"], "reply": ["false"]}),
+            ],
+        ),
+        (
+            {"slack.message": {"channels": "#a", "mention": False, "replies": True}},
+            [("slack.message", {"channels": ["a"]})],
+        ),
+        ({"slack.reaction": {"emoji": ":jira:", "channels": "any"}}, [("slack.reaction", {"emoji": ["jira"]})]),
+        (
+            {"jira.issue_updated": {"project": "OPS", "field": "status", "to": "Done", "label": ["x", "y"]}},
+            [
+                (
+                    "jira.issue_updated",
+                    {"project": ["OPS"], "labels": ["x", "y"], "changes": ["status: * -> Done"]},
+                )
+            ],
+        ),
+        (
+            {
+                "notion.status": {
+                    "database": "https://www.notion.so/a/B-0123456789ABCDEF0123456789abcdef?v=1",
+                    "to": "X",
+                }
+            },
+            [
+                (kind, {"database": ["0123456789abcdef0123456789abcdef"], "status": ["Status: * -> X"]})
+                for kind in ("notion.properties_updated", "notion.page_created")
+            ],
+        ),
+        (
+            {"github.pull_request": {"action": "merged", "base": "main"}},
+            [("github.pull_request", {"action": ["merged"], "base": ["main"]})],
+        ),
+    ],
+)
+def test_a_trigger_is_compiled_to_kinds_and_facts(written: object, compiled: list[tuple[str, dict]]) -> None:
+    trigger = Trigger.model_validate(written)
+    assert trigger.compiled() == compiled
+    assert Trigger.model_validate(trigger.model_dump(mode="json")) == trigger
+
+
+def test_a_workflow_that_two_triggers_start_is_started_once() -> None:
+    routes = read_routes({"slack.mention": [("w", {}), ("w", {"x": ["1"]}), ("v", {})]})
+    assert routes.match(mention()) == ["v", "w"]
