@@ -20,7 +20,7 @@ from gofer.errors import Damaged, GoferError, TemporaryError
 
 T = TypeVar("T")
 
-VERSION = 5
+VERSION = 6
 """Of the tables; a file with others is left alone."""
 
 _TROUBLE = (sqlite3.Error, UnicodeDecodeError)

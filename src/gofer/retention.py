@@ -24,6 +24,8 @@ DAYS = 30
 """How long after its end the contents of a run stay, and the positions of its frames at least."""
 USAGE_DAYS = 2
 """How long it is known what a run used of what its person and its workflow may use."""
+MEMO_DAYS = 366
+"""How long runs remember what an earlier one saw or did, as ids and hashes."""
 BATCH = 1_000
 """Runs looked at in one go."""
 
@@ -64,7 +66,9 @@ class Purger:
     async def purge(self, days: int = DAYS) -> Purged:
         """Deletes the contents of everything that is due, with `days` after their end for runs that are not private."""
         deleted = forgotten = 0
-        await self.store.expire_usage(int(self.clock.now() * 1000) - USAGE_DAYS * DAY_MS)
+        now_ms = int(self.clock.now() * 1000)
+        await self.store.expire_usage(now_ms - USAGE_DAYS * DAY_MS)
+        await self.store.expire_memos(now_ms - MEMO_DAYS * DAY_MS)
         if self.queue is not None:
             await self.queue.forget_dead(self.clock.now() - DAYS * 86_400)
         while count := await delete([head.run for head in await self.due(days)], self.store, self.blobs):

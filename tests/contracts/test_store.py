@@ -346,3 +346,13 @@ async def test_usage_is_listed_by_time_dropped_by_run_and_expires(store: Store) 
     assert [row.run for row in await store.usage("ada", 0)] == ["old", "a", "c"]
     await store.expire_usage(20)
     assert [row.run for row in await store.usage("ada", 0)] == ["a", "c"]
+
+
+async def test_a_memo_is_what_was_written_last_and_expires_from_then(store: Store) -> None:
+    assert await store.memo("k") is None
+    await store.put_memo("k", "first", 10)
+    await store.put_memo("other", "theirs", 10)
+    await store.put_memo("k", "second", 20)
+    assert (await store.memo("k"), await store.memo("other")) == ("second", "theirs")
+    await store.expire_memos(20)
+    assert (await store.memo("k"), await store.memo("other")) == ("second", None)

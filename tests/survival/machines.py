@@ -154,6 +154,15 @@ class MachineStore:
     async def expire_usage(self, before: int) -> None:
         await self._io(lambda: self._store.expire_usage(before))
 
+    async def put_memo(self, key: str, value: str, at: int) -> None:
+        await self._io(lambda: self._store.put_memo(key, value, at))
+
+    async def memo(self, key: str) -> str | None:
+        return await self._io(lambda: self._store.memo(key))
+
+    async def expire_memos(self, before: int) -> None:
+        await self._io(lambda: self._store.expire_memos(before))
+
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:
         return await self._io(lambda: self._store.unlisted(before, limit))
 

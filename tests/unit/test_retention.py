@@ -311,3 +311,14 @@ async def test_what_runs_used_is_dropped_after_two_days() -> None:
     archive.clock.advance(1)
     await Purger(archive.store, archive.blobs, archive.clock).purge()
     assert list(await archive.store.usage("ada", 0)) == []
+
+
+async def test_what_runs_remember_of_earlier_ones_is_dropped_after_a_year() -> None:
+    archive = Archive()
+    await archive.store.put_memo("k", "seen", int(NOON * 1000))
+    archive.clock.advance(366 * DAY)
+    await Purger(archive.store, archive.blobs, archive.clock).purge()
+    assert await archive.store.memo("k") == "seen"
+    archive.clock.advance(1)
+    await Purger(archive.store, archive.blobs, archive.clock).purge()
+    assert await archive.store.memo("k") is None

@@ -18,6 +18,7 @@ class MemoryStore:
         self._leases: dict[str, tuple[str, float]] = {}
         self._inbox: defaultdict[str, dict[str, InboxItem]] = defaultdict(dict)
         self._usage: dict[tuple[str, str], Usage] = {}
+        self._memos: dict[str, tuple[str, int]] = {}
 
     async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
         """See Store.claim."""
@@ -142,6 +143,18 @@ class MemoryStore:
     async def expire_usage(self, before: int) -> None:
         """See Store.expire_usage."""
         self._usage = {key: row for key, row in self._usage.items() if row.at >= before}
+
+    async def put_memo(self, key: str, value: str, at: int) -> None:
+        """See Store.put_memo."""
+        self._memos[key] = (value, at)
+
+    async def memo(self, key: str) -> str | None:
+        """See Store.memo."""
+        return self._memos.get(key, (None, 0))[0]
+
+    async def expire_memos(self, before: int) -> None:
+        """See Store.expire_memos."""
+        self._memos = {key: memo for key, memo in self._memos.items() if memo[1] >= before}
 
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:
         """See Store.unlisted."""

@@ -44,6 +44,8 @@ CREATE TABLE IF NOT EXISTS usage (
 CREATE INDEX IF NOT EXISTS usage_by_age ON usage (scope, at, run);
 CREATE INDEX IF NOT EXISTS usage_of_run ON usage (run);
 CREATE INDEX IF NOT EXISTS usage_expiring ON usage (at);
+CREATE TABLE IF NOT EXISTS memos (key TEXT PRIMARY KEY, value TEXT NOT NULL, at INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS memos_expiring ON memos (at);
 CREATE TABLE IF NOT EXISTS inbox (
     run TEXT NOT NULL, id TEXT NOT NULL, entry BLOB NOT NULL, PRIMARY KEY (run, id)
 );
@@ -230,6 +232,22 @@ class SqliteStore:
     async def expire_usage(self, before: int) -> None:
         """See Store.expire_usage."""
         await self._rows("DELETE FROM usage WHERE at < ?", (before,))
+
+    async def put_memo(self, key: str, value: str, at: int) -> None:
+        """See Store.put_memo."""
+        statement = (
+            "INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, at = excluded.at"
+        )
+        await self._rows(statement, (key, value, at))
+
+    async def memo(self, key: str) -> str | None:
+        """See Store.memo."""
+        rows = await self._rows("SELECT value FROM memos WHERE key = ?", (key,))
+        return rows[0][0] if rows else None
+
+    async def expire_memos(self, before: int) -> None:
+        """See Store.expire_memos."""
+        await self._rows("DELETE FROM memos WHERE at < ?", (before,))
 
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:
         """See Store.unlisted."""

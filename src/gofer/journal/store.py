@@ -116,6 +116,18 @@ class Store(Protocol):
         """Removes all rows from before `before` (unix ms)."""
         ...
 
+    async def put_memo(self, key: str, value: str, at: int) -> None:
+        """Writes down what a later run has to know: ids and hashes, never contents; replaces what stands there."""
+        ...
+
+    async def memo(self, key: str) -> str | None:
+        """What was written down last under a key, or None."""
+        ...
+
+    async def expire_memos(self, before: int) -> None:
+        """Removes memos last written before `before` (unix ms)."""
+        ...
+
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:
         """Runs claimed before `before` (unix ms) whose head was never written, oldest first."""
         ...

@@ -66,6 +66,7 @@ def fill(connection: sqlite3.Connection, rows: int, private: int, status: str) -
         "leases": lambda i: (f"c{i}", "somebody", 1.0),
         "doorbells": lambda i: (i, f"r{i}", float(i), 0),
         "usage": lambda i: (f"s{i // 3}", f"r{i}", i, 0.5),
+        "memos": lambda i: (f"k{i}", "v", i),
         "dead_letters": lambda i: (i, f"r{i}", float(i), "why"),
     }
     connection.execute("BEGIN")
@@ -109,6 +110,9 @@ def questions(store: SqliteStore, bells: SqliteQueue) -> Mapping[str, Callable[[
         "usage": lambda: store.usage("s5", 1),
         "drop_usage": lambda: store.drop_usage("r5"),
         "expire_usage": lambda: store.expire_usage(5),
+        "put_memo": lambda: store.put_memo("k5", "new", 9),
+        "memo": lambda: store.memo("k7"),
+        "expire_memos": lambda: store.expire_memos(5),
         "ring": lambda: bells.ring("r5"),
         "receive": lambda: bells.receive(5, 60.0, 0.0),
         "extend": lambda: bells.extend(bell, 60.0),
