@@ -18,6 +18,7 @@ from gofer.bootstrap.state import State, installation_key, open_state, serving
 from gofer.bootstrap.worker import build_model, build_worker
 from gofer.dispatch import Ingress
 from gofer.local.front import front
+from gofer.local.lobby import BOUNDS, Bounds
 from gofer.local.pages import Pages
 from gofer.local.server import serve
 from gofer.model_script import Script
@@ -61,6 +62,8 @@ async def open_laptop(
     port: int = 0,
     world: Mapping[str, object] | None = None,
     scripts: Sequence[Script] | None = None,
+    *,
+    bounds: Bounds = BOUNDS,
 ) -> AsyncGenerator[Laptop]:
     """Everything over the embedded state; Slack is simulated when a world is given, the model when scripts are.
 
@@ -79,7 +82,8 @@ async def open_laptop(
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
         key = installation_key(settings.data)
         ingress = build_ingress(settings, catalog.routes(), state.store, state.queue, key, outside)
-        url = await stack.enter_async_context(serve(front(ingress, Pages(state.store, state.blobs, catalog)), port))
+        app = front(ingress, Pages(state.store, state.blobs, catalog))
+        url = await stack.enter_async_context(serve(app, port, bounds=bounds))
         model = build_model(settings, http)
         # The lock on the state proves that no other worker is alive.
         pages = settings.public_url or url
