@@ -15,6 +15,7 @@ from gofer.engine.effects import Patience
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.log import read_journal
+from gofer.local.lobby import BOUNDS, Bounds
 from gofer.simulators.demo import demo_world
 from gofer.simulators.slack import Message, SlackSimulator
 
@@ -81,12 +82,17 @@ class Company:
 
 @asynccontextmanager
 async def company(
-    folder: Path, *, work: bool = True, world: Mapping[str, object] | None = None, **environment: str
+    folder: Path,
+    *,
+    work: bool = True,
+    world: Mapping[str, object] | None = None,
+    bounds: Bounds = BOUNDS,
+    **environment: str,
 ) -> AsyncIterator[Company]:
     """Gofer over the state in a folder; without `work` it accepts and nobody continues runs."""
     async with (
         httpx2.AsyncClient() as http,
-        open_laptop(settings(folder, **environment), ROOT, world=world or demo_world()) as laptop,
+        open_laptop(settings(folder, **environment), ROOT, world=world or demo_world(), bounds=bounds) as laptop,
     ):
         if not work:
             yield Company(laptop, http)

@@ -2,7 +2,8 @@
 
 import asyncio
 import sqlite3
-from contextlib import closing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,6 +12,7 @@ import pytest
 from company import Company, company
 from gofer.dispatch import BODY_LIMIT
 from gofer.journal.coordination import Head
+from gofer.local.lobby import Bounds
 
 pytestmark = pytest.mark.anyio
 
@@ -86,3 +88,109 @@ async def test_a_list_that_cannot_be_read_says_so_and_the_log_says_why(
         assert (page.status_code, page.text) == (503, "Gofer cannot read its state now; its log says why.\n")
         assert (await made.get("/healthz")).status_code == 200
     assert "gofer.db cannot be read (no such table: heads)" in caplog.text
+
+
+HALF = b"POST /slack/events HTTP/1.1\r\nHost: gofer\r\nX-Slack-Sig"
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+@asynccontextmanager
+async def connections(made: Company, count: int, *sent: bytes) -> AsyncIterator[list[Connection]]:
+    """Connections that are open at once, each with the same bytes on it."""
+    url = urlsplit(made.laptop.url)
+    opened: list[Connection] = []
+    try:
+        for _ in range(count):
+            reader, writer = await asyncio.open_connection(url.hostname, url.port)
+            opened.append((reader, writer))
+            writer.write(b"".join(sent))
+            await writer.drain()
+        yield opened
+    finally:
+        for _, writer in opened:
+            writer.close()
+
+
+async def end(connection: Connection) -> bytes:
+    """What comes on a connection until the other side closes it."""
+    try:
+        async with asyncio.timeout(5):
+            return await connection[0].read()
+    except ConnectionResetError:
+        return b""
+
+
+@pytest.mark.parametrize("sent", [b"", b"G", HALF, HALF + b": v0\r\n"])
+async def test_half_sent_requests_are_closed_in_time_and_others_are_answered_meanwhile(
+    tmp_path: Path, sent: bytes
+) -> None:
+    async with company(tmp_path, work=False, bounds=Bounds(header_seconds=0.5)) as made:
+        async with connections(made, 60, sent) as opened:
+            assert (await made.get("/healthz")).status_code == 200
+            assert not any(reader.at_eof() for reader, _ in opened)
+            assert await asyncio.gather(*map(end, opened)) == [b""] * 60
+        assert (await made.get("/healthz")).status_code == 200
+
+
+async def test_a_request_that_drips_in_is_closed_although_something_always_comes(tmp_path: Path) -> None:
+    async with (
+        company(tmp_path, work=False, bounds=Bounds(header_seconds=0.5)) as made,
+        connections(made, 1, HALF) as ((reader, writer),),
+    ):
+
+        async def drip() -> None:
+            while True:
+                writer.write(b"x")
+                await asyncio.sleep(0.02)
+
+        dripping = asyncio.create_task(drip())
+        assert await end((reader, writer)) == b""
+        dripping.cancel()
+
+
+async def test_a_second_request_on_a_connection_has_as_long_as_the_first(tmp_path: Path) -> None:
+    whole = b"GET /healthz HTTP/1.1\r\nHost: gofer\r\n\r\n"
+    async with (
+        company(tmp_path, work=False, bounds=Bounds(header_seconds=0.5)) as made,
+        connections(made, 1, whole) as ((reader, writer),),
+    ):
+        for _ in range(4):
+            # Longer in all than one wait may be.
+            await asyncio.sleep(0.2)
+            writer.write(whole)
+        writer.write(HALF)
+        assert (await end((reader, writer))).count(b"HTTP/1.1 200 ") == 5
+
+
+async def test_an_unread_body_behind_an_answer_does_not_hold_the_connection(tmp_path: Path) -> None:
+    declared = b"GET /healthz HTTP/1.1\r\nHost: gofer\r\nContent-Length: 1000\r\n\r\nx"
+    async with (
+        company(tmp_path, work=False, bounds=Bounds(header_seconds=0.5)) as made,
+        connections(made, 1, declared) as ((reader, writer),),
+    ):
+        await reader.readline()
+        for _ in range(3):
+            await asyncio.sleep(0.1)
+            writer.write(b"x")
+        assert (await end((reader, writer))).endswith(b"ok\n")
+
+
+async def test_over_the_bound_the_longest_waiting_make_room_and_work_is_not_disturbed(tmp_path: Path) -> None:
+    bounds = Bounds(header_seconds=60, connections=20)
+    body = head(b"Content-Length: 2") + b"{"
+    async with (
+        company(tmp_path, work=False, bounds=bounds) as made,
+        connections(made, 1, body) as ((reader, writer),),
+        connections(made, 50, HALF) as opened,
+    ):
+        assert (await made.get("/healthz")).status_code == 200
+        # Of twenty places one has a request whose body is under way, and one was that of the request just answered.
+        assert await asyncio.gather(*map(end, opened[:32])) == [b""] * 32
+        assert not any(reader.at_eof() for reader, _ in opened[32:])
+        writer.write(b"}")
+        assert b" 401 " in await reader.readline()
+
+
+async def test_headers_without_end_are_refused(tmp_path: Path) -> None:
+    async with company(tmp_path, work=False) as made:
+        assert b" 400 " in await exchange(made, HALF + b": " + b"x" * 20_000)

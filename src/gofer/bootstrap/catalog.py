@@ -1,6 +1,6 @@
 """Which tools and workflows are there? Every mistake in the files is found before anything runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,11 @@ from gofer.workflows.mistake import Mistake, refuse
 
 def build_tools(settings: Settings) -> Mapping[str, Tool[Any]]:
     """Every tool by its name."""
-    tools = slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token))
-    return {tool.name: tool for tool in tools}
+    # One line for each system outside.
+    systems: Sequence[Sequence[Tool[Any]]] = [
+        slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token)),
+    ]
+    return {tool.name: tool for tools in systems for tool in tools}
 
 
 def tool_names() -> list[str]:

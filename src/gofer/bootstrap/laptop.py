@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,8 +18,10 @@ from gofer.bootstrap.state import State, installation_key, open_state, serving
 from gofer.bootstrap.worker import build_model, build_worker
 from gofer.dispatch import Ingress
 from gofer.local.front import front
+from gofer.local.lobby import BOUNDS, Bounds
 from gofer.local.pages import Pages
 from gofer.local.server import serve
+from gofer.model_script import Script
 from gofer.outside import Outside, SystemClock, random_id, random_key
 from gofer.retention import Purger
 from gofer.secret import Secret
@@ -55,9 +57,15 @@ class Laptop:
 
 @contextlib.asynccontextmanager
 async def open_laptop(
-    settings: Settings, root: Path, port: int = 0, world: Mapping[str, object] | None = None
+    settings: Settings,
+    root: Path,
+    port: int = 0,
+    world: Mapping[str, object] | None = None,
+    scripts: Sequence[Script] | None = None,
+    *,
+    bounds: Bounds = BOUNDS,
 ) -> AsyncGenerator[Laptop]:
-    """Everything over the embedded state; Slack is simulated when a world is given.
+    """Everything over the embedded state; Slack is simulated when a world is given, the model when scripts are.
 
     Raises ConfigError when a file or setting is wrong or another process serves the state.
     """
@@ -70,11 +78,12 @@ async def open_laptop(
         slack, slack_url = None, ""
         if world is not None:
             slack, slack_url, settings = await _simulate_slack(stack, settings, world, http)
-        settings = await _offline_unless_set_up(stack, settings)
+        settings = await _offline_unless_set_up(stack, settings, scripts)
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
         key = installation_key(settings.data)
         ingress = build_ingress(settings, catalog.routes(), state.store, state.queue, key, outside)
-        url = await stack.enter_async_context(serve(front(ingress, Pages(state.store, state.blobs, catalog)), port))
+        app = front(ingress, Pages(state.store, state.blobs, catalog))
+        url = await stack.enter_async_context(serve(app, port, bounds=bounds))
         model = build_model(settings, http)
         # The lock on the state proves that no other worker is alive.
         pages = settings.public_url or url
@@ -124,11 +133,13 @@ async def _simulate_slack(
     return slack, url, settings
 
 
-async def _offline_unless_set_up(stack: contextlib.AsyncExitStack, settings: Settings) -> Settings:
-    if settings.has_model:
+async def _offline_unless_set_up(
+    stack: contextlib.AsyncExitStack, settings: Settings, scripts: Sequence[Script] | None
+) -> Settings:
+    if settings.has_model and scripts is None:
         return settings
-    url = await stack.enter_async_context(serve(offline_model(demo_scripts())))
-    return replace(settings, openai_base_url=f"{url}/v1", offline=True)
+    url = await stack.enter_async_context(serve(offline_model(demo_scripts() if scripts is None else scripts)))
+    return replace(settings, openai_api_key=Secret(""), openai_base_url=f"{url}/v1", offline=True)
 
 
 def _model_name(settings: Settings) -> str:

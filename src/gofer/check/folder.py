@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gofer.check.models import check_models
 from gofer.check.prompts import check_prompts
+from gofer.check.schemas import check_schemas
 from gofer.check.tools import check_tools
 from gofer.check.triggers import check_triggers
 from gofer.models.prices import Prices
@@ -32,6 +33,7 @@ def check_folder(folder: Path, tools: Collection[str], prices: Prices) -> list[M
     mistakes += check_triggers(workflows)
     mistakes += check_models(workflows, defaults, prices)
     mistakes += check_prompts(folder, workflows, defaults, tools)
+    mistakes += check_schemas(folder, workflows)
     return in_order(mistakes)
 
 

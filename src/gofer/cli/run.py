@@ -5,7 +5,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from gofer.errors import BadRequest, ConfigError
 from gofer.events import Event
 from gofer.journal.entries import RunFinished
 from gofer.journal.log import read_journal
+from gofer.model_script import Script, load_scripts
 from gofer.projections import progress
 from gofer.projections.progress import Progress
 from gofer.projections.trace import timestamp
@@ -31,6 +32,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("workflow", metavar="WORKFLOW", help="name of a file of agents/, without .yaml")
     parser.add_argument("--event", required=True, metavar="FILE", help="a payload as the vendor sends it (JSON)")
     parser.add_argument("--world", metavar="FILE", help="simulators start with this world (YAML)")
+    parser.add_argument("--script", metavar="FILE", help="what the offline model says, whatever is set up (YAML)")
     parser.add_argument("--json", action="store_true", help="the result as one JSON object on stdout")
 
 
@@ -38,8 +40,8 @@ def execute(arguments: argparse.Namespace) -> int:
     """Runs the workflow and prints its answer."""
     settings = process_settings()
     payload = _payload(Path(arguments.event))
-    world = _world(settings, arguments.world)
-    result = asyncio.run(_run(settings, arguments.workflow, payload, world))
+    world, scripts = _world(settings, arguments.world), _scripts(arguments.script)
+    result = asyncio.run(_run(settings, arguments.workflow, payload, world, scripts))
     if arguments.json:
         print(json.dumps(result, indent=2, ensure_ascii=False))
     else:
@@ -49,11 +51,15 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _run(
-    settings: Settings, workflow: str, payload: Mapping[str, object], world: Mapping[str, object] | None
+    settings: Settings,
+    workflow: str,
+    payload: Mapping[str, object],
+    world: Mapping[str, object] | None,
+    scripts: Sequence[Script] | None,
 ) -> dict[str, object]:
     event = _event(payload)
     began = time.monotonic()
-    async with open_laptop(settings, Path.cwd(), world=world) as laptop:
+    async with open_laptop(settings, Path.cwd(), world=world, scripts=scripts) as laptop:
         if workflow not in laptop.catalog.workflows:
             known = ", ".join(laptop.catalog.workflows)
             raise ConfigError(f"There is no workflow {workflow!r} in agents/; there are: {known}.")
@@ -128,3 +134,14 @@ def _world(settings: Settings, path: str | None) -> Mapping[str, object] | None:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         example = "src/gofer/simulators/worlds/demo.yaml"
         raise ConfigError(f"{path} is not a world; it has to be a YAML file such as {example}.") from error
+
+
+def _scripts(path: str | None) -> Sequence[Script] | None:
+    """What the offline model says; None leaves the model to the settings."""
+    if path is None:
+        return None
+    try:
+        return load_scripts(Path(path).read_text(encoding="utf-8"), path)
+    except (OSError, UnicodeDecodeError) as error:
+        example = "src/gofer/simulators/scripts/demo.yaml"
+        raise ConfigError(f"{path} cannot be read; name a YAML file of scripts such as {example}.") from error

@@ -10,8 +10,14 @@ from typing import Literal
 import uvicorn
 from starlette.types import ASGIApp
 
+from gofer.local.lobby import BOUNDS, Bounds, guarded
+
 GRACE_SECONDS = 3
 """How long requests under way may take to finish when the server is taken down."""
+HEADER_BYTES = 16 * 1024
+"""Of the headers of a request; more is answered with 400."""
+BACKLOG = 256
+"""Connections that the system keeps until they are accepted; asyncio accepts all of them before it looks at one."""
 
 
 class _Server(uvicorn.Server):
@@ -38,6 +44,7 @@ async def serve(
     *,
     grace_seconds: int = GRACE_SECONDS,
     websockets: bool = False,
+    bounds: Bounds = BOUNDS,
 ) -> AsyncGenerator[str]:
     """Serve `app` while the block runs; yields its base URL. Port 0: a free one; a taken port: OSError.
 
@@ -45,7 +52,7 @@ async def serve(
     """
     listener = _listen(host, port)
     try:
-        server = _Server(_config(app, grace_seconds, "wsproto" if websockets else "none"))
+        server = _Server(_config(app, bounds, grace_seconds, "wsproto" if websockets else "none"))
         running = asyncio.create_task(server.serve(sockets=[listener]))
         await _until_listening(server, running)
         try:
@@ -56,13 +63,16 @@ async def serve(
         listener.close()
 
 
-def _config(app: ASGIApp, grace_seconds: int, ws: Literal["none", "wsproto"]) -> uvicorn.Config:
+def _config(app: ASGIApp, bounds: Bounds, grace_seconds: int, ws: Literal["none", "wsproto"]) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         log_config=None,
         log_level="warning",
         access_log=False,
         lifespan="off",
+        http=guarded(bounds),
+        h11_max_incomplete_event_size=HEADER_BYTES,
+        backlog=BACKLOG,
         ws=ws,
         server_header=False,
         timeout_graceful_shutdown=grace_seconds,

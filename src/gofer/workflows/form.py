@@ -10,6 +10,7 @@ from gofer.workflows.mistake import START, Mistake, Rule
 from gofer.workflows.parts import Strict
 from gofer.workflows.sentences import (
     WANTED,
+    invalid_schema,
     missing_key,
     out_of_range,
     unknown_key,
@@ -54,6 +55,9 @@ def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake
             return Mistake(source.file, source.place(error["loc"]), "missing-key", message, hint)
         case "literal_error":
             return _at(source, loc, "unknown-value", *unknown_value(source, loc, str(context.get("expected"))))
+        case "schema":
+            message = invalid_schema(error["loc"], str(context.get("why")))
+            return _at(source, loc, "invalid-schema", message, str(context.get("instead")))
         case kind if kind in WANTED:
             return _at(source, loc, "wrong-type", *wrong_type(source, loc, WANTED[kind]))
         case kind:

@@ -1,6 +1,5 @@
 """How do the files of `agents/` become workflows that can run?"""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +8,9 @@ from typing import cast
 from gofer.errors import ConfigError
 from gofer.workflows.form import fill
 from gofer.workflows.mistake import Mistake, in_order, refuse
-from gofer.workflows.output import check_schema, instructions
+from gofer.workflows.output import instructions
+from gofer.workflows.output_file import read_output
+from gofer.workflows.output_schema import Schema
 from gofer.workflows.schema import Allowance, Defaults, Workflow
 from gofer.workflows.source import read_source
 from gofer.workflows.text import read_text
@@ -59,10 +60,12 @@ def load_catalog(folder: Path) -> Catalog:
     preamble = _text(folder / defaults.preamble, "preamble") if defaults.preamble else ""
     forms: dict[Path, Workflow] = {}
     for path in workflow_files(folder):
-        workflow, found = fill(read_source(path), Workflow)
-        mistakes += found
+        source = read_source(path)
+        workflow, found = fill(source, Workflow)
+        schema, wrong = read_output(source)
+        mistakes += [*found, *wrong]
         if workflow is not None:
-            forms[path] = workflow
+            forms[path] = workflow.model_copy(update={"output": schema}) if schema is not None else workflow
     refuse(in_order(mistakes))
     loaded = [_load(path, workflow, defaults, preamble) for path, workflow in forms.items()]
     return Catalog({item.name: item for item in loaded}, defaults)
@@ -90,8 +93,8 @@ def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str) -> 
     # Limits are merged key by key: a file that sets `usd` keeps the other defaults of the house.
     limits = defaults.limits.model_copy(update=workflow.limits.model_dump(exclude_unset=True))
     both = defaults.limits_per_workflow.model_copy(update=workflow.limits_per_workflow.model_dump(exclude_unset=True))
-    output = _output(path, workflow.output)
-    workflow = workflow.model_copy(update={"limits": limits, "limits_per_workflow": both, "output": output})
+    workflow = workflow.model_copy(update={"limits": limits, "limits_per_workflow": both})
+    output = cast(Schema | None, workflow.output)
     prompt = path.parent / prompt_name(path, workflow.prompt)
     parts = [preamble, _text(prompt, "prompt"), instructions(output) if output is not None else ""]
     return Loaded(
@@ -102,19 +105,6 @@ def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str) -> 
         models=defaults.models.get(workflow.model.name, (workflow.model.name,)),
         limits_per_person=defaults.limits_per_person,
     )
-
-
-def _output(path: Path, output: object) -> Mapping[str, object] | None:
-    """The schema of a workflow, from a file of its own when it names one."""
-    if not isinstance(output, str):
-        return cast(Mapping[str, object] | None, output)
-    file = path.parent / output
-    try:
-        schema: object = json.loads(_text(file, "schema"))
-        check_schema(schema)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{file}: {error}.") from error
-    return cast(Mapping[str, object], schema)
 
 
 def _text(path: Path, what: str) -> str:

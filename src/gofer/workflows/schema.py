@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-from pydantic import Field, field_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field, ValidationError, field_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from gofer.workflows.output import check_schema
+from gofer.workflows.output_schema import Flaw, flaws
 from gofer.workflows.parts import Names, Number, Strict, Whole
 from gofer.workflows.when import When
 
@@ -81,18 +81,20 @@ class Workflow(Strict):
     @field_validator("output")
     @classmethod
     def _schema(cls, value: object) -> object:
-        """A name is looked up by the loader."""
-        if value is not None and not isinstance(value, str):
-            try:
-                check_schema(value)
-            except ValueError as error:
-                raise PydanticCustomError("schema", "{why}", {"why": str(error)}) from error
+        """The file that a name stands for is read elsewhere."""
+        if value is not None and not isinstance(value, str) and (found := flaws(value)):
+            raise ValidationError.from_exception_data("output", [_told(flaw) for flaw in found])
         return value
 
     @field_validator("model", mode="before", json_schema_input_type=str | ModelChoice)
     @classmethod
     def _model(cls, value: object) -> object:
         return {"name": value} if isinstance(value, str) else value
+
+
+def _told(flaw: Flaw) -> InitErrorDetails:
+    error = PydanticCustomError("schema", "{why}", {"why": flaw.why, "instead": flaw.instead})
+    return InitErrorDetails(type=error, loc=flaw.way, input=None)
 
 
 class Defaults(Strict):

@@ -111,6 +111,11 @@ def wrong_type(source: Source, loc: Loc, wanted: str) -> tuple[str, str]:
     return message, f"Write {wanted}."
 
 
+def invalid_schema(loc: Loc, why: str) -> str:
+    """A part of a schema that cannot be used; `loc` is its way in its file, `why` the end of a sentence."""
+    return f"{_named(loc) if loc else 'The schema'} cannot be used: {why}."
+
+
 _BOUNDS = {
     "greater_than": ("gt", "greater than"),
     "greater_than_equal": ("ge", "at least"),
@@ -136,11 +141,6 @@ def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, obje
             return f"{name} is {word}, which is out of bounds.", f"Write a number that is {words} {shown}."
         case "one_trigger":
             return f"{name} is not one trigger.", "Begin each with a dash of its own."
-        case "schema":
-            return (
-                f"{name} cannot be used: {context.get('why')}.",
-                "Write a JSON Schema; docs/workflow-file.md has one.",
-            )
         case _:
             return f"{name} does not fit.", "Look it up in docs/workflow-file.md."
 

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gofer.bootstrap.catalog import mistakes, tool_names
+from gofer.bootstrap.catalog import checked_catalog, mistakes, tool_names
 from gofer.check.folder import check_folder
+from gofer.errors import ConfigError
 from gofer.models.prices import load_prices
+from gofer.workflows.load import load_catalog
 from gofer.workflows.mistake import RULES, Mistake
 from gofer.workflows.source import read_source
 from gofer.workflows.text import SIZE_LIMIT
@@ -64,6 +66,11 @@ def test_the_shipped_workflows_have_no_mistake() -> None:
 def test_a_file_larger_than_any_workflow_or_prompt_is_not_read(tmp_path: Path, name: str, yaml: str) -> None:
     found = checked(tmp_path, yaml.encode(), b"x" * (SIZE_LIMIT + 1))
     assert [(placed(m), m.rule) for m in found] == [(f"{name}:1:1", "too-large")]
+
+
+def test_a_schema_file_larger_than_any_schema_is_not_read(tmp_path: Path) -> None:
+    found = checked_schema(tmp_path, SCHEMA + b" " * SIZE_LIMIT)
+    assert [(placed(m), m.rule) for m in found] == [("form.json:1:1", "too-large")]
 
 
 def test_a_file_whose_name_is_a_trick_is_told_of_without_harm(tmp_path: Path) -> None:
@@ -122,12 +129,69 @@ def test_no_damage_to_a_workflow_is_too_odd_to_be_checked(tmp_path: Path, dirt: 
     assert all(m.rule in RULES for m in checked(tmp_path, SHIPPED[:at].encode() + dirt + SHIPPED[at:].encode(), prompt))
 
 
+SCHEMA = b'{"type": "object",\n "properties": {"a": {"type": "string", "pattern": "^a"}}, "$defs": {"b": {}}}\n'
+PARTS = [*'{}[],:"', "1", "-1.5", "1e999", "NaN", "true", "null", "//", "\\", "\ufeff", "\0"]
+PARTS += [f'"{word}"' for word in ("type", "object", "$ref", "#/$defs/b", "$defs", "b", "pattern", "(", "allOf", "not")]
+
+
+def checked_schema(folder: Path, schema: bytes) -> list[Mistake]:
+    (folder / "form.json").write_bytes(schema)
+    return checked(folder, f"{MINIMAL}output: form.json\n".encode())
+
+
+@given(st.binary() | st.lists(st.sampled_from(PARTS)).map(lambda parts: " ".join(parts).encode()))
+@example(b"[" * 90_000)
+@example(b'{"type": "object", "not": ' + b'{"not": ' * 60_000)
+@example(b'{"type": "object", "items": ' * 90 + b"{}" + b"}" * 90)
+@example(b'{"a": ' * 16_000)
+@example(b'{"type": "object", "' + b"a" * 9_000 + b'": 1, "' + b"a" * 9_000 + b'": 2, "type": "' + b"t" * 900 + b'"}')
+@example(b'{"type": "object", "$ref": "' + b"r" * 9_000 + b'", "pattern": "(' + b"p" * 9_000 + b'"}')
+@example(b'{"type": "object", "properties": {"' + b"k" * 9_000 + b'": {"type": "' + b"t" * 9_000 + b'"}}}')
+@example(b'{"type": "object", "default": ' + b"9" * 90_000 + b"}")
+@example(b'{"type": "object", "title": "\\ud800", "$ref": "\\ud800"}')
+@example(b'{"type": "object", "\\ud800": 1, "properties": {"\\ud800": 5}}')
+def test_no_bytes_of_a_schema_file_are_too_odd_to_be_checked(tmp_path: Path, schema: bytes) -> None:
+    for mistake in checked_schema(tmp_path, schema):
+        assert mistake.rule in RULES
+        assert mistake.file.name == "form.json"
+        assert str(mistake).isprintable()
+        assert len(mistake.message + mistake.hint) < 500
+        assert min(mistake.place.line, mistake.place.column) >= 1
+
+
+@given(st.binary(max_size=30), st.integers(0, len(SCHEMA)))
+def test_no_damage_to_a_schema_is_too_odd_to_be_checked(tmp_path: Path, dirt: bytes, at: int) -> None:
+    found = checked_schema(tmp_path, SCHEMA[:at] + dirt + SCHEMA[at:])
+    assert all(m.rule in RULES for m in found)
+    if not dirt:
+        assert found == []
+
+
+@given(st.text(max_size=40))
+@example("a" * 300)
+@example("..")
+@example("\0")
+def test_no_name_of_a_schema_is_too_odd_to_be_checked(tmp_path: Path, name: str) -> None:
+    found = checked(tmp_path, f"{MINIMAL}output: {json.dumps(name)}\n".encode())
+    assert found or (tmp_path / name).is_file()
+
+
+def test_start_up_refuses_a_schema_with_the_words_of_the_check(tmp_path: Path) -> None:
+    checked_schema(tmp_path, b'{"type": "object",\n "required": "a", "$ref": "https://example.com/a.json"}')
+    found = mistakes(tmp_path)
+    assert [placed(m) for m in found] == ["form.json:2:14", "form.json:2:27"]
+    for start in (checked_catalog, load_catalog):
+        with pytest.raises(ConfigError) as refused:
+            start(tmp_path)
+        assert str(refused.value).splitlines()[1:] == [f"  {m}" for m in found]
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
     max_leaves=6,
 )
-KEYS = st.sampled_from(["description", "owner", "when", "prompt", "model", "tools", "reply", "limits", "x"])
+KEYS = st.sampled_from(["description", "owner", "when", "prompt", "model", "tools", "reply", "limits", "output", "x"])
 
 
 @given(st.dictionaries(KEYS, VALUES))

@@ -57,15 +57,17 @@ def test_an_output_stands_in_the_file_or_beside_it_and_its_model_is_told(tmp_pat
 @pytest.mark.parametrize(
     ("output", "file", "hint"),
     [
-        ("{type: array}", "", "w.yaml:4:9: `output` cannot be used: an output is a JSON Schema with"),
+        ("{type: array}", "", "w.yaml:4:16: `output.type` cannot be used: an answer is one object"),
         (
             "{type: object, required: a}",
             "",
-            "w.yaml:4:9: `output` cannot be used: required: 'a' is not of type 'array'",
+            "w.yaml:4:34: `output.required` cannot be used: 'a' is not of type 'array'",
         ),
-        ("w.json", "{", "w.json: Expecting property name"),
-        ("w.json", "[]", "w.json: an output is a JSON Schema with"),
-        ("v.json", "{}", "v.json cannot be read"),
+        ("w.json", "{", "w.json:1:2: A key in double quotes is missing"),
+        ("w.json", "[]", "w.json:1:1: The schema cannot be used: it is no mapping"),
+        ("w.json", '{"type": "object",\n "items": 5}', "w.json:2:11: `items` cannot be used: 5 is not of type"),
+        ("v.json", "{}", "w.yaml:4:9: There is no file `v.json` beside this one. Write `output: w.json`"),
+        ("../w.json", "{}", "w.yaml:4:9: `../w.json` is a path"),
     ],
 )
 def test_an_output_that_is_no_schema_names_the_file(tmp_path: Path, output: str, file: str, hint: str) -> None:

@@ -1,11 +1,11 @@
-import re
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.workflows.output import check_schema, problems, read_answer
+from gofer.workflows.output import problems, read_answer
+from gofer.workflows.output_schema import LEVELS_LIMIT, SCHEMA_LIMIT, flaws
 
 STEP = {"type": "object", "required": ["title"], "properties": {"title": {"type": "string", "pattern": "^[A-Z]"}}}
 SCHEMA = {
@@ -22,7 +22,7 @@ EVIL = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a
 
 
 def test_every_mistake_is_named_with_its_place() -> None:
-    check_schema(SCHEMA)
+    assert flaws(SCHEMA) == []
     assert problems(SCHEMA, {"steps": [{"title": "Stop"}, {"title": "Go"}]}) == []
     assert sorted(problems(SCHEMA, {"steps": [{}, {"title": "go"}], "note": 1})) == [
         "steps[0]: 'title' is a required property",
@@ -33,31 +33,68 @@ def test_every_mistake_is_named_with_its_place() -> None:
     assert len(problems(SCHEMA, {"steps": [{}] * 1000})) == 10
 
 
+def properties(**parts: object) -> dict[str, object]:
+    return {"type": "object", "properties": parts}
+
+
+def nested(levels: int) -> dict[str, object]:
+    schema: dict[str, object] = {}
+    for _ in range(levels - 1):
+        schema = {"not": schema}
+    return {"type": "object", **schema}
+
+
+DOUBLING = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(11)} | {"d11": {}}
+CHAIN = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(600)} | {"d600": {}}
+
+
 @pytest.mark.parametrize(
-    ("schema", "hint"),
+    ("schema", "way", "why"),
     [
-        ([], "type: object"),
-        ({"type": "array"}, "type: object"),
-        ({"type": "object", "properties": {"a": {"type": "strnig"}}}, "properties.a.type: 'strnig'"),
-        ({"type": "object", "$schema": "http://json-schema.org/draft-07/schema#"}, "another dialect"),
-        ({"type": "object", "properties": {"a": {"pattern": "(?=a)"}}}, "look-around"),
-        ({"type": "object", "properties": {"a": {"pattern": "("}}}, "unclosed group"),
-        ({"type": "object", "patternProperties": {"a": {}}}, "`patternProperties` cannot be used"),
-        ({"type": "object", "properties": {"a": {"$ref": "https://example.com/a.json"}}}, "leads nowhere"),
-        ({"type": "object", "properties": {"a": {"$ref": "#/$defs/b"}}}, "leads nowhere"),
-        ({"type": "object", "$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}}, "a` leads round in a circle"),
-        ({"type": "object", "properties": {str(n): {"type": "string"} for n in range(2001)}}, "longer than"),
-        ({"type": "object", "default": {1, 2}}, "is not JSON"),
-        (
-            {"type": "object", "$defs": {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)}
-             | {"d40": {}}},
-            "more than 2000 parts",
-        ),
+        ([], "", "no mapping"),
+        (5, "", "no mapping"),
+        ({}, "", "no `type: object`"),
+        ({"type": "array"}, "type", "one object"),
+        (properties(a={"type": "strnig"}), "properties.a.type", "'strnig' is no type"),
+        (properties(a={"minLength": "1"}), "properties.a.minLength", "not of type 'integer'"),
+        ({"type": "object", "$schema": "http://json-schema.org/draft-07/schema#"}, "$schema", "another dialect"),
+        (properties(a={"$schema": "https://json-schema.org/draft/2020-12/schema"}), "properties.a.$schema", "not take"),
+        (properties(a={"pattern": "(?=a)"}), "properties.a.pattern", "look-around"),
+        (properties(a={"pattern": "("}), "properties.a.pattern", "unclosed group"),
+        ({"type": "object", "patternProperties": {"a": {}}}, "patternProperties", "not take"),
+        (properties(a={"$ref": "https://example.com/a.json"}), "properties.a.$ref", "leads nowhere"),
+        (properties(a={"$ref": "#/$defs/b"}), "properties.a.$ref", "leads nowhere"),
+        ({"type": "object", "$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}}, "$defs.a.items.$ref", "in a circle"),
+        (properties(a={"title": "x" * SCHEMA_LIMIT}), "", "longer than"),
+        ({"type": "object", "default": {1, 2}}, "", "is not JSON"),
+        ({"type": "object", "default": float("nan")}, "", "is not JSON"),
+        ({"type": "object", "$defs": DOUBLING}, "", "more than 2000 parts"),
+        ({"type": "object", "$defs": CHAIN}, "", "more than 40 parts stand within one another"),
+        ({"type": "object", "$defs": dict(reversed(list(CHAIN.items())[-50:]))}, "", "within one another"),
+        (nested(LEVELS_LIMIT + 1), "", "within one another"),
     ],
-)  # fmt: skip
-def test_a_schema_that_cannot_be_used_says_why(schema: object, hint: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(hint)):
-        check_schema(schema)
+)
+def test_a_schema_that_cannot_be_used_says_why_and_where(schema: object, way: str, why: str) -> None:
+    (flaw,) = flaws(schema)
+    assert ".".join(str(part) for part in flaw.way) == way
+    assert why in flaw.why
+
+
+def test_everything_that_is_wrong_with_a_schema_is_told_at_once() -> None:
+    wrong = properties(a={"type": "strnig", "pattern": "("}, b={"$ref": "x"}) | {"required": "a"}
+    assert [flaw.way for flaw in flaws(wrong)] == [
+        ("properties", "a", "pattern"),
+        ("properties", "a", "type"),
+        ("properties", "b", "$ref"),
+        ("required",),
+    ]
+
+
+def test_the_deepest_schema_that_is_taken_can_also_be_validated_with() -> None:
+    deepest = nested(LEVELS_LIMIT)
+    assert flaws(deepest) == []
+    # As many negations as there are levels below the first: an odd number.
+    assert len(problems(deepest, {})) == 1
 
 
 def test_a_number_that_no_float_holds_is_a_mistake_and_no_crash() -> None:
@@ -66,7 +103,7 @@ def test_a_number_that_no_float_holds_is_a_mistake_and_no_crash() -> None:
 
 
 def test_no_value_makes_a_pattern_slow() -> None:
-    check_schema(EVIL)
+    assert flaws(EVIL) == []
     began = time.process_time()
     assert len(problems(EVIL, {"a": "a" * 39_000 + "!"})) == 1
     # A backtracking engine would not come to an end at all.

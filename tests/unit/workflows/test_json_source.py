@@ -1,0 +1,108 @@
+"""JSON with places: the values of the standard library, and what it does not say."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gofer.workflows.json_source import read_json
+from gofer.workflows.mistake import Place
+from gofer.workflows.source import Source
+
+PIECES = st.sampled_from(
+    [*'[]{},:" \n\t\\', '"a"', '"b":', "1", "-0.5e3", "true", "null", "NaN", "01", "\\u00e4", "//"]
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def read(folder: Path, text: str) -> Source:
+    (folder / "a.json").write_bytes(text.encode(errors="surrogatepass"))
+    return read_json(folder / "a.json")
+
+
+@given(VALUES, st.sampled_from([None, 0, 2]), st.booleans())
+def test_every_value_is_read_as_it_was_written(
+    tmp_path: Path, value: object, indent: int | None, escaped: bool
+) -> None:
+    found = read(tmp_path, json.dumps(value, indent=indent, ensure_ascii=escaped))
+    if escaped or found.value is not None:
+        assert (found.value, found.mistakes) == (value, ())
+
+
+def finite(text: str) -> object:
+    value = json.loads(text)
+    json.dumps(value, allow_nan=False)
+    assert not isinstance(value, float) or math.isfinite(value)
+    return value
+
+
+@given(st.lists(PIECES).map("".join) | st.text())
+@example('{"a": 1,}')
+@example("[1 2]")
+@example('"\\ud800"')
+@example('"\x1f"')
+@example("\u00a01")
+@example("1e999")
+@example("9" * 5000)
+def test_what_is_refused_is_what_the_standard_library_refuses(tmp_path: Path, text: str) -> None:
+    found = read(tmp_path, text)
+    try:
+        text.encode()
+        value = finite(text)
+    except ValueError:
+        assert found.mistakes
+    else:
+        # A key that stands twice is JSON, and a mistake.
+        assert found.value == value or {m.rule for m in found.mistakes} == {"duplicate-key"}
+
+
+def test_places_are_those_of_keys_and_values(tmp_path: Path) -> None:
+    found = read(tmp_path, '{\n  "a": [1,\n    {"\u00fc": null}],\n "b" : "x"\n}')
+    assert found.values == {
+        (): Place(1, 1),
+        ("a",): Place(2, 8),
+        ("a", 0): Place(2, 9),
+        ("a", 1): Place(3, 5),
+        ("a", 1, "\u00fc"): Place(3, 11),
+        ("b",): Place(4, 8),
+    }
+    assert (found.keys["a", 1, "\u00fc"], found.keys[("b",)]) == (Place(3, 6), Place(4, 2))
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "sentence"),
+    [
+        ("", Place(1, 1), "The file says nothing. Write"),
+        ("{", Place(1, 2), 'A key in double quotes is missing here. Write `"key": value`.'),
+        ('{"a" 1}', Place(1, 6), "A colon is missing behind the key."),
+        ('{"a":\n}', Place(2, 1), "A value is missing here."),
+        ("[1\n2]", Place(2, 1), "A comma or a `]` is missing here."),
+        ("[1,\n]", Place(1, 3), "A comma stands behind the last item. Remove it."),
+        ('{"a": [1', Place(1, 7), "The `[` that opens here is not closed."),
+        ('["a\n"]', Place(1, 2), "The quote that opens here is not closed in its line."),
+        ('["a\t"]', Place(1, 4), "A control character stands in a text."),
+        (r'["a\x"]', Place(1, 4), r"A backslash gives the character behind it a meaning, and this one has none."),
+        ("[1] 2", Place(1, 5), "More text stands behind the end of the value."),
+        ("[True]", Place(1, 2), "`True` is no JSON value. Write `true`."),
+        ("[None]", Place(1, 2), "`None` is no JSON value. Write `null`."),
+        ("[word]", Place(1, 2), "`word` is no JSON value. Put text in double quotes."),
+        ("[NaN]", Place(1, 2), "`NaN` is no JSON value. Write a number of common size"),
+        ("[\n# why\n1]", Place(2, 1), "A comment stands here. Remove it"),
+        ('{"a": 1,\n "a": {"b": 1, "b": 2}}', Place(2, 2), "The key `a` stands here again; it was set in line 1."),
+        ("[" * 101, Place(1, 101), "The values are nested deeper than 100 levels."),
+    ],
+)
+def test_a_mistake_stands_at_its_place_with_what_to_write(
+    tmp_path: Path, text: str, place: Place, sentence: str
+) -> None:
+    mistakes = read(tmp_path, text).mistakes
+    first = mistakes[0]
+    assert first.place == place
+    assert f"{first.message} {first.hint}".startswith(sentence)
