@@ -13,6 +13,7 @@ from functools import partial
 from gofer.engine.asking import PUT_OFF_MINUTES
 from gofer.engine.loop import Ending
 from gofer.engine.step import Outcome, Permitted, Step
+from gofer.engine.surfaces import surface
 from gofer.events import Event
 from gofer.journal.entries import RunConcluded, RunFinished, ToolResult
 from gofer.projections.progress import Progress
@@ -54,8 +55,8 @@ def conclude(ending: Ending, progress: Progress) -> RunConcluded:
 
 
 async def announce(step: Step, event: Event, reply: Reply, provenance: Provenance) -> None:
-    """Posts that somebody is at work, where the answer will stand; once per run."""
-    if reply != "none":
+    """Posts that somebody is at work, where the answer will stand; once per run, and only in Slack."""
+    if reply != "none" and event.source == "slack":
         await step.call(_post(step, STATUS, AT_WORK, _place(event, reply)), provenance)
 
 
@@ -69,8 +70,12 @@ async def deliver(
     step: Step, event: Event, reply: Reply, provenance: Provenance, concluded: RunConcluded
 ) -> RunFinished:
     """Says what was concluded, in place of what was announced, and gives the end of the run."""
-    if reply == "none" and concluded.status == "done":
+    comment = surface(event).comment
+    nowhere = comment is None and event.source != "slack"
+    if nowhere or (reply == "none" and concluded.status == "done"):
         return RunFinished(concluded.status, concluded.reason)
+    if comment:
+        return _finish(concluded, [await step.call(_comment(step, *comment(event, concluded.text)), provenance)])
     if WAITING in step.progress.in_doubt:
         # Settled first: an edit that nobody knows about could land over the answer.
         await postpone(step, provenance)
@@ -113,15 +118,21 @@ def _attach(step: Step, event: Event, reply: Reply, text: str) -> Permitted:
     return Permitted(FILE, tool, tool.parse({"name": "answer.md", "text": text, **_thread(step, event, reply)}))
 
 
+def _comment(step: Step, name: str, arguments: Mapping[str, object]) -> Permitted:
+    tool = step.services.tools[name]
+    return Permitted(ANSWER, tool, tool.parse(arguments))
+
+
 def _place(event: Event, reply: Reply) -> Mapping[str, object]:
-    """Where the first message goes."""
-    return {} if reply == "channel" else {"thread_ts": event.place["thread_ts"]}
+    """Where the first message goes; an event that is about no message has its answer in the channel itself."""
+    thread_ts = event.place.get("thread_ts")
+    return {"thread_ts": thread_ts} if thread_ts and reply != "channel" else {}
 
 
 def _thread(step: Step, event: Event, reply: Reply) -> Mapping[str, object]:
     """Where everything but the first message goes: in a channel, into the thread below that one."""
-    if reply != "channel":
-        return _place(event, reply)
+    if place := _place(event, reply):
+        return place
     for call in (ANSWER_ANEW, ANSWER, STATUS):
         match step.progress.outcomes.get(call):
             case ToolResult(status="ok", details={"ts": str(ts)}):
