@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import logging
 import socket
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -10,16 +11,25 @@ from typing import Literal
 import uvicorn
 from starlette.types import ASGIApp
 
+_log = logging.getLogger(__name__)
+
 GRACE_SECONDS = 3
 """How long requests under way may take to finish when the server is taken down."""
+_LOOK_SECONDS = 0.005
+"""How long nobody looks whether the requests under way are finished."""
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server that leaves signals to its host and says when it listens."""
+    """A uvicorn server that leaves signals to its host, says when it listens and stops as soon as it may.
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    uvicorn itself looks ten times a second whether it may go on, at each of several steps.
+    """
+
+    def __init__(self, config: uvicorn.Config, grace_seconds: int) -> None:
         super().__init__(config)
         self.listening = asyncio.Event()
+        self.leaving = asyncio.Event()
+        self._grace_seconds = grace_seconds
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -28,6 +38,34 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.listening.set()
+
+    async def main_loop(self) -> None:
+        ticking = asyncio.create_task(super().main_loop())
+        try:
+            await self.leaving.wait()
+        finally:
+            ticking.cancel()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for listener in sockets or ():
+            listener.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        try:
+            async with asyncio.timeout(self._grace_seconds):
+                await self._nothing_under_way()
+        except TimeoutError:
+            left = self.server_state.tasks
+            _log.error("%d requests took longer than %d s and are cancelled", len(left), self._grace_seconds)
+            for task in left:
+                task.cancel()
+
+    async def _nothing_under_way(self) -> None:
+        # Connections say to nobody that they are closed.
+        while self.server_state.connections or self.server_state.tasks:  # noqa: ASYNC110
+            await asyncio.sleep(_LOOK_SECONDS)
 
 
 @asynccontextmanager
@@ -45,7 +83,7 @@ async def serve(
     """
     listener = _listen(host, port)
     try:
-        server = _Server(_config(app, grace_seconds, "wsproto" if websockets else "none"))
+        server = _Server(_config(app, "wsproto" if websockets else "none"), grace_seconds)
         running = asyncio.create_task(server.serve(sockets=[listener]))
         await _until_listening(server, running)
         try:
@@ -56,7 +94,7 @@ async def serve(
         listener.close()
 
 
-def _config(app: ASGIApp, grace_seconds: int, ws: Literal["none", "wsproto"]) -> uvicorn.Config:
+def _config(app: ASGIApp, ws: Literal["none", "wsproto"]) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         log_config=None,
@@ -65,7 +103,6 @@ def _config(app: ASGIApp, grace_seconds: int, ws: Literal["none", "wsproto"]) ->
         lifespan="off",
         ws=ws,
         server_header=False,
-        timeout_graceful_shutdown=grace_seconds,
     )
 
 
@@ -107,7 +144,7 @@ async def _until_listening(server: _Server, running: asyncio.Task[None]) -> None
 
 
 async def _stop(server: _Server, running: asyncio.Task[None], grace_seconds: int) -> None:
-    server.should_exit = True
+    server.leaving.set()
     try:
         await asyncio.wait({running}, timeout=grace_seconds + 2)
     finally:
