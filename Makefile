@@ -6,7 +6,7 @@ UV := $(or $(shell command -v uv),$(BIN)/uv)
 RUN := $(BIN)/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check test covered survival schedules test-long reliability bench lock clean
+.PHONY: help install demo check test unit journeys coverage survival schedules test-long reliability bench lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -24,10 +24,17 @@ check: .venv/.dev ## lint, types, floors and workflow files
 	$(BIN)/gofer check
 
 test: check ## everything that must hold: check, then all tests, two things at a time
-	@$(MAKE) --no-print-directory -j2 schedules covered survival
+	@$(MAKE) --no-print-directory -j2 schedules unit survival journeys
+	@$(MAKE) --no-print-directory coverage
 
-covered: .venv/.dev
-	$(RUN) coverage run -m pytest --ignore tests/survival $(ARGS)
+unit: .venv/.dev
+	$(RUN) coverage run --data-file=.coverage.unit -m pytest --ignore tests/survival --ignore tests/journeys $(ARGS)
+
+journeys: .venv/.dev
+	$(RUN) coverage run --data-file=.coverage.journeys -m pytest tests/journeys $(ARGS)
+
+coverage: .venv/.dev
+	$(RUN) coverage combine -q .coverage.unit .coverage.journeys
 	$(RUN) coverage report
 
 survival: .venv/.dev
@@ -36,7 +43,7 @@ survival: .venv/.dev
 schedules: .venv/.dev
 	$(RUN) pytest tests/survival/test_schedules.py $(ARGS)
 
-test-long: .venv/.dev ## 100,000 simulated schedules, about three hours
+test-long: .venv/.dev ## 100,000 simulated schedules, about an hour and a half
 	$(RUN) pytest tests/survival/test_schedules.py --schedules 100000 $(ARGS)
 
 reliability: .venv/.dev ## make the table of docs/reliability.md anew
@@ -54,7 +61,7 @@ LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url 
 	--custom-compile-command "make lock"
 
 clean: ## remove the environment, caches and the demo's state
-	rm -rf .venv .gofer .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage build dist
+	rm -rf .venv .gofer .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.* build dist
 
 .venv/.python: requirements-uv.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -41,7 +41,7 @@ class Mutant:
 
 EFFECTS, STEP = "unit/engine/test_effects.py::test_", "unit/engine/test_step.py::test_"
 LOG, FRAMES = "unit/journal/test_log.py::test_", "unit/journal/test_frames.py::test_"
-WORKER, DISPATCH, PROGRESS = "unit/test_worker.py::test_", "unit/test_dispatch.py::test_", "unit/projections/test_"
+DISPATCH, PROGRESS = "unit/test_dispatch.py::test_", "unit/projections/test_"
 
 MUTANTS = (
     Mutant(
@@ -91,7 +91,7 @@ MUTANTS = (
         "engine/effects.py",
         "else patience.permit + patience.inflight + patience.skew",
         "else 0.0",
-        f"{WORKER}a_call_in_doubt_parks_the_run_until_it_is_quiet_outside",
+        "unit/test_parked_runs.py::test_a_call_in_doubt_parks_the_run_until_it_is_quiet_outside",
     ),
     Mutant(
         "a quiet time anew after a second attempt",
@@ -191,7 +191,7 @@ MUTANTS = (
         "        head = await self.services.store.head(bell.run)\n        # Also",
         "        await self.queue.acknowledge(bell)\n        head = await self.services.store.head(bell.run)\n"
         "        # Also",
-        f"{WORKER}a_run_that_cannot_be_written_comes_back_when_there_is_room",
+        "unit/test_worker_in_trouble.py::test_a_run_that_cannot_be_written_comes_back_when_there_is_room",
     ),
     Mutant(
         "nothing new after a cancel",

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import logging
 import socket
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -12,20 +13,29 @@ from starlette.types import ASGIApp
 
 from gofer.local.lobby import BOUNDS, Bounds, guarded
 
+_log = logging.getLogger(__name__)
+
 GRACE_SECONDS = 3
 """How long requests under way may take to finish when the server is taken down."""
 HEADER_BYTES = 16 * 1024
 """Of the headers of a request; more is answered with 400."""
 BACKLOG = 256
 """Connections that the system keeps until they are accepted; asyncio accepts all of them before it looks at one."""
+_LOOK_SECONDS = 0.005
+"""How long nobody looks whether the requests under way are finished."""
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server that leaves signals to its host and says when it listens."""
+    """A uvicorn server that leaves signals to its host, says when it listens and stops as soon as it may.
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    uvicorn itself looks ten times a second whether it may go on, at each of several steps.
+    """
+
+    def __init__(self, config: uvicorn.Config, grace_seconds: int) -> None:
         super().__init__(config)
         self.listening = asyncio.Event()
+        self.leaving = asyncio.Event()
+        self._grace_seconds = grace_seconds
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -34,6 +44,34 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.listening.set()
+
+    async def main_loop(self) -> None:
+        ticking = asyncio.create_task(super().main_loop())
+        try:
+            await self.leaving.wait()
+        finally:
+            ticking.cancel()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for listener in sockets or ():
+            listener.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        try:
+            async with asyncio.timeout(self._grace_seconds):
+                await self._nothing_under_way()
+        except TimeoutError:
+            left = self.server_state.tasks
+            _log.error("%d requests took longer than %d s and are cancelled", len(left), self._grace_seconds)
+            for task in left:
+                task.cancel()
+
+    async def _nothing_under_way(self) -> None:
+        # Connections say to nobody that they are closed.
+        while self.server_state.connections or self.server_state.tasks:  # noqa: ASYNC110
+            await asyncio.sleep(_LOOK_SECONDS)
 
 
 @asynccontextmanager
@@ -52,7 +90,7 @@ async def serve(
     """
     listener = _listen(host, port)
     try:
-        server = _Server(_config(app, bounds, grace_seconds, "wsproto" if websockets else "none"))
+        server = _Server(_config(app, bounds, "wsproto" if websockets else "none"), grace_seconds)
         running = asyncio.create_task(server.serve(sockets=[listener]))
         await _until_listening(server, running)
         try:
@@ -63,7 +101,7 @@ async def serve(
         listener.close()
 
 
-def _config(app: ASGIApp, bounds: Bounds, grace_seconds: int, ws: Literal["none", "wsproto"]) -> uvicorn.Config:
+def _config(app: ASGIApp, bounds: Bounds, ws: Literal["none", "wsproto"]) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         log_config=None,
@@ -75,7 +113,6 @@ def _config(app: ASGIApp, bounds: Bounds, grace_seconds: int, ws: Literal["none"
         backlog=BACKLOG,
         ws=ws,
         server_header=False,
-        timeout_graceful_shutdown=grace_seconds,
     )
 
 
@@ -117,7 +154,7 @@ async def _until_listening(server: _Server, running: asyncio.Task[None]) -> None
 
 
 async def _stop(server: _Server, running: asyncio.Task[None], grace_seconds: int) -> None:
-    server.should_exit = True
+    server.leaving.set()
     try:
         await asyncio.wait({running}, timeout=grace_seconds + 2)
     finally:

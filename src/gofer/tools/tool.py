@@ -1,7 +1,9 @@
 """What is a tool, what does a call of it get to see, and what does it give back?"""
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Generic, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -116,8 +118,7 @@ class Tool(Generic[A]):
 
     def schema(self) -> dict[str, object]:
         """The tool as a Chat Completions request lists it."""
-        parameters = cast(dict[str, object], _plain(self.arguments.model_json_schema()))
-        parameters.pop("description", None)
+        parameters: object = json.loads(_parameters(self.arguments))
         function = {"name": self.name, "description": self.description, "parameters": parameters}
         return {"type": "function", "function": function}
 
@@ -142,6 +143,14 @@ class Tool(Generic[A]):
 
 def _where(path: tuple[int | str, ...]) -> str:
     return ".".join(str(part) for part in path) or "arguments"
+
+
+@cache
+def _parameters(arguments: type[Arguments]) -> str:
+    """The JSON Schema of arguments, made once: pydantic takes a millisecond. It is text so that nobody changes it."""
+    parameters = cast(dict[str, object], _plain(arguments.model_json_schema()))
+    parameters.pop("description", None)
+    return json.dumps(parameters)
 
 
 def _plain(value: object) -> object:

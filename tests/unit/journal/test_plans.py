@@ -6,6 +6,7 @@ What SQLite does for a statement is counted in steps of its virtual machine, whi
 import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
 from typing import TypeVar
 
 import pytest
@@ -30,8 +31,8 @@ class Watched:
 
     def __init__(self, rows: int, private: int, status: str) -> None:
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
-        self._connection.executescript(journal.SCHEMA + queue.SCHEMA)
-        fill(self._connection, rows, private, status)
+        filled(rows).backup(self._connection)
+        fill(self._connection, rows, {"heads": lambda i: head_row(i, private, status)})
         self.steps = 0
         self.statements: list[str] = []
         self._connection.set_progress_handler(self._step, 1)
@@ -56,19 +57,33 @@ class Watched:
         ]
 
 
-def fill(connection: sqlite3.Connection, rows: int, private: int, status: str) -> None:
-    """As many rows in every table; three runs in a conversation, three frames in a run."""
-    tables: Mapping[str, Callable[[int], tuple[object, ...]]] = {
-        "heads": lambda i: (f"r{i}", "w", f"c{i // 3}", i, status, private, i, "", 0, 3, "due"),
-        "frames": lambda i: (f"r{i // 3}", i % 3 + 1, b"frame"),
-        "keys": lambda i: (f"r{i}", b"key", i),
-        "inbox": lambda i: (f"r{i}", "a", b"item"),
-        "leases": lambda i: (f"c{i}", "somebody", 1.0),
-        "doorbells": lambda i: (i, f"r{i}", float(i), 0),
-        "usage": lambda i: (f"s{i // 3}", f"r{i}", i, 0.5),
-        "memos": lambda i: (f"k{i}", "v", i),
-        "dead_letters": lambda i: (i, f"r{i}", float(i), "why"),
-    }
+@cache
+def filled(rows: int) -> sqlite3.Connection:
+    """As many rows in every table but `heads`; three runs in a conversation, three frames in a run."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.executescript(journal.SCHEMA + queue.SCHEMA)
+    fill(
+        connection,
+        rows,
+        {
+            "frames": lambda i: (f"r{i // 3}", i % 3 + 1, b"frame"),
+            "keys": lambda i: (f"r{i}", b"key", i),
+            "inbox": lambda i: (f"r{i}", "a", b"item"),
+            "leases": lambda i: (f"c{i}", "somebody", 1.0),
+            "doorbells": lambda i: (i, f"r{i}", float(i), 0),
+            "usage": lambda i: (f"s{i // 3}", f"r{i}", i, 0.5),
+            "memos": lambda i: (f"k{i}", "v", i),
+            "dead_letters": lambda i: (i, f"r{i}", float(i), "why"),
+        },
+    )
+    return connection
+
+
+def head_row(i: int, private: int, status: str) -> tuple[object, ...]:
+    return f"r{i}", "w", f"c{i // 3}", i, status, private, i, "", 0, 3, "due"
+
+
+def fill(connection: sqlite3.Connection, rows: int, tables: Mapping[str, Callable[[int], tuple[object, ...]]]) -> None:
     connection.execute("BEGIN")
     for table, row in tables.items():
         marks = ", ".join("?" for _ in row(0))

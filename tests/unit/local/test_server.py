@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import logging
 import signal
 import time
 
@@ -72,8 +71,38 @@ def test_a_request_that_never_ends_does_not_hold_the_shutdown(caplog: pytest.Log
                 (await asyncio.wait_for(hanging, 2)).raise_for_status()
         return taken
 
-    with caplog.at_level(logging.CRITICAL):
-        assert asyncio.run(story()) < 2.5
+    assert asyncio.run(story()) < 2.5
+    assert "1 requests took longer than 1 s and are cancelled" in caplog.text
+
+
+def test_a_request_under_way_is_finished_before_the_server_is_gone() -> None:
+    entered = asyncio.Event()
+
+    async def slow(_: Request) -> Response:
+        entered.set()
+        await asyncio.sleep(0.1)
+        return PlainTextResponse("done")
+
+    async def story() -> str:
+        async with httpx2.AsyncClient() as http:
+            async with serve(Starlette(routes=[Route("/", slow)])) as url:
+                asked = asyncio.create_task(http.get(url))
+                await entered.wait()
+            return (await asked).text
+
+    assert asyncio.run(story()) == "done"
+
+
+def test_a_server_that_nobody_waits_for_is_gone_at_once() -> None:
+    async def story() -> float:
+        async with httpx2.AsyncClient() as http:
+            async with serve(APP) as url:
+                # The connection stays open for a next request.
+                await http.get(url)
+                begun = time.monotonic()
+            return time.monotonic() - begun
+
+    assert min(asyncio.run(story()) for _ in range(5)) < 0.1
 
 
 def test_a_cancelled_host_takes_the_server_with_it() -> None:

@@ -1,0 +1,42 @@
+"""What journeys start from: a terminal that knows nothing of this machine, and a model that is never there."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from company import ROOT
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The repository as the current folder, state of its own, and none of this machine's settings."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("GOFER_DATA", str(tmp_path / "state"))
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"):
+        # Empty instead of deleted: it also wins over a line of .env in the repository.
+        monkeypatch.setenv(name, "")
+
+
+class Busy(BaseHTTPRequestHandler):
+    """A provider of models that has no time for an hour."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(503)
+        self.send_header("Retry-After", "3600")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def busy_model(terminal: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Busy) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
+        yield
+        server.shutdown()

@@ -1,0 +1,129 @@
+"""What a person at a terminal is told of workflow files and payloads, and the manifest they amount to."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from typed import EVENT, gofer
+
+pytestmark = pytest.mark.usefixtures("terminal")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small company's repository, with mistakes in two files."""
+    folder = tmp_path / "agents"
+    folder.mkdir()
+    (folder / "defaults.yaml").write_text("models: {default: gpt-5}\n")
+    (folder / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\ntols: []\nreply: thred\n')
+    (folder / "w.md").write_text("Use `slack_read_threat`.\n")
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+WRONG = [
+    "agents/w.md:1:6: There is no tool `slack_read_threat`. Write `slack_read_thread`.",
+    "agents/w.yaml:4:1: `tols` is not a key here. Write `tools`.",
+    "agents/w.yaml:5:8: `reply` cannot be `thred`. Write `thread`.",
+]
+
+
+def test_a_check_lists_every_mistake_where_it_is(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
+    code, out, err = gofer(capsys, "check")
+    assert (code, out.splitlines(), err) == (1, WRONG, "3 mistakes in 2 files.\n")
+    assert gofer(capsys, "check", ".", "agents", "agents/w.yaml")[1].splitlines() == WRONG
+    assert gofer(capsys, "check", "agents/w.md")[1].splitlines() == WRONG[:1]
+
+
+def test_a_check_prints_json_or_sarif_and_nothing_else(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
+    code, out, err = gofer(capsys, "check", "--json")
+    assert (code, err) == (1, "")
+    assert json.loads(out)[1] == {
+        "file": "agents/w.yaml",
+        "line": 4,
+        "column": 1,
+        "rule": "unknown-key",
+        "message": "`tols` is not a key here.",
+        "hint": "Write `tools`.",
+    }
+    code, out, err = gofer(capsys, "check", "--sarif")
+    assert (code, err) == (1, "")
+    (run,) = json.loads(out)["runs"]
+    assert [result["ruleId"] for result in run["results"]] == ["unknown-tool", "unknown-key", "unknown-value"]
+
+
+def test_a_repository_without_mistakes_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert gofer(capsys, "check") == (0, "", "No mistakes.\n")
+    assert gofer(capsys, "check", "--json") == (0, "[]\n", "")
+
+
+@pytest.mark.parametrize("path", ["nowhere", "docs", "README.md", "a\0b"])
+def test_a_path_without_workflows_is_a_wrong_input(capsys: pytest.CaptureFixture[str], path: str) -> None:
+    code, out, err = gofer(capsys, "check", path)
+    assert (code, out) == (2, "")
+    assert err.startswith("gofer: There is no ")
+
+
+def test_nothing_starts_on_workflows_with_mistakes(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
+    code, out, err = gofer(capsys, "run", "w", "--event", EVENT)
+    assert (code, out) == (2, "")
+    assert err.splitlines() == [
+        "gofer: 3 mistakes are in the files of this Gofer; correct each.",
+        *(f"  {repository.parent}/{line}" for line in WRONG),
+    ]
+
+
+def test_a_payload_is_explained_on_one_line_and_nothing_is_stored(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, out, err = gofer(capsys, "explain", "--source", "slack", EVENT, EVENT)
+    assert (code, err) == (0, "")
+    first, second = (json.loads(line) for line in out.splitlines())
+    assert first == second
+    assert (first["file"], first["kind"], first["workflows"]) == (EVENT, "slack.mention", ["answer-here"])
+    assert not (tmp_path / "state").exists()
+
+
+def test_what_cannot_be_explained_says_so_and_the_rest_is_answered(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = gofer(capsys, "explain", "--source", "slack", "missing.json", "README.md", EVENT)
+    assert (code, err) == (2, "")
+    told = [json.loads(line) for line in out.splitlines()]
+    assert [line["error"] for line in told] == ["The file cannot be read.", "The body is not JSON in UTF-8.", None]
+
+
+def test_payloads_are_read_from_stdin() -> None:
+    words = [sys.executable, "-m", "gofer.cli.main", "explain", "--source", "slack", "-"]
+    done = subprocess.run(words, input=Path(EVENT).read_bytes(), capture_output=True, check=True)
+    told = json.loads(done.stdout)
+    assert (told["file"], told["workflows"], done.stderr) == ("-", ["answer-here"], b"")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((), "Say how Slack reaches Gofer"),
+        (("--socket", "--url", "https://gofer.example.com"), "Say how Slack reaches Gofer"),
+        (("--url", "http://gofer.example.com"), "--url must be the https address"),
+        (("--url", "https://gofer.example.com:x"), "--url must be the https address"),
+        (("--socket", "--name", "a name that is much too long for Slack"), "--name must have 1 to 35 characters"),
+    ],
+)
+def test_a_manifest_that_slack_would_refuse_is_not_printed(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], sentence: str
+) -> None:
+    code, out, err = gofer(capsys, "manifest", *words)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"gofer: {sentence}")
+
+
+def test_a_manifest_is_yaml_or_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("manifest", "--url", "https://gofer.example.com/slack/events", "--name", "Helper")
+    as_yaml, as_json = gofer(capsys, *words)[1], gofer(capsys, *words, "--json")[1]
+    made = json.loads(as_json)
+    assert yaml.safe_load(as_yaml) == made
+    assert made["features"]["bot_user"]["display_name"] == "Helper"
+    assert made["settings"]["event_subscriptions"]["request_url"] == "https://gofer.example.com/slack/events"

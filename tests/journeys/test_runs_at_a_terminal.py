@@ -1,0 +1,184 @@
+"""What a person at a terminal makes, sees, keeps and deletes of runs."""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from gofer.bootstrap.state import installation_key, open_state
+from gofer.journal.coordination import Head, HeadStatus
+from gofer.outside import SystemClock
+from typed import EVENT, gofer, run_json
+
+pytestmark = pytest.mark.usefixtures("terminal")
+
+
+@pytest.mark.usefixtures("busy_model")
+def test_a_run_by_hand_whose_model_is_not_there_says_when_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    result = run_json(capsys, code=1)
+    assert (result["status"], result["answer"]) == ("needs_attention", "")
+    assert re.fullmatch(
+        r"the run is parked until .+Z; whoever serves this folder then goes on with it", result["reason"]
+    )
+    code, out, _ = gofer(capsys, "runs")
+    assert (code, "parked" in out, "HTTP 503" in out) == (0, True, True)
+
+
+def test_runs_are_limited_and_newest_first(capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = run_json(capsys)["run"], run_json(capsys)["run"]
+    _, listed, _ = gofer(capsys, "runs", "--limit", "1", "--json")
+    assert [row["run"] for row in json.loads(listed)] == [second]
+    assert first in gofer(capsys, "runs")[1]
+
+
+def test_a_run_by_hand_prints_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
+    result = run_json(capsys)
+    assert list(result) == [
+        "run",
+        "workflow",
+        "status",
+        "answer",
+        "output",
+        "reason",
+        "usage",
+        "llm_calls",
+        "tool_calls",
+        "seconds",
+    ]
+    assert (result["workflow"], result["status"], result["llm_calls"]) == ("answer-here", "done", 1)
+    assert result["answer"].startswith("[offline model]")
+    assert list(result["usage"]) == ["input_tokens", "output_tokens", "cached_tokens", "cost_usd"]
+    assert result["usage"]["input_tokens"] > 0
+
+
+def test_a_run_by_hand_never_collapses_with_an_earlier_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_json(capsys)["run"] != run_json(capsys)["run"]
+
+
+def test_runs_and_traces_can_be_read_afterwards(capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_json(capsys)["run"]
+    _, listed, _ = gofer(capsys, "runs", "--json")
+    assert [row["run"] for row in json.loads(listed)] == [run]
+    assert json.loads(listed)[0]["status"] == "done"
+    assert run in gofer(capsys, "runs")[1]
+    _, traced, _ = gofer(capsys, "trace", run, "--json")
+    trace = json.loads(traced)
+    assert (list(trace), trace["run"]) == (["run", "spans"], run)
+    assert list(trace["spans"][0]) == ["id", "parent", "kind", "name", "status", "start", "end", "attributes"]
+    assert [span["name"] for span in trace["spans"]][1:] == [
+        "slack_read_thread",
+        "slack_post_message",
+        "chat gpt-5.4-mini",
+        "slack_update_message",
+    ]
+    text = gofer(capsys, "trace", run[:6])[1]
+    assert "✓ slack_post_message" in text
+
+
+def test_a_run_in_a_private_channel_has_no_row_and_no_trace(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    payload = json.loads(Path(EVENT).read_text())
+    payload["event"]["channel"] = "C0LEADS00"
+    event = tmp_path / "private.json"
+    event.write_text(json.dumps(payload))
+    _, out, _ = gofer(capsys, "run", "answer-here", "--event", str(event), "--json")
+    run = json.loads(out)["run"]
+    assert (json.loads(out)["status"], json.loads(out)["llm_calls"]) == ("done", 1)
+    assert gofer(capsys, "runs", "--json")[1].strip() == "[]"
+    for command in ("trace", "keep"):
+        code, out, err = gofer(capsys, command, run)
+        assert (code, out) == (2, "")
+        assert "There is no run" in err
+
+
+def test_purged_contents_are_gone_and_kept_ones_are_not(capsys: pytest.CaptureFixture[str]) -> None:
+    kept, other = run_json(capsys)["run"], run_json(capsys)["run"]
+    assert gofer(capsys, "keep", kept[:8]) == (0, f"Run {kept} is kept.\n", "")
+    code, out, _ = gofer(capsys, "purge", "--json")
+    assert (code, json.loads(out)) == (0, {"deleted": 0, "forgotten": 0})
+    code, out, _ = gofer(capsys, "purge", "--older-than", "0")
+    assert (code, out) == (0, "Runs whose contents were deleted: 1. Runs of which nothing is left: 0.\n")
+    assert gofer(capsys, "trace", kept)[0] == 0
+    gone = f"gofer: The contents of run {other} were deleted by retention; nothing can bring them back.\n"
+    assert gofer(capsys, "trace", other) == (1, "", gone)
+    assert gofer(capsys, "keep", other)[::2] == (
+        1,
+        f"gofer: The contents of run {other} were deleted; nothing is left to keep.\n",
+    )
+    assert [row["retention"] for row in json.loads(gofer(capsys, "runs", "--json")[1])] == ["deleted", "kept"]
+    assert gofer(capsys, "keep", kept, "--no") == (0, f"Run {kept} is deleted in its time.\n", "")
+    assert json.loads(gofer(capsys, "purge", "--older-than", "0", "--json")[1]) == {"deleted": 1, "forgotten": 0}
+
+
+def test_a_payload_that_starts_nothing_says_why(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    event = tmp_path / "bot.json"
+    event.write_text(json.dumps({"type": "event_callback", "event": {"type": "app_mention", "bot_id": "B1"}}))
+    code, _, err = gofer(capsys, "run", "answer-here", "--event", str(event))
+    assert (code, err) == (2, "gofer: This payload starts nothing: a bot wrote it.\n")
+
+
+def test_a_run_that_has_ended_is_not_cancelled(capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_json(capsys)["run"]
+    code, _, err = gofer(capsys, "cancel", run[:8])
+    assert (code, err) == (1, f"Run {run} has ended; there is nothing to cancel.\n")
+    assert gofer(capsys, "cancel", "0000")[0] == 2
+
+
+def test_a_sweep_needs_a_slack_to_answer_in(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = gofer(capsys, "sweep")
+    assert (code, err) == (2, "gofer: Set SLACK_BOT_TOKEN; without a Slack nobody can be answered.\n")
+
+
+def test_a_sweep_names_no_private_run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs without a journal are over as soon as anybody looks; those that are parked for years wait."""
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-nobody")
+
+    async def leave() -> None:
+        (tmp_path / "state").mkdir(exist_ok=True)
+        installation_key(tmp_path / "state")
+        with open_state(tmp_path / "state", SystemClock()) as state:
+            for run, private, wakes_at in (
+                ("open1", False, 0),
+                ("secret1", True, 0),
+                ("open2", False, 10**13),
+                ("secret2", True, 10**13),
+                ("secret3", True, 10**13),
+            ):
+                status: HeadStatus = "parked" if wakes_at else "queued"
+                head = Head(run, "answer-here", run, 1, status, private, wakes_at=wakes_at)
+                await state.store.create_head(head)
+
+    asyncio.run(leave())
+    code, out, err = gofer(capsys, "sweep", "--seconds", "1", "--json")
+    assert code == 1
+    assert json.loads(out) == {"ended": ["open1"], "waiting": ["open2"], "private": {"ended": 1, "waiting": 2}}
+    assert "secret" not in out
+    code, out, err = gofer(capsys, "sweep", "--seconds", "1")
+    assert (code, out) == (1, "")
+    assert "0 runs ended, 3 wait." in err
+
+
+def test_a_doorbell_that_was_given_up_is_shown_beside_the_runs(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run = run_json(capsys)["run"]
+
+    async def give_up() -> None:
+        with open_state(tmp_path / "state", SystemClock()) as state:
+            head = await state.store.head(run)
+            assert head is not None
+            await state.store.put_head(head.now("needs_attention", 1, private=False))
+            await state.queue.ring(run)
+            await state.queue.ring("nobody's")
+            for bell in await state.queue.receive(10, 60, 0):
+                await state.queue.bury(bell, "KeyError")
+
+    asyncio.run(give_up())
+    code, out, err = gofer(capsys, "runs")
+    assert code == 0
+    assert f"the doorbell of run {run}; KeyError." in err
+    assert "the doorbell of a run that is not listed; KeyError." in err
+    assert "doorbell" not in out

@@ -1,0 +1,133 @@
+"""A run that can go on only later is put off: when it goes on, and what happens meanwhile."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine_room import says
+from gofer.deliver import WAITS
+from gofer.errors import TemporaryError
+from gofer.journal import inbox
+from gofer.journal.entries import MessageReceived, RunConcluded, ToolCall
+from gofer.journal.log import Pen, open_journal
+from gofer.models.model import Answer
+from gofer.sweeper import Sweeper
+from gofer.tools.slack.write import PostMessage
+from gofer.tools.tool import Call, ToolResult
+from office import Office, office
+from stand_ins import NOON
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_call_in_doubt_parks_the_run_until_it_is_quiet_outside() -> None:
+    """A paused predecessor may still be sending: 60 seconds, a second bell in between changes nothing."""
+    made = office(says("unused"))
+
+    async def look(call: Call, arguments: PostMessage) -> ToolResult | None:
+        made.posted.append("looked")
+        return ToolResult("Posted", "posted")
+
+    post = made.worker.services.tools["slack_post_message"]
+    tools = {**made.worker.services.tools, "slack_post_message": replace(post, effect="lookup", look=look, settle=5.0)}
+    made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
+    await made.accept("run1")
+    journal, _ = await open_journal("run1", made.store, made.blobs, Pen("crashed", made.worker.services.outside))
+    for entry in (await made.started(), RunConcluded("done", "", "Hello.")):
+        journal.add(entry)
+    journal.add(ToolCall("answer/1", "slack_post_message", "lookup"))
+    await journal.commit()
+    await made.hear()
+    assert (await made.status("run1"), made.posted) == ("parked", [])
+    made.clock.advance(30)
+    await made.queue.ring("run1")
+    await made.hear()
+    assert (await made.status("run1"), made.posted) == ("parked", [])
+    made.clock.advance(31)
+    while await made.hear():
+        pass
+    assert (await made.status("run1"), made.posted) == ("done", ["looked"])
+
+
+BUSY = TemporaryError("The provider is busy", retry_after=600)
+
+
+async def parked(*later: Answer | Exception) -> Office:
+    """A run that was put off for ten minutes because its model is not there."""
+    made = office(BUSY, *later)
+    await made.accept("run1")
+    await made.hear()
+    return made
+
+
+async def test_a_run_whose_model_is_not_there_is_parked_and_answers_when_it_is_back() -> None:
+    made = await parked(says("Hello."))
+    head = await made.store.head("run1")
+    assert head is not None
+    assert (head.status, head.reason, head.wakes_at) == ("parked", "The provider is busy", int((NOON + 600) * 1000))
+    assert made.posted == [WAITS]
+    made.clock.advance(599)
+    assert await made.hear() == 0
+    made.clock.advance(1)
+    assert await made.hear() == 1
+    assert (made.posted, await made.status("run1")) == (["Hello."], "done")
+
+
+async def test_a_parked_run_does_not_keep_its_conversation_from_others() -> None:
+    made = await parked(says("second"), says("first"))
+    await made.accept("run2", 2)
+    await made.hear()
+    assert made.posted == [WAITS, "second"]
+    made.clock.advance(600)
+    await made.hear()
+    assert made.posted == ["first", "second"]
+
+
+async def test_a_bell_that_comes_too_early_writes_nothing_and_asks_nobody() -> None:
+    made = await parked(says("Hello."))
+    frames = list(await made.store.frames("run1"))
+    made.clock.advance(300)
+    for _ in range(3):
+        await made.queue.ring("run1")
+        assert await made.hear() == 1
+    assert list(await made.store.frames("run1")) == frames
+    assert len(made.model.requests) == 1
+    head = await made.store.head("run1")
+    assert head is not None
+    assert (head.status, head.wakes_at) == ("parked", int((NOON + 600) * 1000))
+    made.clock.advance(300)
+    while await made.hear():
+        pass
+    assert made.posted == ["Hello."]
+
+
+async def test_somebody_who_has_something_to_say_wakes_a_parked_run() -> None:
+    made = await parked(says("Hello."))
+    await inbox.put(made.store, "run1", "a", MessageReceived("never mind the rest"))
+    await made.queue.ring("run1")
+    await made.hear()
+    assert made.posted == ["Hello."]
+    assert b"never mind the rest" in made.model.requests[-1]
+
+
+async def test_a_run_that_is_parked_until_later_is_not_swept_before() -> None:
+    made = await parked(says("Hello."))
+    made.queue.lose()
+    sweeper = Sweeper(made.store, made.queue, made.clock)
+    made.clock.advance(599)
+    assert await sweeper.sweep(180) == 0
+    made.clock.advance(182)
+    assert await sweeper.sweep(180) == 1
+    await made.hear()
+    assert made.posted == ["Hello."]
+
+
+async def test_a_model_that_does_not_come_back_is_an_honest_answer() -> None:
+    made = await parked(*[BUSY] * 9)
+    for _ in range(3):
+        made.clock.advance(600)
+        await made.hear()
+    assert made.posted == [
+        "I could not finish this: the model's provider did not answer for 30 minutes: The provider is busy"
+    ]
+    assert await made.status("run1") == "failed"
