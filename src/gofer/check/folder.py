@@ -7,11 +7,12 @@ from pathlib import Path
 from gofer.check.models import check_models
 from gofer.check.prompts import check_prompts
 from gofer.check.schemas import check_schemas
+from gofer.check.skills import check_skills
 from gofer.check.tools import check_tools
 from gofer.check.triggers import check_triggers
 from gofer.models.prices import Prices
 from gofer.workflows.form import fill
-from gofer.workflows.load import DEFAULTS, workflow_files
+from gofer.workflows.load import DEFAULTS, SKILLS, workflow_files
 from gofer.workflows.mistake import START, Mistake, in_order
 from gofer.workflows.schema import Defaults, Workflow
 from gofer.workflows.source import Source, read_source
@@ -30,6 +31,7 @@ def check_folder(folder: Path, tools: Collection[str], prices: Prices) -> list[M
     for source in workflows:
         mistakes += fill(source, Workflow)[1]
         mistakes += check_tools(source, tools)
+        mistakes += check_skills(folder.parent / SKILLS, source)
     mistakes += check_triggers(workflows)
     mistakes += check_models(workflows, defaults, prices)
     mistakes += check_prompts(folder, workflows, defaults, tools)

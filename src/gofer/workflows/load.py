@@ -12,11 +12,14 @@ from gofer.workflows.output import instructions
 from gofer.workflows.output_file import read_output
 from gofer.workflows.output_schema import Schema
 from gofer.workflows.schema import Allowance, Defaults, Workflow
+from gofer.workflows.skill import read_skill
 from gofer.workflows.source import read_source
 from gofer.workflows.text import read_text
 from gofer.workflows.when import Where
 
 DEFAULTS = "defaults.yaml"
+SKILLS = "skills"
+"""The folder of skills, beside the folder of workflows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,8 @@ def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str) -> 
     workflow = workflow.model_copy(update={"limits": limits, "limits_per_workflow": both})
     output = cast(Schema | None, workflow.output)
     prompt = path.parent / prompt_name(path, workflow.prompt)
-    parts = [preamble, _text(prompt, "prompt"), instructions(output) if output is not None else ""]
+    skills = [_skill(path, name) for name in workflow.skills.required]
+    parts = [preamble, _text(prompt, "prompt"), *skills, instructions(output) if output is not None else ""]
     return Loaded(
         name=path.stem,
         workflow=workflow,
@@ -105,6 +109,12 @@ def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str) -> 
         models=defaults.models.get(workflow.model.name, (workflow.model.name,)),
         limits_per_person=defaults.limits_per_person,
     )
+
+
+def _skill(path: Path, name: str) -> str:
+    """A required skill as it stands in the system prompt."""
+    skill = read_skill(path.parent.parent / SKILLS, name)
+    return f"# Skill: {skill.name}\n\n{skill.body}"
 
 
 def _text(path: Path, what: str) -> str:

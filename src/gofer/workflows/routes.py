@@ -30,8 +30,9 @@ class Routes:
         A condition on a fact that the event does not carry passes here and is decided by admission. The cost does not
         grow with the number of workflows, but with the number of those that share the event's kind and first fact.
         """
-        near = self.by_kind.get(event.kind, _NONE).near(event.facts)
-        return sorted({route.workflow for route in near if passes(route.where, event.facts)})
+        facts = known(event)
+        near = self.by_kind.get(event.kind, _NONE).near(facts)
+        return sorted({route.workflow for route in near if passes(route.where, facts)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,11 @@ class _Ways:
 
 
 _NONE = _Ways("", {}, ())
+
+
+def known(event: Event) -> Mapping[str, object]:
+    """The facts of an event, with what it says among them."""
+    return {**event.facts, "says": event.text}
 
 
 def passes(where: Where, facts: Mapping[str, object], *, whole: bool = False) -> bool:

@@ -6,7 +6,7 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from gofer.workflows.output_schema import Flaw, flaws
-from gofer.workflows.parts import Names, Number, Strict, Whole
+from gofer.workflows.parts import Name, Names, Number, Strict, Whole
 from gofer.workflows.when import When
 
 Reply = Literal["thread", "channel", "none"]
@@ -50,6 +50,13 @@ class ModelChoice(Strict):
     """Tokens of one answer at most."""
 
 
+class Skills(Strict):
+    """Skills of the folder `skills/` that its runs know."""
+
+    required: tuple[Name, ...] = ()
+    """Skills whose text stands in the prompt from the beginning."""
+
+
 class Workflow(Strict):
     """One workflow file."""
 
@@ -67,6 +74,8 @@ class Workflow(Strict):
     """Which model, by role or by name."""
     tools: tuple[str, ...] = ()
     """The only tools its runs may call, by the name the model sees."""
+    skills: Skills = Skills()
+    """What its runs know beyond their prompt."""
     reply: Reply = "thread"
     """Where the answer goes."""
     output: object = None

@@ -82,6 +82,8 @@ class SlackMessage(InChannels):
     """Only with a mention, or only without; left out, either way."""
     replies: bool = False
     """Whether replies in threads start it too, not only messages of the channel itself."""
+    says: Names | None = None
+    """What the message says, such as `*is down*`."""
 
     def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
         """See Conditions.compiled."""
@@ -128,6 +130,13 @@ class JiraConditions(Conditions):
     """Names of issue types."""
     label: Names | None = None
     """Labels of which the issue has one."""
+
+
+class JiraCommented(JiraConditions):
+    """Somebody comments on an issue in Jira."""
+
+    says: Names | None = None
+    """What the comment says, such as `*@gofer*`."""
 
 
 class JiraUpdated(JiraConditions):
@@ -206,6 +215,13 @@ class GithubPullRequest(GithubConditions):
     """Branches that it is to be merged into."""
 
 
+class GithubComment(GithubConditions):
+    """Somebody comments on an issue or a pull request."""
+
+    says: Names | None = None
+    """What the comment says, such as `*@gofer*`."""
+
+
 class GithubPush(Conditions):
     """Somebody pushes to a branch."""
 
@@ -230,7 +246,7 @@ class Trigger(Strict):
     slack_member_joined: SlackMemberJoined | None = Field(default=None, alias="slack.member_joined")
     jira_issue_created: JiraConditions | None = Field(default=None, alias="jira.issue_created")
     jira_issue_updated: JiraUpdated | None = Field(default=None, alias="jira.issue_updated")
-    jira_commented: JiraConditions | None = Field(default=None, alias="jira.commented")
+    jira_commented: JiraCommented | None = Field(default=None, alias="jira.commented")
     jira_attachment_added: JiraConditions | None = Field(default=None, alias="jira.attachment_added")
     notion_page_created: InDatabase | None = Field(default=None, alias="notion.page_created")
     notion_properties_updated: InDatabase | None = Field(default=None, alias="notion.properties_updated")
@@ -239,7 +255,7 @@ class Trigger(Strict):
     notion_status: NotionStatus | None = Field(default=None, alias="notion.status")
     github_pull_request: GithubPullRequest | None = Field(default=None, alias="github.pull_request")
     github_issue: GithubConditions | None = Field(default=None, alias="github.issue")
-    github_comment: GithubConditions | None = Field(default=None, alias="github.comment")
+    github_comment: GithubComment | None = Field(default=None, alias="github.comment")
     github_review: GithubConditions | None = Field(default=None, alias="github.review")
     github_push: GithubPush | None = Field(default=None, alias="github.push")
 
