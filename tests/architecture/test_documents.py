@@ -11,9 +11,13 @@ from pydantic import BaseModel
 from gofer.cli.main import COMMANDS, main
 from gofer.journal.entries import KINDS
 from gofer.secret import Secret
+from gofer.tools.github import refusals as github_refusals
+from gofer.tools.github.api import GitHubApi
+from gofer.tools.github.tools import github_tools
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.refusals import REFUSALS
 from gofer.tools.slack.tools import slack_tools
+from gofer.triggers import github
 from gofer.workflows.mistake import RULES, Rule
 from gofer.workflows.schema import Allowance, Defaults, Limits, ModelChoice, Workflow
 
@@ -60,7 +64,10 @@ def test_limits_are_documented_with_their_defaults() -> None:
 
 def test_every_tool_is_listed_with_its_effect() -> None:
     text = (ROOT / "docs/workflow-file.md").read_text()
-    tools = slack_tools(SlackApi("http://127.0.0.1/", Secret("x")))
+    tools = [
+        *slack_tools(SlackApi("http://127.0.0.1/", Secret("x"))),
+        *github_tools(GitHubApi("http://127.0.0.1", Secret("x"))),
+    ]
     assert first_column("docs/workflow-file.md", "## Tools") == {tool.name for tool in tools}
     assert all(f"| `{tool.name}` | {tool.effect} |" in text for tool in tools)
 
@@ -70,6 +77,15 @@ def test_every_refusal_of_slack_is_listed_with_its_rule_and_sentence() -> None:
     assert first_column("docs/slack.md", "## When Slack refuses") == set(REFUSALS)
     for code, refusal in REFUSALS.items():
         assert f"| `{code}` | {refusal.rule} | {refusal.sentence} |" in text
+
+
+def test_every_refusal_and_event_of_github_is_listed() -> None:
+    text = (ROOT / "docs/github.md").read_text()
+    assert first_column("docs/github.md", "## When GitHub refuses") == set(github_refusals.REFUSALS)
+    for code, refusal in github_refusals.REFUSALS.items():
+        assert f"| `{code}` | {refusal.rule} | {refusal.sentence} |" in text
+    assert first_column("docs/github.md", "## Events") == set(github.KINDS)
+    assert all(f"| `{name}` | `{kind}` |" in text for name, kind in github.KINDS.items())
 
 
 def test_every_rule_of_the_check_is_explained_and_nothing_else() -> None:
