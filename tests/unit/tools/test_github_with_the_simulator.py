@@ -1,15 +1,11 @@
 """Tools against the simulated GitHub: what a model reads, what is written once, refusals told to whoever can act."""
 
-import asyncio
 import logging
 from dataclasses import replace
 
 import pytest
 
-from engine_room import PROVENANCE
 from gofer.errors import TemporaryError, ToolError
-from gofer.events import Actor
-from gofer.outside import HttpRequest, HttpResponse
 from gofer.secret import Secret
 from gofer.simulators.faults import Fault
 from gofer.simulators.github import GitHubSimulator
@@ -26,7 +22,7 @@ from gofer.triggers.door import Ignored, RawRequest
 from gofer.triggers.github import GitHubDoor
 from simulated_github import API as URL
 from simulated_github import PLACE, SECRET, TOKEN, play
-from stand_ins import NOON, SetClock
+from stand_ins import NOON
 
 API = GitHubApi(URL, Secret(TOKEN))
 LINKS = "[answer-here prompt](http://localhost/prompts/answer-here) · [run run1](http://localhost/runs/run1)"
@@ -173,10 +169,35 @@ def test_files_folders_and_what_is_no_text() -> None:
             "    vendor (file)",
         ]
         github.people.push("acme/app", "sam", "Large", {"large.txt": "x" * 1_000_001})
-        github.issue("acme/app", 7)
         for path, words in [("large.txt", "1 MB"), ("none", "no access"), ("../x", "from the top")]:
             with pytest.raises(ToolError, match=words):
                 await read_file(API, call, ReadFile(path=path))
+
+    play(story)
+
+
+def test_a_file_that_is_no_text_is_not_guessed() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        repository = github._hub.repository("acme/app")
+        github._hub.commit(repository, "main", "sam", "Logo", {"logo.png": b"\x89PNG\xff"}, NOON)
+        with pytest.raises(ToolError, match="no text"):
+            await read_file(API, call, ReadFile(path="logo.png"))
+
+    play(story)
+
+
+def test_of_a_long_discussion_the_newest_is_read() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        issue = github.issue("acme/app", 8)
+        for number in range(1_100):
+            github.people.comment(issue, "ada", f"Comment {number} " + "x" * 12_000 * (number == 1_098))
+        found = await get_issue(API, call, GetIssue(number=8))
+        assert found.details["comments"] == 1_101
+        assert "Comment 1099" in found.text
+        assert "characters are left out.]" in found.text
+        left = int(found.text.partition(" older")[0].rpartition("(")[2])
+        assert left + found.text.count("\n- ada at ") == 1_101
+        assert len(found.text) < 40_000
 
     play(story)
 
@@ -304,7 +325,7 @@ def test_what_gofer_writes_starts_nothing() -> None:
             verdict = door.translate(RawRequest("POST", "/github/webhook", headers, delivery.body))
             assert isinstance(verdict, Ignored)
             assert verdict.reason == "Gofer wrote it"
-        assert [delivery.event for delivery in github.deliveries] == ["issue_comment", "issues"]
+        assert [delivery.event for delivery in github.deliveries] == ["issue_comment", "issues", "issues"]
 
     async def subscribed(github: GitHubSimulator, call: Call) -> None:
         github.subscribe("http://127.0.0.1:1/github/webhook")
@@ -350,72 +371,3 @@ def test_without_a_token_nothing_is_sent() -> None:
         assert call.http.sent == []
 
     play(story)
-
-
-class Scripted:
-    """A GitHub that answers what it is told to, in order, and then that all is well."""
-
-    def __init__(self, *answers: HttpResponse) -> None:
-        self.answers = list(answers)
-        self.urls: list[str] = []
-
-    async def send(self, request: HttpRequest) -> HttpResponse:
-        self.urls.append(request.url)
-        return self.answers.pop(0) if self.answers else HttpResponse(201, {}, b'{"id":5,"html_url":"u"}')
-
-
-def limited(status: int = 403, body: bytes = b"{}", **headers: str) -> HttpResponse:
-    return HttpResponse(status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
-
-
-def commented(http: Scripted) -> tuple[str, list[float]]:
-    """What the model was told, and for how long GitHub was waited for."""
-    waited: list[float] = []
-
-    async def pause(seconds: float) -> None:
-        waited.append(seconds)
-
-    call = Call("k", Actor("U1"), PLACE, False, PROVENANCE, http, SetClock())
-    api = GitHubApi(URL, Secret(TOKEN), pause)
-    try:
-        return asyncio.run(add_comment(api, call, AddComment(text="x"))).text, waited
-    except (ToolError, TemporaryError) as error:
-        return str(error), waited
-
-
-@pytest.mark.parametrize(
-    ("answers", "waits", "words"),
-    [
-        ([limited(retry_after="2")], [2], "Commented"),
-        ([limited(429, retry_after="0")] * 3, [1, 1, 1], "Commented"),
-        ([limited(x_ratelimit_remaining="0", x_ratelimit_reset=f"{NOON + 5:.0f}")], [5], "Commented"),
-        ([limited(retry_after="9")] * 3, [9], "Wait 9 seconds"),
-        ([limited(retry_after="soon")], [], "Wait a few minutes"),
-        ([limited(x_ratelimit_remaining="0", x_ratelimit_reset=f"{NOON + 900:.0f}")], [], "Wait 900 seconds"),
-        ([limited(body=b'{"message":"You have exceeded a secondary rate limit"}')], [], "Wait a few minutes"),
-        ([limited(body=b'{"message":"Repository was archived"}')], [], "GitHub says: Repository was archived"),
-        (
-            [limited(body=b'{"message":"Resource not accessible by x"}', x_accepted_github_permissions="issues=write")],
-            [],
-            "GitHub asks for issues=write.",
-        ),
-        ([limited(422, b'{"message":"Bad","errors":[{"field":"f","code":"c"},"e",5]}')], [], "GitHub says: Bad f c e"),
-        ([limited(201, b"<html>")], [], "did not answer in JSON"),
-        ([limited(201, b"[]")], [], "did not say what it wrote"),
-    ],
-)
-def test_limits_are_waited_for_and_refusals_told(answers: list[HttpResponse], waits: list[float], words: str) -> None:
-    text, waited = commented(Scripted(*answers))
-    assert words in text
-    assert waited == waits
-
-
-def test_a_renamed_repository_is_followed_and_the_token_goes_nowhere_else() -> None:
-    http = Scripted(limited(307, location=f"{URL}/repositories/5/issues/7/comments"))
-    assert commented(http)[0].startswith("Commented")
-    assert http.urls[1] == f"{URL}/repositories/5/issues/7/comments"
-    for location in ("https://evil.example/", f"{URL}.evil.example/", ""):
-        elsewhere = Scripted(limited(307, location=location))
-        assert "not its own" in commented(elsewhere)[0]
-        assert len(elsewhere.urls) == 1
-    assert "from one address to the next" in commented(Scripted(*[limited(301, location=f"{URL}/x")] * 9))[0]

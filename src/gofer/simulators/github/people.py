@@ -51,14 +51,14 @@ class People:
         issue.labels = list(labels)
         pull = Pull(hub.new_id(), base or where.default_branch, head, draft)
         hub.make_pull(issue, pull, _bytes(changes))
-        self._about_pull("opened", issue, user)
+        self._opened(issue, user)
         return issue
 
     def open_issue(self, repository: str, user: str, title: str, body: str = "", labels: Sequence[str] = ()) -> Issue:
         """Somebody opens an issue."""
         issue = self._hub.open_issue(self._hub.repository(repository), self._hub.user(user).login, title, body)
         issue.labels = list(labels)
-        self._about("issues", "opened", issue, user)
+        self._opened(issue, user)
         return issue
 
     def merge(self, issue: Issue, user: str) -> None:
@@ -169,6 +169,11 @@ class People:
             "sender": user_shape(person),
         }
         self._deliveries.announce("push", payload)
+
+    def _opened(self, issue: Issue, user: str) -> None:
+        self._about_either("opened", issue, user)
+        for name in issue.labels:
+            self._about_either("labeled", issue, user, label=label_shape(name))
 
     def _about_either(self, action: str, issue: Issue, user: str, **more: object) -> None:
         if issue.pull:

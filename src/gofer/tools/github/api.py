@@ -58,6 +58,13 @@ class GitHubApi:
         """The JSON under a path. Raises GitHubRefusal, TemporaryError."""
         return _json(await self._send(call, "GET", self._url(path, query)))
 
+    async def read_object(self, call: Call, path: str) -> Mapping[str, object]:
+        """The JSON object under a path. Raises GitHubRefusal, TemporaryError."""
+        found = as_object(await self.read(call, path))
+        if not found:
+            raise TemporaryError("GitHub did not answer with what was asked for.")
+        return found
+
     async def read_list(self, call: Call, path: str, /, **query: str | int) -> AsyncIterator[Mapping[str, object]]:
         """Everything in a list, page after page; that it ends means that there is no more of it.
 

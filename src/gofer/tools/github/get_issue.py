@@ -1,10 +1,13 @@
 """How does an issue look to a model: its state, its text, what was said about it?"""
 
-from gofer.canonical import as_object, as_text
-from gofer.tools.github.api import GitHubApi
+from gofer.canonical import as_text
+from gofer.tools.github.api import PER_PAGE, GitHubApi
 from gofer.tools.github.named import Numbered, target_of
-from gofer.tools.github.shown import Fields, indented, login, names, one_line, statements
+from gofer.tools.github.shown import Fields, indented, login, names, number, one_line, statements
 from gofer.tools.tool import Call, ToolResult
+
+PAGES_SHOWN = 3
+"""Pages of comments that are read at most, the newest."""
 
 
 class GetIssue(Numbered):
@@ -14,8 +17,11 @@ class GetIssue(Numbered):
 async def get_issue(api: GitHubApi, call: Call, arguments: GetIssue) -> ToolResult:
     """An issue with its comments as text; details: state, title, url, author, labels, comments, private and facts."""
     target = target_of(api, call, arguments)
-    issue = as_object(await api.read(call, target.path("issues")))
-    comments = [one async for one in api.read_list(call, target.path("issues", "/comments"))]
+    issue = await api.read_object(call, target.path("issues"))
+    count = number(issue, "comments")
+    first = max(1, -(-count // PER_PAGE) - PAGES_SHOWN + 1)
+    comments = [one async for one in api.read_list(call, target.path("issues", "/comments"), page=first)]
+    said = statements(comments, "created_at", older=(first - 1) * PER_PAGE)
     title, url = one_line(as_text(issue.get("title"))), one_line(as_text(issue.get("html_url")), 500)
     kind = "Pull request" if issue.get("pull_request") else "Issue"
     lines = [
@@ -28,7 +34,7 @@ async def get_issue(api: GitHubApi, call: Call, arguments: GetIssue) -> ToolResu
         f"Created {one_line(as_text(issue.get('created_at')))}, changed {one_line(as_text(issue.get('updated_at')))}",
         "Description:",
         *indented(as_text(issue.get("body"))),
-        *(["Comments, oldest first:", *statements(comments, "created_at")] if comments else ["No comments."]),
+        *(["Comments, oldest first:", *said] if said else ["No comments."]),
     ]
     details = {
         "repository": target.repository,
@@ -37,7 +43,7 @@ async def get_issue(api: GitHubApi, call: Call, arguments: GetIssue) -> ToolResu
         "state": as_text(issue.get("state")),
         "url": url,
         "author": login(issue.get("user")),
-        "comments": len(comments),
+        "comments": count,
         "private": False,
         "facts": {
             "repository": target.repository,

@@ -1,15 +1,10 @@
 """How does a pull request look to a model: its state, what it changes, who is asked to look at it?"""
 
-from collections.abc import Mapping
-
 from gofer.canonical import as_list, as_object, as_text
-from gofer.tools.github.api import GitHubApi
+from gofer.tools.github.api import PER_PAGE, GitHubApi
 from gofer.tools.github.named import Numbered, target_of
-from gofer.tools.github.shown import Fields, indented, login, names, one_line, statements
+from gofer.tools.github.shown import Fields, indented, login, names, number, one_line, statements
 from gofer.tools.tool import Call, ToolResult
-
-FILES = 100
-"""Changed files shown at most."""
 
 
 class GetPullRequest(Numbered):
@@ -19,10 +14,9 @@ class GetPullRequest(Numbered):
 async def get_pull_request(api: GitHubApi, call: Call, arguments: GetPullRequest) -> ToolResult:
     """A pull request as text; details: state, merged, draft, url, author, files, reviewers, private and facts."""
     target = target_of(api, call, arguments)
-    pull = as_object(await api.read(call, target.path("pulls")))
-    listed = as_list(await api.read(call, target.path("pulls", "/files"), per_page=100))
-    files = [as_object(file) for file in listed]
-    reviews = [one async for one in api.read_list(call, target.path("pulls", "/reviews"))]
+    pull = await api.read_object(call, target.path("pulls"))
+    files = await _first(api, call, target.path("pulls", "/files"))
+    reviews = await _first(api, call, target.path("pulls", "/reviews"))
     details = _details(pull, files) | {"repository": target.repository, "number": target.number}
     details["facts"] = pull_facts(target.repository, pull)
     lines = [
@@ -37,9 +31,20 @@ async def get_pull_request(api: GitHubApi, call: Call, arguments: GetPullRequest
         "Description:",
         *indented(as_text(pull.get("body"))),
         *_files(pull, files),
-        *(["Reviews, oldest first:", *statements(reviews, "submitted_at")] if reviews else ["No reviews."]),
+        *_said(reviews),
     ]
     return ToolResult("\n".join(lines), f"read {target}", details)
+
+
+async def _first(api: GitHubApi, call: Call, path: str) -> list[Fields]:
+    return [as_object(item) for item in as_list(await api.read(call, path, per_page=PER_PAGE))]
+
+
+def _said(reviews: list[Fields]) -> list[str]:
+    if not reviews:
+        return ["No reviews."]
+    some = f"The first {PER_PAGE} reviews" if len(reviews) == PER_PAGE else "Reviews"
+    return [f"{some}, oldest first:", *statements(reviews, "submitted_at")]
 
 
 def merged(pull: Fields) -> bool:
@@ -94,17 +99,12 @@ def _branch(pull: Fields, end: str) -> str:
 
 
 def _files(pull: Fields, files: list[Fields]) -> list[str]:
-    count = _number(pull, "changed_files") or len(files)
-    lines = [f"Changed files: {count} (+{_number(pull, 'additions')} -{_number(pull, 'deletions')})"]
-    lines += [f"    {one_line(as_text(file.get('filename')), 500)} ({_counts(file)})" for file in files[:FILES]]
-    left = count - min(len(files), FILES)
+    count = number(pull, "changed_files") or len(files)
+    lines = [f"Changed files: {count} (+{number(pull, 'additions')} -{number(pull, 'deletions')})"]
+    lines += [f"    {one_line(as_text(file.get('filename')), 500)} ({_counts(file)})" for file in files]
+    left = count - len(files)
     return [*lines, f"({left} more files are left out here.)"] if left > 0 else lines
 
 
 def _counts(file: Fields) -> str:
-    return f"{one_line(as_text(file.get('status')))}, +{_number(file, 'additions')} -{_number(file, 'deletions')}"
-
-
-def _number(fields: Mapping[str, object], key: str) -> int:
-    value = fields.get(key)
-    return value if isinstance(value, int) else 0
+    return f"{one_line(as_text(file.get('status')))}, +{number(file, 'additions')} -{number(file, 'deletions')}"

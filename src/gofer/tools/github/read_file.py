@@ -26,7 +26,7 @@ async def read_file(api: GitHubApi, call: Call, arguments: ReadFile) -> ToolResu
     repository, path = repository_of(call, arguments), path_of(arguments.path)
     ref = {"ref": arguments.ref} if arguments.ref else {}
     found = await api.read(call, f"/repos/{repository}/contents/{quote(path)}", **ref)
-    where = f"{repository}/{path}{f' at {one_line(arguments.ref)}' if arguments.ref else ''}"
+    where = f"{repository}/{one_line(path, 500)}{f' at {one_line(arguments.ref)}' if arguments.ref else ''}"
     if isinstance(found, list):
         return _listed(repository, path, where, as_list(found))  # pyright: ignore[reportUnknownArgumentType]
     file = as_object(found)

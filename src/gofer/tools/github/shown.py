@@ -40,11 +40,20 @@ def names(items: object, key: str) -> list[str]:
     return [name for name in found if name]
 
 
-def statements(said: Sequence[Fields], when: str) -> list[str]:
-    """Comments or reviews, oldest first, each below a header line; `when` is the field of its time."""
+def number(fields: Fields, key: str) -> int:
+    """A count; 0 where there is none."""
+    value = fields.get(key)
+    return value if isinstance(value, int) else 0
+
+
+def statements(said: Sequence[Fields], when: str, older: int = 0) -> list[str]:
+    """Comments or reviews, oldest first, each below a header line.
+
+    `when` is the field of its time; `older` is how many there are before them.
+    """
     lines: list[str] = []
     kept = _newest(said)
-    if left := len(said) - len(kept):
+    if left := older + len(said) - len(kept):
         lines.append(f"({left} older ones are left out here.)")
     for one in kept:
         state = as_text(one.get("state")).lower().replace("_", " ")

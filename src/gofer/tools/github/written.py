@@ -17,7 +17,7 @@ CLOCKS_APART = 300.0
 """Seconds GitHub's clock may be behind ours."""
 _MARKER = re.compile(r"^[ \t>]*<!-- gofer:.*?(?:-->|$)\n?", re.MULTILINE)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_MENTION = re.compile(r"(?<![A-Za-z0-9_])(@|&commat;|&#0*64;|&#[xX]0*40;)(?=[A-Za-z0-9])")
+_MENTION = re.compile(r"(?<![A-Za-z0-9])(@|&commat;|&#0*64;|&#[xX]0*40;)(?=[A-Za-z0-9&])")
 
 
 def marker(call: Call) -> str:
