@@ -17,12 +17,13 @@ from starlette.routing import Route
 
 from gofer.errors import ConfigError
 from gofer.simulators.faults import Fault
-from gofer.simulators.github import GitHubSimulator
+from gofer.simulators.github import GitHubRefusal, GitHubSimulator
 from simulated_github import API, SECRET, TOKEN, WORLD
 from stand_ins import SetClock
 
 HEADERS = {"Authorization": f"Bearer {TOKEN}", "X-GitHub-Api-Version": "2022-11-28"}
 REPO = "/repos/acme/app"
+ISSUE = {"title": "t", "author": "x", "number": 3}
 
 
 class Receiver:
@@ -158,6 +159,55 @@ def test_files_and_who_changed_them() -> None:
     play(story)
 
 
+def test_the_rest_of_the_resources() -> None:
+    async def story(room: Room) -> None:
+        assert (await room.get("/user")).json()["type"] == "Bot"
+        assert (await room.get("/users/ADA")).json()["name"] == "Ada"
+        assert (await room.get("/users/eve")).status_code == 404
+        assert (await room.get(REPO)).json()["default_branch"] == "main"
+        assert (await room.get(f"{REPO}/pulls/8")).status_code == 404
+        numbers = [one["number"] for one in (await room.get(f"{REPO}/issues?sort=updated&direction=asc")).json()]
+        assert numbers == [7, 8]
+        assert (await room.get(f"{REPO}/issues?state=closed")).json() == []
+        assert (await room.get(f"{REPO}/issues?state=shut")).status_code == 422
+        asked = (await room.get(f"{REPO}/pulls/7/requested_reviewers")).json()
+        assert [user["login"] for user in asked["users"]] == ["sam"]
+        first = (await room.get(f"{REPO}/commits")).json()[-1]["sha"]
+        old = (await room.get(f"{REPO}/contents/README.md?ref={first[:10]}")).json()
+        assert base64.b64decode(old["content"]) == b"# App\n"
+        assert (await room.get(f"{REPO}/commits?sha=nowhere")).status_code == 404
+        broken = await room.http.post(f"{API}{REPO}/issues", headers=HEADERS, content=b"{")
+        assert (broken.status_code, broken.json()["message"]) == (400, "Problems parsing JSON")
+        with pytest.raises(GitHubRefusal):
+            room.github.people.merge(room.github.issue("acme/app", 8), "sam")
+
+    play(story)
+
+
+def test_a_removed_file_is_gone_after_the_merge() -> None:
+    async def story(room: Room) -> None:
+        people = room.github.people
+        pull = people.open_pull("acme/app", "sam", "Less", {"src/pay.py": None}, head="less")
+        (file,) = (await room.get(f"{REPO}/pulls/9/files")).json()
+        assert (file["status"], file["additions"], file["deletions"]) == ("removed", 0, 2)
+        people.merge(pull, "ada")
+        assert "src/pay.py" not in room.github.state()["repositories"]["acme/app"]["files"]
+
+    play(story)
+
+
+def test_any_payload_can_be_delivered_once_somebody_listens() -> None:
+    async def story(room: Room) -> None:
+        with pytest.raises(ValueError, match="subscribe"):
+            await room.github.deliver("star", {"action": "created"})
+        room.github.subscribe("http://gofer/github/webhook")
+        await room.github.settled()
+        assert await room.github.deliver("star", {"action": "created"}) == 200
+        assert room.receiver.told() == [("ping", None), ("star", "created")]
+
+    play(story)
+
+
 def test_a_merge_is_told_signed_and_once() -> None:
     async def story(room: Room) -> None:
         room.github.subscribe("http://gofer/github/webhook")
@@ -261,6 +311,10 @@ def test_faults_hit_the_requests_they_are_meant_for() -> None:
         ({"repositories": [{"full_name": "acme"}]}, "github.repositories.0.full_name"),
         ({"repositories": [{"full_name": "a/b"}] * 2}, "twice"),
         ({"repositories": [{"full_name": "a/b", "issues": [{"title": "t", "author": "eve"}]}]}, "'eve'"),
+        (
+            {"users": [{"login": "x"}], "repositories": [{"full_name": "a/b", "issues": [ISSUE, ISSUE]}]},
+            "number 3 twice",
+        ),
     ],
 )
 def test_a_mistake_in_a_world_is_named(world: dict[str, object], place: str) -> None:

@@ -79,6 +79,7 @@ def commented(http: Scripted) -> tuple[str, list[float]]:
             "GitHub asks for issues=write.",
         ),
         ([limited(422, b'{"message":"Bad","errors":[{"field":"f","code":"c"},"e",5]}')], [], "GitHub says: Bad f c e"),
+        ([limited(403, b"<html>")], [], "(forbidden)"),
         ([limited(201, b"<html>")], [], "did not answer in JSON"),
         ([limited(201, b"[]")], [], "did not say what it wrote"),
     ],
