@@ -12,7 +12,9 @@ from gofer.bootstrap.catalog import build_tools
 from gofer.bootstrap.settings import read_settings
 from gofer.cli.main import COMMANDS, main
 from gofer.journal.entries import KINDS
+from gofer.tools.github import refusals as github_refusals
 from gofer.tools.slack.refusals import REFUSALS
+from gofer.triggers import github
 from gofer.workflows.mistake import RULES, Rule
 from gofer.workflows.schema import Allowance, Defaults, Limits, ModelChoice, Workflow
 
@@ -69,6 +71,15 @@ def test_every_refusal_of_slack_is_listed_with_its_rule_and_sentence() -> None:
     assert first_column("docs/slack.md", "## When Slack refuses") == set(REFUSALS)
     for code, refusal in REFUSALS.items():
         assert f"| `{code}` | {refusal.rule} | {refusal.sentence} |" in text
+
+
+def test_every_refusal_and_event_of_github_is_listed() -> None:
+    text = (ROOT / "docs/github.md").read_text()
+    assert first_column("docs/github.md", "## When GitHub refuses") == set(github_refusals.REFUSALS)
+    for code, refusal in github_refusals.REFUSALS.items():
+        assert f"| `{code}` | {refusal.rule} | {refusal.sentence} |" in text
+    assert first_column("docs/github.md", "## Events") == set(github.KINDS)
+    assert all(f"| `{name}` | `{kind}` |" in text for name, kind in github.KINDS.items())
 
 
 def test_every_rule_of_the_check_is_explained_and_nothing_else() -> None:

@@ -7,6 +7,8 @@ from typing import Any
 from gofer.bootstrap.settings import Settings, read_settings
 from gofer.check.folder import check_folder
 from gofer.models.prices import load_prices
+from gofer.tools.github.api import GitHubApi
+from gofer.tools.github.tools import github_tools
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.tools import slack_tools
 from gofer.tools.tool import Tool
@@ -19,6 +21,7 @@ def build_tools(settings: Settings) -> Mapping[str, Tool[Any]]:
     # One line for each system outside.
     systems: Sequence[Sequence[Tool[Any]]] = [
         slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token)),
+        github_tools(GitHubApi(settings.github_api_url, settings.github_token)),
     ]
     return {tool.name: tool for tools in systems for tool in tools}
 

@@ -29,6 +29,11 @@ class Settings:
     slack_app_token: Secret
     """SLACK_APP_TOKEN: set for Socket Mode, where Gofer opens the connection and needs no address of its own."""
     slack_api_url: str
+    github_token: Secret
+    github_api_url: str
+    """GITHUB_API_URL: without a slash at the end; another one for GitHub Enterprise Server."""
+    github_webhook_secrets: Sequence[Secret]
+    """GITHUB_WEBHOOK_SECRET: one, or two with a comma between them while it is being rotated."""
     public_url: str
     """GOFER_URL: where colleagues open Gofer's pages; empty means the address it listens on."""
     log_level: LogLevel
@@ -53,6 +58,8 @@ def child_environment(settings: Settings) -> dict[str, str]:
         **os.environ,
         "SLACK_API_URL": settings.slack_api_url,
         "SLACK_BOT_TOKEN": settings.slack_bot_token.reveal(),
+        "GITHUB_API_URL": settings.github_api_url,
+        "GITHUB_TOKEN": settings.github_token.reveal(),
         "OPENAI_API_KEY": settings.openai_api_key.reveal(),
         "OPENAI_BASE_URL": settings.openai_base_url,
     }
@@ -60,15 +67,17 @@ def child_environment(settings: Settings) -> dict[str, str]:
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
     """The settings in an environment. Raises ConfigError naming the one that is wrong."""
-    signing = environment.get("SLACK_SIGNING_SECRET", "").split(",")
     return Settings(
         data=Path(environment.get("GOFER_DATA") or ".gofer"),
         openai_api_key=_credential("OPENAI_API_KEY", environment),
         openai_base_url=_url("OPENAI_BASE_URL", environment.get("OPENAI_BASE_URL", "")),
-        slack_signing_secrets=tuple(Secret(secret.strip()) for secret in signing if secret.strip()),
+        slack_signing_secrets=_rotating("SLACK_SIGNING_SECRET", environment),
         slack_bot_token=_credential("SLACK_BOT_TOKEN", environment),
         slack_app_token=_credential("SLACK_APP_TOKEN", environment),
         slack_api_url=_url("SLACK_API_URL", environment.get("SLACK_API_URL") or "https://slack.com/api") + "/",
+        github_token=_credential("GITHUB_TOKEN", environment),
+        github_api_url=_url("GITHUB_API_URL", environment.get("GITHUB_API_URL") or "https://api.github.com"),
+        github_webhook_secrets=_rotating("GITHUB_WEBHOOK_SECRET", environment),
         public_url=_url("GOFER_URL", environment.get("GOFER_URL", "")),
         log_level=_log_level(environment.get("AGENT_LOG_LEVEL") or "summary"),
     )
@@ -79,6 +88,11 @@ def _log_level(value: str) -> LogLevel:
         if value == level:
             return level
     raise ConfigError(f"AGENT_LOG_LEVEL is {value[:40]!r}; write minimal, summary or full.")
+
+
+def _rotating(name: str, environment: Mapping[str, str]) -> Sequence[Secret]:
+    """The secrets between commas: the current one, and the previous one while it is being rotated."""
+    return tuple(Secret(secret.strip()) for secret in environment.get(name, "").split(",") if secret.strip())
 
 
 def _credential(name: str, environment: Mapping[str, str]) -> Secret:

@@ -17,6 +17,7 @@ EPILOG = """Settings come from the environment, and below it from .env in the cu
   SLACK_BOT_TOKEN        the bot token, xoxb-…
   SLACK_APP_TOKEN        an app-level token, xapp-…: Socket Mode, no address needed
   SLACK_SIGNING_SECRET   for HTTP instead: Slack posts to /slack/events of your server
+  GITHUB_TOKEN           for tools of GitHub; GITHUB_WEBHOOK_SECRET for what posts to /github/webhook
   OPENAI_API_KEY         the model's key, or OPENAI_BASE_URL for a compatible endpoint
   GOFER_URL              where colleagues open Gofer's pages, when it is not this machine
   AGENT_LOG_LEVEL        minimal, summary (the default) or full

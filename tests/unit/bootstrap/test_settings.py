@@ -32,13 +32,13 @@ def test_base_urls_end_as_their_users_need_them() -> None:
 
 
 @pytest.mark.parametrize("value", ["localhost:1", "http://[", "ftp://x", "https://", "http://127.0.0.1:99999/v1"])
-@pytest.mark.parametrize("name", ["OPENAI_BASE_URL", "SLACK_API_URL"])
+@pytest.mark.parametrize("name", ["OPENAI_BASE_URL", "SLACK_API_URL", "GITHUB_API_URL"])
 def test_what_is_no_url_is_named(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=f"{name} is not a URL"):
         read_settings({name: value})
 
 
-@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "SLACK_BOT_TOKEN"])
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "SLACK_BOT_TOKEN", "GITHUB_TOKEN"])
 def test_a_credential_that_cannot_go_into_a_header_is_named(name: str) -> None:
     for value in ("kéy", "two words", "tab\tbed"):
         with pytest.raises(ConfigError, match=f"{name} holds characters"):
@@ -48,5 +48,13 @@ def test_a_credential_that_cannot_go_into_a_header_is_named(name: str) -> None:
 
 def test_no_secret_is_printed() -> None:
     secret = "hunter2"
-    names = ("OPENAI_API_KEY", "SLACK_SIGNING_SECRET", "SLACK_BOT_TOKEN")
+    names = ("OPENAI_API_KEY", "SLACK_SIGNING_SECRET", "SLACK_BOT_TOKEN", "GITHUB_TOKEN", "GITHUB_WEBHOOK_SECRET")
     assert secret not in repr(read_settings(dict.fromkeys(names, secret)))
+
+
+def test_github_is_reached_at_its_own_address_with_one_secret_or_two() -> None:
+    assert read_settings({}).github_api_url == "https://api.github.com"
+    assert read_settings({"GITHUB_API_URL": "https://git.acme.example/api/v3/"}).github_api_url.endswith("/api/v3")
+    secrets = read_settings({"GITHUB_WEBHOOK_SECRET": "new, old,"}).github_webhook_secrets
+    assert [secret.reveal() for secret in secrets] == ["new", "old"]
+    assert read_settings({}).github_webhook_secrets == ()

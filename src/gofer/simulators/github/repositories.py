@@ -1,0 +1,284 @@
+"""What is there in the simulated GitHub: people, repositories, their commits, issues and pull requests?
+
+A pull request is an issue with a second half, as with the vendor: both share one row of numbers.
+"""
+
+import hashlib
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+
+class GitHubRefusal(Exception):
+    """GitHub says no: a status, a message and perhaps the list of errors."""
+
+    def __init__(self, status: int, message: str, errors: tuple[Mapping[str, str], ...] = ()) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.errors = errors
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Somebody with an account."""
+
+    id: int
+    login: str
+    name: str
+    bot: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit: the files it wrote, None for one it removed."""
+
+    sha: str
+    author: str
+    message: str
+    date: float
+    files: Mapping[str, bytes | None]
+
+
+@dataclass(slots=True)
+class Comment:
+    """A comment on an issue or on a pull request."""
+
+    id: int
+    user: str
+    body: str
+    created_at: float
+    updated_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a reviewer said: `state` is APPROVED, CHANGES_REQUESTED or COMMENTED."""
+
+    id: int
+    user: str
+    state: str
+    body: str
+    submitted_at: float
+
+
+@dataclass(slots=True)
+class Pull:
+    """What a pull request has beside being an issue."""
+
+    id: int
+    base: str
+    head: str
+    draft: bool = False
+    changes: dict[str, bytes | None] = field(default_factory=dict[str, bytes | None])
+    """The files it writes, None for one it removes."""
+    before: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    """The same files as they were."""
+    reviewers: list[str] = field(default_factory=list[str])
+    teams: list[str] = field(default_factory=list[str])
+    reviews: list[Review] = field(default_factory=list[Review])
+    merged_at: float | None = None
+    merged_by: str = ""
+    merge_commit_sha: str = ""
+
+
+@dataclass(slots=True)
+class Issue:
+    """An issue, or a pull request when it has one."""
+
+    repository: str
+    id: int
+    number: int
+    user: str
+    title: str
+    body: str
+    created_at: float
+    updated_at: float
+    closed_at: float | None = None
+    labels: list[str] = field(default_factory=list[str])
+    assignees: list[str] = field(default_factory=list[str])
+    comments: list[Comment] = field(default_factory=list[Comment])
+    pull: Pull | None = None
+
+    @property
+    def state(self) -> str:
+        """`open` or `closed`."""
+        return "open" if self.closed_at is None else "closed"
+
+
+@dataclass(slots=True)
+class Repository:
+    """One repository; `branches` are their commits, oldest first."""
+
+    id: int
+    full_name: str
+    private: bool = True
+    hidden: bool = False
+    """Whether the token has no access, which looks like a repository that is not there."""
+    default_branch: str = "main"
+    collaborators: frozenset[str] = frozenset()
+    teams: frozenset[str] = frozenset()
+    submodules: frozenset[str] = frozenset()
+    branches: dict[str, list[Commit]] = field(default_factory=dict[str, list[Commit]])
+    issues: dict[int, Issue] = field(default_factory=dict[int, Issue])
+
+    def commits(self, ref: str = "") -> list[Commit]:
+        """The commits of a branch, or up to a commit. Raises GitHubRefusal(404)."""
+        if commits := self.branches.get(ref or self.default_branch):
+            return commits
+        for commits in self.branches.values():
+            for index, commit in enumerate(commits):
+                if len(ref) >= 7 and commit.sha.startswith(ref):
+                    return commits[: index + 1]
+        raise GitHubRefusal(404, f"No commit found for the ref {ref}")
+
+    def files(self, ref: str = "") -> dict[str, bytes]:
+        """Every file at a branch or commit."""
+        found: dict[str, bytes] = {}
+        for commit in self.commits(ref):
+            changed = commit.files.items()
+            found.update({path: content for path, content in changed if content is not None})
+            for path in [path for path, content in changed if content is None]:
+                found.pop(path, None)
+        return found
+
+
+class Hub:
+    """Everything there is, and what can be done with it by whomever."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.clock = clock
+        self.users: dict[str, User] = {}
+        self.repositories: dict[str, Repository] = {}
+        self.own = ""
+        """The login the token belongs to."""
+        self._ids: Iterator[int] = itertools.count(1001)
+
+    def new_id(self) -> int:
+        """A number that nothing else has."""
+        return next(self._ids)
+
+    def user(self, login: str) -> User:
+        """Somebody by login, whatever its case. Raises GitHubRefusal(404)."""
+        for user in self.users.values():
+            if user.login.lower() == login.lower():
+                return user
+        raise GitHubRefusal(404, "Not Found")
+
+    def repository(self, full_name: str) -> Repository:
+        """A repository the token can see. Raises GitHubRefusal(404)."""
+        for repository in self.repositories.values():
+            if repository.full_name.lower() == full_name.lower() and not repository.hidden:
+                return repository
+        raise GitHubRefusal(404, "Not Found")
+
+    def issue(self, full_name: str, number: int) -> Issue:
+        """An issue or a pull request. Raises GitHubRefusal(404)."""
+        if issue := self.repository(full_name).issues.get(number):
+            return issue
+        raise GitHubRefusal(404, "Not Found")
+
+    def pull(self, full_name: str, number: int) -> tuple[Issue, Pull]:
+        """A pull request, both halves. Raises GitHubRefusal(404)."""
+        issue = self.issue(full_name, number)
+        if issue.pull is None:
+            raise GitHubRefusal(404, "Not Found")
+        return issue, issue.pull
+
+    def open_issue(self, repository: Repository, user: str, title: str, body: str, at: float | None = None) -> Issue:
+        """A new issue with the next number."""
+        number = max(repository.issues, default=0) + 1
+        now = self.clock() if at is None else at
+        issue = Issue(repository.full_name, self.new_id(), number, user, title, body, now, now)
+        repository.issues[number] = issue
+        return issue
+
+    def make_pull(self, issue: Issue, pull: Pull, changes: Mapping[str, bytes | None]) -> None:
+        """An issue becomes a pull request with these changes, which are one commit on its head branch."""
+        issue.pull = pull
+        self.change(issue, pull, changes)
+        self.commit(self.repositories[issue.repository], pull.head, issue.user, issue.title, changes, issue.updated_at)
+
+    def change(self, issue: Issue, pull: Pull, changes: Mapping[str, bytes | None]) -> None:
+        """A pull request changes these files too."""
+        old = self.repositories[issue.repository].files(pull.base)
+        pull.before.update({path: old[path] for path in changes if path in old})
+        pull.changes.update(changes)
+
+    def merge(self, issue: Issue, pull: Pull, user: str) -> Commit:
+        """What a pull request changes becomes one commit on its base branch; it is closed."""
+        repository = self.repositories[issue.repository]
+        message = f"{issue.title} (#{issue.number})"
+        commit = self.commit(repository, pull.base, issue.user, message, dict(pull.changes), issue.updated_at)
+        issue.closed_at = pull.merged_at = issue.updated_at
+        pull.merged_by, pull.merge_commit_sha = user, commit.sha
+        return commit
+
+    def comment(self, issue: Issue, user: str, body: str, at: float | None = None) -> Comment:
+        """A new comment."""
+        now = self.clock() if at is None else at
+        comment = Comment(self.new_id(), user, body, now, now)
+        issue.comments.append(comment)
+        issue.updated_at = max(issue.updated_at, now)
+        return comment
+
+    def commit(
+        self,
+        repository: Repository,
+        branch: str,
+        author: str,
+        message: str,
+        files: Mapping[str, bytes | None],
+        at: float,
+    ) -> Commit:
+        """A new commit on a branch, which begins at the default one when it is new."""
+        commits = repository.branches.setdefault(branch, list(repository.branches.get(repository.default_branch, [])))
+        parent = commits[-1].sha if commits else ""
+        seed = "\0".join((repository.full_name, branch, parent, author, message, str(self.new_id())))
+        commit = Commit(hashlib.sha1(seed.encode()).hexdigest(), author, message, at, files)  # noqa: S324 - as git does
+        commits.append(commit)
+        return commit
+
+    def state(self) -> dict[str, object]:
+        """Everything people see in plain JSON, without ids and times, so that two worlds can be compared."""
+        return {
+            "repositories": {
+                repository.full_name: {
+                    "files": {path: content.decode(errors="replace") for path, content in _head(repository).items()},
+                    "issues": {str(n): _seen(i) for n, i in repository.issues.items() if i.pull is None},
+                    "pulls": {str(n): _seen(i) for n, i in repository.issues.items() if i.pull is not None},
+                }
+                for repository in self.repositories.values()
+            }
+        }
+
+
+def iso(at: float) -> str:
+    """A moment as GitHub writes it: to the second, in UTC."""
+    return datetime.fromtimestamp(int(at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _head(repository: Repository) -> dict[str, bytes]:
+    return repository.files() if repository.branches else {}
+
+
+def _seen(issue: Issue) -> dict[str, object]:
+    seen: dict[str, object] = {
+        "title": issue.title,
+        "body": issue.body,
+        "user": issue.user,
+        "state": issue.state,
+        "labels": list(issue.labels),
+        "assignees": list(issue.assignees),
+        "comments": [{"user": comment.user, "body": comment.body} for comment in issue.comments],
+    }
+    if pull := issue.pull:
+        seen |= {
+            "merged": pull.merged_at is not None,
+            "draft": pull.draft,
+            "reviewers": list(pull.reviewers),
+            "teams": list(pull.teams),
+            "reviews": [{"user": one.user, "state": one.state, "body": one.body} for one in pull.reviews],
+        }
+    return seen

@@ -1,0 +1,290 @@
+"""What does each path of the REST API do with the repositories?
+
+Each resource gets what was asked and gives the status and the JSON of its answer, or refuses.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from gofer.simulators.github.people import People
+from gofer.simulators.github.repositories import GitHubRefusal, Hub, Issue, iso
+from gofer.simulators.github.shapes import (
+    BREAKING,
+    comment_shape,
+    commit_shape,
+    content_shape,
+    file_shape,
+    issue_shape,
+    pull_shape,
+    repository_shape,
+    review_shape,
+    team_shape,
+    user_shape,
+)
+from gofer.simulators.json_values import texts
+
+BODY_LIMIT = 65_536
+"""Characters of the text of an issue or comment."""
+
+Answer = tuple[int, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request, read."""
+
+    hub: Hub
+    people: People
+    version: str
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    body: Mapping[str, object]
+
+    @property
+    def repository(self) -> str:
+        """Full name of the repository in the path."""
+        return f"{self.path['owner']}/{self.path['name']}"
+
+    @property
+    def issue(self) -> Issue:
+        """The issue in the path. Raises GitHubRefusal(404)."""
+        return self.hub.issue(self.repository, int(self.path["number"]))
+
+    def permit(self, *names: str) -> None:
+        """Raises GitHubRefusal(422) for a field this resource does not have."""
+        for name in self.body.keys() - set(names):
+            raise GitHubRefusal(422, f'Invalid request.\n\n"{name}" is not a permitted key.')
+
+    def text(self, resource: str, field: str) -> str:
+        """A text that must be there. Raises GitHubRefusal(422)."""
+        value = self.body.get(field)
+        if not isinstance(value, str) or not value.strip():
+            missing = {"resource": resource, "code": "missing_field", "field": field}
+            raise GitHubRefusal(422, "Validation Failed", (missing,))
+        return self.short(resource, value)
+
+    def short(self, resource: str, text: str) -> str:
+        """The text. Raises GitHubRefusal(422) for one that is too long."""
+        if len(text) > BODY_LIMIT:
+            sentence = f"body is too long (maximum is {BODY_LIMIT} characters)"
+            wrong = {"resource": resource, "code": "custom", "field": "body", "message": sentence}
+            raise GitHubRefusal(422, "Validation Failed", (wrong,))
+        return text
+
+    def since(self) -> float:
+        """Unix seconds of `since`. Raises GitHubRefusal(422)."""
+        given = self.query.get("since")
+        if given is None:
+            return 0.0
+        try:
+            return datetime.strptime(given, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
+        except ValueError as error:
+            raise GitHubRefusal(422, "Validation Failed") from error
+
+    def one_of(self, name: str, *allowed: str) -> str:
+        """One of the allowed values, the first when left out. Raises GitHubRefusal(422)."""
+        value = self.query.get(name, allowed[0])
+        if value not in allowed:
+            raise GitHubRefusal(422, "Validation Failed")
+        return value
+
+
+def own_user(asked: Asked) -> Answer:
+    """Whom the token belongs to."""
+    return 200, _full_user(asked.hub, asked.hub.own)
+
+
+def a_user(asked: Asked) -> Answer:
+    """Somebody by login."""
+    return 200, _full_user(asked.hub, asked.path["login"])
+
+
+def a_repository(asked: Asked) -> Answer:
+    """A repository."""
+    return 200, repository_shape(asked.hub, asked.hub.repository(asked.repository))
+
+
+def list_issues(asked: Asked) -> Answer:
+    """Issues, and pull requests as issues, newest first unless asked otherwise."""
+    since = int(asked.since())
+    found = [one for one in _listed(asked) if int(one.updated_at) >= since]
+    return 200, [issue_shape(asked.hub, issue, asked.version) for issue in found]
+
+
+def create_issue(asked: Asked) -> Answer:
+    """A new issue."""
+    asked.permit("title", "body", "labels", "assignees", "milestone", "type")
+    title, body = asked.text("Issue", "title"), asked.body.get("body")
+    text = asked.short("Issue", body if isinstance(body, str) else "")
+    labels, assignees = texts(asked.body.get("labels")), texts(asked.body.get("assignees"))
+    issue = asked.people.open_issue(asked.repository, asked.hub.own, title, text, labels)
+    issue.assignees = [login for login in assignees if login in asked.hub.users]
+    return 201, issue_shape(asked.hub, issue, asked.version)
+
+
+def get_issue(asked: Asked) -> Answer:
+    """An issue, or a pull request as one."""
+    return 200, issue_shape(asked.hub, asked.issue, asked.version)
+
+
+def list_comments(asked: Asked) -> Answer:
+    """Comments, oldest first; `since` is about when they changed."""
+    issue, since = asked.issue, int(asked.since())
+    found = [comment for comment in issue.comments if int(comment.updated_at) >= since]
+    return 200, [comment_shape(asked.hub, issue, comment) for comment in found]
+
+
+def create_comment(asked: Asked) -> Answer:
+    """A new comment."""
+    asked.permit("body")
+    issue = asked.issue
+    comment = asked.people.comment(issue, asked.hub.own, asked.text("IssueComment", "body"))
+    return 201, comment_shape(asked.hub, issue, comment)
+
+
+def list_pulls(asked: Asked) -> Answer:
+    """Pull requests, in the short form of lists."""
+    hub = asked.hub
+    found = [(issue, pull) for issue in _listed(asked) if (pull := issue.pull)]
+    return 200, [pull_shape(hub, issue, pull, asked.version, full=False) for issue, pull in found]
+
+
+def get_pull(asked: Asked) -> Answer:
+    """A pull request."""
+    issue, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    return 200, pull_shape(asked.hub, issue, pull, asked.version)
+
+
+def list_files(asked: Asked) -> Answer:
+    """What a pull request changes."""
+    _, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    return 200, [file_shape(path, pull) for path in sorted(pull.changes)]
+
+
+def list_reviews(asked: Asked) -> Answer:
+    """Reviews, oldest first."""
+    issue, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    return 200, [review_shape(asked.hub, issue, review) for review in pull.reviews]
+
+
+def is_merged(asked: Asked) -> Answer:
+    """204 for a merged pull request, 404 for another."""
+    _, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    if pull.merged_at is None:
+        raise GitHubRefusal(404, "Not Found")
+    return 204, None
+
+
+def requested(asked: Asked) -> Answer:
+    """Who is asked for a review and has not given one."""
+    _, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    users = [user_shape(asked.hub.users[login]) for login in pull.reviewers]
+    return 200, {"users": users, "teams": [team_shape(slug) for slug in pull.teams]}
+
+
+def request_reviewers(asked: Asked) -> Answer:
+    """Asks people and teams for a review; whoever is asked already stays so."""
+    asked.permit("reviewers", "team_reviewers")
+    issue, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    repository = asked.hub.repository(asked.repository)
+    logins, teams = texts(asked.body.get("reviewers")), texts(asked.body.get("team_reviewers"))
+    known = {login.lower(): login for login in repository.collaborators}
+    if issue.user.lower() in map(str.lower, logins):
+        raise GitHubRefusal(422, "Review cannot be requested from pull request author.")
+    if not {login.lower() for login in logins} <= known.keys() or not set(teams) <= repository.teams:
+        raise GitHubRefusal(
+            422,
+            "Reviews may only be requested from collaborators. One or more of the users or teams you specified is not"
+            f" a collaborator of the {repository.full_name} repository.",
+        )
+    asked.people.request(issue, asked.hub.own, [known[login.lower()] for login in logins], teams)
+    return 201, pull_shape(asked.hub, issue, pull, asked.version, full=False)
+
+
+def contents(asked: Asked) -> Answer:
+    """A file, or what a folder lists."""
+    repository = asked.hub.repository(asked.repository)
+    path = asked.path.get("path", "").strip("/")
+    files = repository.files(asked.query.get("ref", ""))
+    if path in files:
+        return 200, content_shape(repository, path, files[path])
+    prefix = f"{path}/" if path else ""
+    below = {**files, **dict.fromkeys(repository.submodules, b"")}
+    names = sorted({one[len(prefix) :].partition("/")[0] for one in below if one.startswith(prefix)})
+    if not names:
+        raise GitHubRefusal(404, "Not Found")
+    entries: list[object] = []
+    for name in names:
+        entry = content_shape(repository, prefix + name, below.get(prefix + name, b""), listed=True)
+        if prefix + name in repository.submodules:
+            # Before the breaking version a list called a submodule a file.
+            entry["type"] = "submodule" if asked.version == BREAKING else "file"
+        elif prefix + name not in files:
+            entry["type"] = "dir"
+        entries.append(entry)
+    return 200, entries
+
+
+def list_commits(asked: Asked) -> Answer:
+    """Commits, newest first, of one path where it is given."""
+    repository, path = asked.hub.repository(asked.repository), asked.query.get("path", "").strip("/")
+    since = asked.since()
+    found = [
+        commit
+        for commit in reversed(repository.commits(asked.query.get("sha", "")))
+        if commit.date >= since and any(not path or one == path or one.startswith(f"{path}/") for one in commit.files)
+    ]
+    return 200, [commit_shape(asked.hub, repository, commit) for commit in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One path and what it does."""
+
+    method: str
+    path: re.Pattern[str]
+    run: Callable[[Asked], Answer]
+
+
+def _resource(method: str, path: str, run: Callable[[Asked], Answer]) -> Resource:
+    pattern = path.replace("{repo}", r"/repos/(?P<owner>[^/]+)/(?P<name>[^/]+)").replace(
+        "{n}", r"(?P<number>[0-9]{1,9})"
+    )
+    return Resource(method, re.compile(pattern), run)
+
+
+RESOURCES: Sequence[Resource] = (
+    _resource("GET", "/user", own_user),
+    _resource("GET", r"/users/(?P<login>[^/]+)", a_user),
+    _resource("GET", "{repo}", a_repository),
+    _resource("GET", "{repo}/issues", list_issues),
+    _resource("POST", "{repo}/issues", create_issue),
+    _resource("GET", "{repo}/issues/{n}", get_issue),
+    _resource("GET", "{repo}/issues/{n}/comments", list_comments),
+    _resource("POST", "{repo}/issues/{n}/comments", create_comment),
+    _resource("GET", "{repo}/pulls", list_pulls),
+    _resource("GET", "{repo}/pulls/{n}", get_pull),
+    _resource("GET", "{repo}/pulls/{n}/files", list_files),
+    _resource("GET", "{repo}/pulls/{n}/reviews", list_reviews),
+    _resource("GET", "{repo}/pulls/{n}/merge", is_merged),
+    _resource("GET", "{repo}/pulls/{n}/requested_reviewers", requested),
+    _resource("POST", "{repo}/pulls/{n}/requested_reviewers", request_reviewers),
+    _resource("GET", r"{repo}/contents(?:/(?P<path>.*))?", contents),
+    _resource("GET", "{repo}/commits", list_commits),
+)
+
+
+def _listed(asked: Asked) -> list[Issue]:
+    """The issues of a repository in the state and the order asked for."""
+    state = asked.one_of("state", "open", "closed", "all")
+    newest = asked.one_of("direction", "desc", "asc") == "desc"
+    by_update = asked.one_of("sort", "created", "updated", "comments") == "updated"
+    found = [one for one in asked.hub.repository(asked.repository).issues.values() if state in ("all", one.state)]
+    return sorted(found, key=lambda one: (one.updated_at if by_update else one.created_at, one.number), reverse=newest)
+
+
+def _full_user(hub: Hub, login: str) -> object:
+    user = hub.user(login)
+    return user_shape(user) | {"name": user.name, "company": None, "created_at": iso(hub.clock())}

@@ -1,0 +1,89 @@
+"""Which GitHub tools are there, and what does the model read about them?"""
+
+from functools import partial
+from typing import Any
+
+from gofer.tools.github.add_comment import AddComment, add_comment, find_comment
+from gofer.tools.github.api import GitHubApi
+from gofer.tools.github.create_issue import CreateIssue, create_issue, find_issue
+from gofer.tools.github.get_issue import GetIssue, get_issue
+from gofer.tools.github.get_pull_request import GetPullRequest, get_pull_request
+from gofer.tools.github.list_commits import ListCommits, list_commits
+from gofer.tools.github.named import number_of
+from gofer.tools.github.read_file import ReadFile, read_file
+from gofer.tools.github.request_reviewers import RequestReviewers, request_reviewers
+from gofer.tools.tool import Tool
+
+SETTLE = 10.0
+"""Seconds after which something GitHub wrote is sure to be in its lists."""
+
+
+def github_tools(api: GitHubApi) -> tuple[Tool[Any], ...]:
+    """The tools of one GitHub."""
+    return (*_reading(api), *_writing(api))
+
+
+def _reading(api: GitHubApi) -> tuple[Tool[Any], ...]:
+    return (
+        Tool(
+            name="github_get_pull_request",
+            description="Read a pull request: state, whether merged, author, description, changed files, reviews.",
+            effect="read",
+            arguments=GetPullRequest,
+            act=partial(get_pull_request, api),
+        ),
+        Tool(
+            name="github_get_issue",
+            description="Read an issue with its comments; also the comments of a pull request.",
+            effect="read",
+            arguments=GetIssue,
+            act=partial(get_issue, api),
+        ),
+        Tool(
+            name="github_read_file",
+            description="Read a text file of a repository, or list a folder.",
+            effect="read",
+            arguments=ReadFile,
+            act=partial(read_file, api),
+        ),
+        Tool(
+            name="github_list_commits",
+            description="List the commits of a file or folder: who changed it and when. Use it to choose reviewers.",
+            effect="read",
+            arguments=ListCommits,
+            act=partial(list_commits, api),
+        ),
+    )
+
+
+def _writing(api: GitHubApi) -> tuple[Tool[Any], ...]:
+    return (
+        Tool(
+            name="github_add_comment",
+            description="Comment on an issue or a pull request.",
+            effect="lookup",
+            arguments=AddComment,
+            act=partial(add_comment, api),
+            look=partial(find_comment, api),
+            settle=SETTLE,
+            # A repository may be left out or stand in an address; the number is the same.
+            destination=number_of,
+        ),
+        Tool(
+            name="github_create_issue",
+            description="Open an issue.",
+            effect="lookup",
+            arguments=CreateIssue,
+            act=partial(create_issue, api),
+            look=partial(find_issue, api),
+            settle=SETTLE,
+        ),
+        Tool(
+            name="github_request_reviewers",
+            description="Ask people or teams to review a pull request. They are notified.",
+            effect="keyed",
+            arguments=RequestReviewers,
+            act=partial(request_reviewers, api),
+            destination=number_of,
+        ),
+    )
