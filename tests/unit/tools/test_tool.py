@@ -76,6 +76,13 @@ def test_every_shipped_tool_declares_what_a_resume_and_a_model_need() -> None:
         "slack_post_file": "lookup",
         "slack_update_message": "keyed",
         "slack_add_reaction": "keyed",
+        "github_get_pull_request": "read",
+        "github_get_issue": "read",
+        "github_read_file": "read",
+        "github_list_commits": "read",
+        "github_add_comment": "lookup",
+        "github_create_issue": "lookup",
+        "github_request_reviewers": "keyed",
     }
     for tool in tools.values():
         assert tool.timeout > 0
