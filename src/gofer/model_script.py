@@ -14,7 +14,7 @@ import yaml
 
 from gofer.errors import ConfigError
 
-_SCRIPT_KEYS = frozenset({"name", "when", "steps"})
+_SCRIPT_KEYS = frozenset({"name", "when", "results", "steps"})
 _WHEN_KEYS = frozenset({"says", "tools"})
 _STEP_KEYS = frozenset({"text", "calls"})
 
@@ -45,6 +45,8 @@ class Script:
     """Searched in the first user message; the empty pattern matches all."""
     tools: frozenset[str] = frozenset()
     """Tools the request must offer."""
+    results: tuple[re.Pattern[str], ...] = ()
+    """Searched in what tools gave: their named groups fill the steps after that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +81,16 @@ def load_scripts(text: str, source: str) -> tuple[Script, ...]:
 
 def choose(scripts: Sequence[Script], request: Mapping[str, object]) -> Turn:
     """The answer to a Chat Completions request body."""
-    said, answered = _conversation(request)
+    said, answered, given = _conversation(request)
     offered = _offered(request)
     number = answered + 1
     for script in scripts:
         found = script.says.search(said)
         if found and script.tools <= offered:
-            return _turn(script, number, {key: value or "" for key, value in found.groupdict().items()})
+            matches = [found, *(match for result in script.results if (match := result.search(given)))]
+            return _turn(
+                script, number, {key: value or "" for one in matches for key, value in one.groupdict().items()}
+            )
     known = ", ".join(script.name for script in scripts) or "none"
     return Turn(None, number, f"No script matches this conversation. Scripts loaded: {known}.")
 
@@ -102,10 +107,12 @@ def _turn(script: Script, number: int, groups: Mapping[str, str]) -> Turn:
     return Turn(script.name, number, _fill(step.text, groups), calls)
 
 
-def _conversation(request: Mapping[str, object]) -> tuple[str, int]:
+def _conversation(request: Mapping[str, object]) -> tuple[str, int, str]:
+    """The first user message, the number of answers since, and what tools gave since, in their order."""
     messages = request.get("messages")
     said: str | None = None
     answered = 0
+    given: list[str] = []
     for message in messages if _is_list(messages) else []:
         if not _is_mapping(message):
             continue
@@ -113,7 +120,9 @@ def _conversation(request: Mapping[str, object]) -> tuple[str, int]:
             said = _plain(message.get("content"))
         elif said is not None and message.get("role") == "assistant":
             answered += 1
-    return said or "", answered
+        elif said is not None and message.get("role") == "tool":
+            given.append(_plain(message.get("content")))
+    return said or "", answered, "\n".join(given)
 
 
 def _plain(content: object) -> str:
@@ -157,8 +166,12 @@ def _script(item: object, where: str) -> Script:
     if not _is_list(steps) or not steps:
         raise ConfigError(f"{where} has no steps; write a list of answers.")
     says, tools = _when(item.get("when"), where)
+    results = item.get("results", [])
+    if not _is_list(results) or not all(isinstance(result, str) for result in results):
+        raise ConfigError(f"{where}: results is not a list of regular expressions; write each in quotes.")
+    patterns = tuple(_pattern(str(result), f"{where}: results") for result in results)
     turns = tuple(_step(step, f"{where} step {number}") for number, step in enumerate(steps, start=1))
-    return Script(name, turns, says, tools)
+    return Script(name, turns, says, tools, patterns)
 
 
 def _when(item: object, where: str) -> tuple[re.Pattern[str], frozenset[str]]:
@@ -175,10 +188,14 @@ def _when(item: object, where: str) -> tuple[re.Pattern[str], frozenset[str]]:
     names = [tool for tool in tools if isinstance(tool, str)]
     if len(names) < len(tools):
         raise ConfigError(f"{where}: when.tools is not a list of tool names.")
+    return _pattern(says, f"{where}: when.says"), frozenset(names)
+
+
+def _pattern(text: str, where: str) -> re.Pattern[str]:
     try:
-        return re.compile(says), frozenset(names)
+        return re.compile(text)
     except re.error as error:
-        raise ConfigError(f"{where}: when.says is not a regular expression: {error}.") from error
+        raise ConfigError(f"{where} is not a regular expression: {error}.") from error
 
 
 def _step(item: object, where: str) -> Step:

@@ -88,9 +88,19 @@ def test_an_optional_group_that_did_not_match_is_empty() -> None:
     assert choose(load_scripts(text, "a.yaml"), asked(user("x"))).text == "got []"
 
 
+def test_what_a_tool_gave_fills_the_steps_after_it() -> None:
+    text = "- {name: a, results: ['Created (?P<key>[A-Z]+-[0-9]+)'], steps: [{text: 'one {key}'}, {text: 'two {key}'}]}"
+    scripts = load_scripts(text, "a.yaml")
+    gave = {"role": "tool", "tool_call_id": "c", "content": "Created PAY-18."}
+    assert choose(scripts, asked(user("x"))).text == "one {key}"
+    assert choose(scripts, asked(user("Created PAY-1"), assistant(), gave)).text == "two PAY-18"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("- {name: a, results: x, steps: [{text: a}]}", "results is not a list of regular expressions"),
+        ("- {name: a, results: ['('], steps: [{text: a}]}", "results is not a regular expression"),
         ("- name: [", "not valid YAML"),
         ("name: alone", "is a list of scripts"),
         ("- just text", "script 1 is not a mapping"),
