@@ -3,15 +3,13 @@
 What is imported here is on the way of every cold start to its first 2xx: no engine, models, tools, files, pydantic.
 """
 
+from gofer.bootstrap.doors import doors
 from gofer.bootstrap.settings import Settings
 from gofer.dispatch import Ingress
 from gofer.journal.store import Store
 from gofer.outside import Outside
 from gofer.queue.doorbell import Queue
 from gofer.secret import Secret
-from gofer.triggers.door import Door
-from gofer.triggers.github import GitHubDoor
-from gofer.triggers.slack import SlackDoor
 from gofer.workflows.routes import read_routes
 
 
@@ -19,9 +17,4 @@ def build_ingress(
     settings: Settings, routes: object, store: Store, queue: Queue, key: Secret, outside: Outside
 ) -> Ingress:
     """The front over given stores; a source without a secret has no door."""
-    doors: dict[str, Door] = {}
-    if settings.slack_signing_secrets:
-        doors["/slack/events"] = SlackDoor(settings.slack_signing_secrets)
-    if settings.github_webhook_secrets:
-        doors["/github/webhook"] = GitHubDoor(settings.github_webhook_secrets)
-    return Ingress(doors, read_routes(routes), store, queue, key, outside)
+    return Ingress(doors(settings), read_routes(routes), store, queue, key, outside)

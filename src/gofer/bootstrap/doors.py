@@ -1,0 +1,29 @@
+"""Which doors are there, on which path, and which of them let anybody in?
+
+What is imported here is on the way of every cold start to its first 2xx.
+"""
+
+from collections.abc import Mapping
+
+from gofer.bootstrap.settings import Settings
+from gofer.triggers.door import Door
+from gofer.triggers.github import GitHubDoor
+from gofer.triggers.slack import SlackDoor
+
+PATHS: Mapping[str, str] = {"slack": "/slack/events", "github": "/github/webhook"}
+"""Where each source delivers."""
+
+
+def doors(settings: Settings) -> dict[str, Door]:
+    """The doors of the sources that are set up, by path; a source without a secret has none."""
+    found: dict[str, Door] = {}
+    if settings.slack_signing_secrets:
+        found[PATHS["slack"]] = SlackDoor(settings.slack_signing_secrets)
+    if settings.github_webhook_secrets:
+        found[PATHS["github"]] = GitHubDoor(settings.github_webhook_secrets)
+    return found
+
+
+def open_doors() -> Mapping[str, Door]:
+    """A door of each source that translates, and verifies nobody: for payloads that somebody has in a file."""
+    return {"slack": SlackDoor(()), "github": GitHubDoor(())}
