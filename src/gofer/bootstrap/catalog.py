@@ -7,6 +7,8 @@ from typing import Any
 from gofer.bootstrap.settings import Settings, read_settings
 from gofer.check.folder import check_folder
 from gofer.models.prices import load_prices
+from gofer.tools.notion.api import NotionApi
+from gofer.tools.notion.tools import notion_tools
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.tools import slack_tools
 from gofer.tools.tool import Tool
@@ -16,8 +18,9 @@ from gofer.workflows.mistake import Mistake, refuse
 
 def build_tools(settings: Settings) -> Mapping[str, Tool[Any]]:
     """Every tool by its name."""
-    tools = slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token))
-    return {tool.name: tool for tool in tools}
+    slack = slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token))
+    notion = notion_tools(NotionApi(settings.notion_base_url, settings.notion_token))
+    return {tool.name: tool for tool in (*slack, *notion)}
 
 
 def tool_names() -> list[str]:

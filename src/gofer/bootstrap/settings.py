@@ -29,6 +29,11 @@ class Settings:
     slack_app_token: Secret
     """SLACK_APP_TOKEN: set for Socket Mode, where Gofer opens the connection and needs no address of its own."""
     slack_api_url: str
+    notion_token: Secret
+    """NOTION_TOKEN: of the connection that pages are shared with."""
+    notion_base_url: str
+    notion_webhook_secrets: Sequence[Secret]
+    """NOTION_WEBHOOK_SECRET: the verification token, or two with a comma between them while it is being rotated."""
     public_url: str
     """GOFER_URL: where colleagues open Gofer's pages; empty means the address it listens on."""
     log_level: LogLevel
@@ -60,15 +65,17 @@ def child_environment(settings: Settings) -> dict[str, str]:
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
     """The settings in an environment. Raises ConfigError naming the one that is wrong."""
-    signing = environment.get("SLACK_SIGNING_SECRET", "").split(",")
     return Settings(
         data=Path(environment.get("GOFER_DATA") or ".gofer"),
         openai_api_key=_credential("OPENAI_API_KEY", environment),
         openai_base_url=_url("OPENAI_BASE_URL", environment.get("OPENAI_BASE_URL", "")),
-        slack_signing_secrets=tuple(Secret(secret.strip()) for secret in signing if secret.strip()),
+        slack_signing_secrets=_secrets("SLACK_SIGNING_SECRET", environment),
         slack_bot_token=_credential("SLACK_BOT_TOKEN", environment),
         slack_app_token=_credential("SLACK_APP_TOKEN", environment),
         slack_api_url=_url("SLACK_API_URL", environment.get("SLACK_API_URL") or "https://slack.com/api") + "/",
+        notion_token=_credential("NOTION_TOKEN", environment),
+        notion_base_url=_url("NOTION_BASE_URL", environment.get("NOTION_BASE_URL") or "https://api.notion.com"),
+        notion_webhook_secrets=_secrets("NOTION_WEBHOOK_SECRET", environment),
         public_url=_url("GOFER_URL", environment.get("GOFER_URL", "")),
         log_level=_log_level(environment.get("AGENT_LOG_LEVEL") or "summary"),
     )
@@ -79,6 +86,11 @@ def _log_level(value: str) -> LogLevel:
         if value == level:
             return level
     raise ConfigError(f"AGENT_LOG_LEVEL is {value[:40]!r}; write minimal, summary or full.")
+
+
+def _secrets(name: str, environment: Mapping[str, str]) -> Sequence[Secret]:
+    """One secret, or several with commas between them."""
+    return tuple(Secret(one.strip()) for one in environment.get(name, "").split(",") if one.strip())
 
 
 def _credential(name: str, environment: Mapping[str, str]) -> Secret:

@@ -68,6 +68,8 @@ class NotionApi:
         raise TemporaryError(f"Notion lists more than {PAGE * pages} things there; that is too many to look through.")
 
     async def _send(self, call: Call, method: str, path: str, asked: str, content: bytes) -> Fields:
+        if not self.token:
+            raise ToolError("Gofer has no access to Notion; whoever runs Gofer has to set NOTION_TOKEN.")
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Notion-Version": VERSION}
         headers |= {"Content-Type": "application/json"} if content else {}
         request = HttpRequest(method, f"{self.base_url}/v1/{quote(path)}{asked}", headers, content)
