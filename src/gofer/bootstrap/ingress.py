@@ -10,6 +10,7 @@ from gofer.outside import Outside
 from gofer.queue.doorbell import Queue
 from gofer.secret import Secret
 from gofer.triggers.door import Door
+from gofer.triggers.notion import NotionDoor
 from gofer.triggers.slack import SlackDoor
 from gofer.workflows.routes import read_routes
 
@@ -21,4 +22,6 @@ def build_ingress(
     doors: dict[str, Door] = {}
     if settings.slack_signing_secrets:
         doors["/slack/events"] = SlackDoor(settings.slack_signing_secrets)
+    if settings.notion_webhook_secrets:
+        doors["/notion/webhook"] = NotionDoor(settings.notion_webhook_secrets)
     return Ingress(doors, read_routes(routes), store, queue, key, outside)
