@@ -254,3 +254,18 @@ def test_no_words_are_taken_for_an_id(words: str) -> None:
 )
 def test_an_id_is_read_from_an_id_or_a_link_and_not_guessed_from_words(text: str, found: str | None) -> None:
     assert find_id(text) == found
+
+
+def test_a_comment_of_too_many_looks_keeps_its_words_its_links_and_its_end() -> None:
+    text = " ".join(f"**w{n}** x" for n in range(200)) + " [source](https://example.com/s)"
+
+    async def story(notion: NotionSimulator, call: Call) -> None:
+        await add_comment(API, call, AddComment(text=text))
+        assert await find_comment(API, call, AddComment(text=text))
+        (made,) = comments(notion)
+        texts = notion.workspace.comments[made["id"]].texts
+        assert made["text"].startswith("w0 x w1 x")
+        assert "source (https://example.com/s)\nanswer-here prompt" in made["text"]
+        assert [one["href"] for one in texts if one["href"]] == [call.provenance.prompt_url, call.provenance.run_url]
+
+    play(story)

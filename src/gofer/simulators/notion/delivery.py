@@ -152,7 +152,7 @@ class Delivery:
         if change.type.startswith("comment."):
             data["page_id"] = change.page
         return {
-            "id": workspace.new_id(),
+            "id": workspace.new_id("event"),
             "timestamp": change.at,
             "workspace_id": workspace.id,
             "workspace_name": workspace.name,

@@ -48,6 +48,8 @@ class People:
     def comment(self, page: str, text: str, *, by: str, block: str = "", discussion: str = "") -> Comment:
         """Says something about a page or about a block of it, in a discussion or in a new one."""
         row = self.page(page)
+        if block and block not in {one.id for one in row.all_blocks()}:
+            raise invalid(f"The page {row.title!r} has no block {block!r}.")
         return self._workspace.comment(row, block, rich_text.from_markdown(text), self.user(by), discussion)
 
     def resolve(self, discussion: str) -> None:

@@ -1,6 +1,7 @@
 """What does the simulated Notion hold, and what changes when somebody acts?"""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -112,13 +113,14 @@ class Workspace:
     pages: dict[str, Page] = field(default_factory=dict[str, Page])
     comments: dict[str, Comment] = field(default_factory=dict[str, Comment])
     tell: Callable[[Change], None] = lambda _: None
-    _ids: int = 0
+    _ids: Counter[str] = field(default_factory=Counter[str])
     _last: int = 0
 
-    def new_id(self) -> str:
-        """A fresh id; the same ones in the same order in every simulation."""
-        self._ids += 1
-        return str(UUID(bytes=hashlib.sha256(f"{self.id}/{self._ids}".encode()).digest()[:16], version=4))
+    def new_id(self, kind: str = "block") -> str:
+        """A fresh id; the same ones in the same order in every simulation, whatever other kinds of things there are."""
+        self._ids[kind] += 1
+        name = f"{self.id}/{kind}/{self._ids[kind]}"
+        return str(UUID(bytes=hashlib.sha256(name.encode()).digest()[:16], version=4))
 
     def now(self) -> str:
         """The time as Notion writes it; no two moments are the same."""
@@ -171,7 +173,7 @@ class Workspace:
         columns = database.columns if database else _TITLE
         whole = {name: values.get(name, empty(column.kind)) for name, column in columns.items()}
         stamp = (self.now(), by.id)
-        page = Page(self.new_id(), database, whole, self.stamped(blocks, stamp), stamp, stamp, parent)
+        page = Page(self.new_id("page"), database, whole, self.stamped(blocks, stamp), stamp, stamp, parent)
         self.pages[page.id] = page
         self._tell("page.created", page, by)
         return page
@@ -196,7 +198,9 @@ class Workspace:
 
     def comment(self, page: Page, block: str, texts: list[Answer], by: User, discussion: str = "") -> Comment:
         """A new comment, in a discussion that goes on or in a new one."""
-        made = Comment(self.new_id(), discussion or self.new_id(), page.id, block, texts, (self.now(), by.id))
+        made = Comment(
+            self.new_id("comment"), discussion or self.new_id("discussion"), page.id, block, texts, (self.now(), by.id)
+        )
         self.comments[made.id] = made
         parent: Answer = {"id": block or page.id, "type": "block" if block else "page"}
         if page.shared:

@@ -53,7 +53,7 @@ def _database(workspace: Workspace, place: "_Place") -> None:
     columns = {name: _column(workspace, name, one) for name, one in place.fields("properties")}
     if [column.kind for column in columns.values()].count("title") != 1:
         raise place.at("properties").wrong("must have exactly one property of the kind title")
-    source = place.id("data_source") if place.has("data_source") else workspace.new_id()
+    source = place.id("data_source") if place.has("data_source") else workspace.new_id("source")
     shared = place.flag("shared", default=True)
     database = Database(place.id(), source, place.text("name"), columns, shared)
     workspace.databases[database.id] = database
@@ -70,9 +70,9 @@ def _column(workspace: Workspace, name: str, place: "_Place") -> Property:
     if names and kind not in _WITH_OPTIONS:
         raise place.wrong(f"is a {kind}, which has no options")
     # As Notion does: ids of properties have characters that are encoded in URLs, and stay so.
-    short = f"{workspace.new_id()[:3]}%3A"
+    short = f"{workspace.new_id('property')[:3]}%3A"
     own = place.text("id") if place.has("id") else short
-    return Property("title" if kind == "title" else own, name, kind, {one: workspace.new_id() for one in names})
+    return Property("title" if kind == "title" else own, name, kind, {one: workspace.new_id("option") for one in names})
 
 
 def _page(workspace: Workspace, place: "_Place", database: Database | None) -> None:
@@ -124,12 +124,12 @@ def _comment(workspace: Workspace, place: "_Place", page: Page) -> None:
     known = {one.id: one.id for one in page.all_blocks()} | {to_markdown([one]): one.id for one in page.all_blocks()}
     if block and block not in known:
         raise place.wrong("names a block that its page does not have; write its id or its whole Markdown")
-    discussion = workspace.new_id()
+    discussion = workspace.new_id("discussion")
     for one in (place, *(reply.mapping({"user", "text"}) for reply in place.items("replies"))):
         texts = rich_text.from_markdown(one.text("text"))
         stamp = (workspace.now(), _person(workspace, one.at("user")))
         resolved = place.flag("resolved", default=False)
-        made = Comment(workspace.new_id(), discussion, page.id, known.get(block, ""), texts, stamp, resolved)
+        made = Comment(workspace.new_id("comment"), discussion, page.id, known.get(block, ""), texts, stamp, resolved)
         workspace.comments[made.id] = made
 
 

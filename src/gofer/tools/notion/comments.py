@@ -34,8 +34,8 @@ async def add_comment(api: NotionApi, call: Call, arguments: AddComment) -> Tool
     target: dict[str, object] = {"parent": {"block_id": on} if on != page else {"page_id": page}}
     if arguments.discussion:
         target = {"discussion_id": await _open_discussion(api, call, on, arguments)}
-    spans = [*comment_spans(arguments.text), Span("\n"), *footer(call)]
-    made = await api.post(call, "comments", **target, rich_text=rich_text(spans))
+    texts = rich_text(comment_spans(arguments.text), [Span("\n"), *footer(call)])
+    made = await api.post(call, "comments", **target, rich_text=texts)
     return _done(made, page)
 
 

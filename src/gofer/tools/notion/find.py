@@ -112,11 +112,8 @@ async def _conditions(
     person = await find_people(api, call, names)
     made: list[dict[str, object]] = []
     for one, value in wanted:
-        condition = (
-            {"is_empty": True}
-            if value == ""
-            else _condition(one, value, person(str(value)) if one.kind == "people" else "")
-        )
+        meant = person(str(value)) if one.kind == "people" and value != "" else ""
+        condition = _condition(one, value, meant) if value != "" else {"is_empty": True}
         made.append({"property": one.name, one.kind: condition})
     return made
 

@@ -42,9 +42,10 @@ async def get_page(api: NotionApi, call: Call, arguments: GetPage) -> ToolResult
     source = await _source(api, call, home(page)[1])
     content = await read_content(api, call, id_)
     places, missed = _places(call, id_, content, everywhere=arguments.comments == "all")
-    said = await comments_of(api, call, places)
-    text = "\n".join([*_header(page, source), *_content(content), *_comments(said, missed)])
-    summary = f"read a page with {len(content.lines)} blocks and {len(said)} open comments"
+    said = await _said(api, call, places)
+    told = ["", "Gofer may not read comments."] if said is None else _comments(said, missed)
+    text = "\n".join([*_header(page, source), *_content(content), *told])
+    summary = f"read a page with {len(content.lines)} blocks and {len(said or ())} open comments"
     return ToolResult(text, summary, details(page, words(source.get("title"))))
 
 
@@ -90,6 +91,16 @@ async def _source(api: NotionApi, call: Call, source: str) -> Fields:
     except NotionRefusal:
         # A row can be shared without its database.
         return {}
+
+
+async def _said(api: NotionApi, call: Call, places: Sequence[str]) -> list[Fields] | None:
+    """The open comments there; None where the connection lacks the capability: the page can be read all the same."""
+    try:
+        return await comments_of(api, call, places)
+    except NotionRefusal as refused:
+        if refused.code != "restricted_resource":
+            raise
+        return None
 
 
 def _header(page: Fields, source: Fields) -> list[str]:

@@ -45,12 +45,12 @@ class Span:
     url: str = ""
 
 
-def rich_text(spans: Iterable[Span]) -> list[Json]:
-    """Words as a rich text; where there are too many looks, the looks are left out and never the words."""
-    parts = list(_cut(spans))
-    if len(parts) > LENGTH_LIMIT:
-        parts = list(_cut(Span(part.text) for part in parts))
-    return [_json(part) for part in parts[:LENGTH_LIMIT]]
+def rich_text(spans: Iterable[Span], end: Sequence[Span] = ()) -> list[Json]:
+    """Words as a rich text. Of too many looks, the looks are left out and never the words; `end` stays whole."""
+    parts, last = list(_cut(spans)), list(_cut(end))
+    if len(parts) + len(last) > LENGTH_LIMIT:
+        parts = list(_cut(Span(f"{part.text} ({part.url})" if part.url else part.text) for part in parts))
+    return [_json(part) for part in (*parts[: LENGTH_LIMIT - len(last)], *last)]
 
 
 def comment_spans(markdown: str) -> list[Span]:

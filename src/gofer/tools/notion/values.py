@@ -62,8 +62,8 @@ def plain(value: Fields) -> object:
             return [as_text(as_object(one).get("name")) for one in as_list(inner)]
         case "created_by" | "last_edited_by":
             return _person(as_object(inner))
-        case "formula":
-            return as_object(inner).get(as_text(as_object(inner).get("type")))
+        case "formula" | "rollup":
+            return _computed(as_object(inner))
         case "unique_id":
             prefix, number = as_text(as_object(inner).get("prefix")), as_object(inner).get("number")
             return f"{prefix}-{number}" if prefix else str(number)
@@ -71,6 +71,13 @@ def plain(value: Fields) -> object:
             return inner
         case _:
             return None
+
+
+def _computed(inner: Fields) -> object:
+    kind = as_text(inner.get("type"))
+    if kind == "array":
+        return [plain(as_object(one)) for one in as_list(inner.get("array"))]
+    return plain(inner) if kind == "date" else inner.get(kind)
 
 
 def line(value: object) -> str:
