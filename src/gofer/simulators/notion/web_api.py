@@ -19,11 +19,9 @@ from gofer.simulators.notion.workspace import Workspace
 
 VERSION = "2026-03-11"
 CAPABILITIES = frozenset(
-    {"read_content", "insert_content", "update_content", "read_comments", "insert_comments", "read_users"}
+    {"read_content", "insert_content", "update_content", "read_comments", "insert_comments", "read_user_information"}
 )
 """What a connection may be allowed."""
-HANGING = 3600.0
-"""Seconds a request is held that is never answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +46,12 @@ CALLS = (
     Call("GET", "/v1/databases/{id}", databases.get_database, "read_content"),
     Call("GET", "/v1/data_sources/{id}", databases.get_data_source, "read_content"),
     Call("POST", "/v1/data_sources/{id}/query", databases.query_data_source, "read_content"),
-    Call("POST", "/v1/search", databases.search),
+    Call("POST", "/v1/search", databases.search, "read_content"),
     Call("GET", "/v1/comments", content.list_comments, "read_comments"),
     Call("POST", "/v1/comments", content.create_comment, "insert_comments"),
-    Call("GET", "/v1/users", databases.list_users, "read_users"),
+    Call("GET", "/v1/users", databases.list_users, "read_user_information"),
     Call("GET", "/v1/users/me", databases.get_me),
-    Call("GET", "/v1/users/{id}", databases.get_user, "read_users"),
+    Call("GET", "/v1/users/{id}", databases.get_user, "read_user_information"),
 )
 
 
@@ -76,14 +74,14 @@ class WebApi:
         body = await request.body()
         self.log.append((request.method, request.url.path))
         fault = self._faults.take(request.method, request.url.path)
-        if fault and (failed := await self._failed(fault)):
+        if fault and (failed := await self._failed(fault, request)):
             return failed
         answer = self._called(request, body)
         if fault and fault.kind == "timeout_after_success":
-            await asyncio.sleep(HANGING)
+            await _hung_up(request)
         return answer
 
-    async def _failed(self, fault: Fault) -> Response | None:
+    async def _failed(self, fault: Fault, request: Request) -> Response | None:
         match fault.kind:
             case "status":
                 code = next((name for name, status in STATUS.items() if status == fault.status), "")
@@ -91,7 +89,8 @@ class WebApi:
             case "expired_token":
                 return _refused(401, "unauthorized", "API token is invalid.")
             case "timeout":
-                await asyncio.sleep(HANGING)
+                await _hung_up(request)
+                return _refused(504, "gateway_timeout", "nobody is there to read this")
             case "slow":
                 await asyncio.sleep(fault.seconds)
             case "timeout_after_success":
@@ -119,6 +118,12 @@ class WebApi:
             raise NotionRefusal("restricted_resource", "Insufficient permissions for this endpoint.")
         parts = zip(call.path.split("/"), request.url.path.split("/"), strict=True)
         return call, {name.strip("{}"): part for name, part in parts if name.startswith("{")}
+
+
+async def _hung_up(request: Request) -> None:
+    """Returns when the caller has gone: it is never answered."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def _call(method: str, path: str) -> Call:

@@ -7,6 +7,7 @@ from gofer.tools.notion.api import NotionApi
 from gofer.tools.notion.comments import AddComment, add_comment, find_comment
 from gofer.tools.notion.find import QueryDatabase, Search, query_database, search
 from gofer.tools.notion.get_page import GetPage, get_page
+from gofer.tools.notion.ids import find_id
 from gofer.tools.notion.write import AppendContent, UpdateProperties, append_content, find_content, update_properties
 from gofer.tools.tool import Tool
 
@@ -62,7 +63,7 @@ def _writing(api: NotionApi) -> tuple[Tool[Any], ...]:
             look=partial(find_comment, api),
             settle=5.0,
             # A page may be written as a link, as an id, or left out; a block has one id wherever it is.
-            destination=lambda arguments: arguments.block,
+            destination=lambda arguments: find_id(arguments.block) or "",
             scopes=frozenset({"read comments", "insert comments"}),
         ),
         Tool(
@@ -73,7 +74,6 @@ def _writing(api: NotionApi) -> tuple[Tool[Any], ...]:
             arguments=UpdateProperties,
             act=partial(update_properties, api),
             timeout=40.0,
-            destination=lambda arguments: arguments.page,
             scopes=_READ | {"update content", "read user information"},
         ),
         Tool(
@@ -85,7 +85,6 @@ def _writing(api: NotionApi) -> tuple[Tool[Any], ...]:
             timeout=40.0,
             look=partial(find_content, api),
             settle=5.0,
-            destination=lambda arguments: arguments.page,
             scopes=_READ | {"insert content"},
         ),
     )
