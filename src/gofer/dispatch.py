@@ -7,7 +7,7 @@ the last steps, so that a claim whose doorbell was lost is rung again.
 import asyncio
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.canonical import encode
@@ -20,11 +20,15 @@ from gofer.journal.store import Store
 from gofer.outside import Outside
 from gofer.queue.doorbell import Queue
 from gofer.secret import Secret
-from gofer.triggers.door import Door, Handshake, Ignored, RawRequest, Reply
+from gofer.triggers.door import Door, Handshake, Ignored, RawRequest, Registration, Reply
 from gofer.workflows.routes import Routes
 
 BODY_LIMIT = 1_000_000
 """Bytes of a request that are read at most; vendors' events stay far below."""
+
+
+async def _nobody_waits(offered: Registration) -> None:
+    raise BadRequest(403, "Nobody waits for a secret of yours.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,8 @@ class Ingress:
     queue: Queue
     installation_key: Secret
     outside: Outside
+    register: Callable[[Registration], Awaitable[None]] = _nobody_waits
+    """Keeps the secret a vendor offers, where somebody waits for it. Raises TemporaryError."""
 
     async def receive(self, request: RawRequest) -> Reply:
         """The answer to a request; never raises for what a sender can cause."""
@@ -68,6 +74,9 @@ class Ingress:
         match door.translate(request):
             case Handshake(echo=echo):
                 return Reply(200, echo.encode())
+            case Registration() as offered:
+                await self.register(offered)
+                return Reply(200)
             case Ignored(reason=reason):
                 return Reply(200, f"Ignored: {reason}.".encode())
             case Event() as event:

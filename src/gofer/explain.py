@@ -11,7 +11,7 @@ from gofer.canonical import as_list, as_object, clean, decode
 from gofer.dispatch import BODY_LIMIT
 from gofer.errors import BadRequest
 from gofer.events import Actor, Event
-from gofer.triggers.door import Door, Handshake, Ignored, RawRequest
+from gofer.triggers.door import Door, Handshake, Ignored, RawRequest, Registration
 from gofer.workflows.routes import Routes
 
 
@@ -90,6 +90,8 @@ def _explained(file: str, body: object, way: Way) -> Explanation:
     match way.door.translate(way.request(fields)):
         case Handshake():
             return Explanation(file, ignored_because="it is the sender's test of the URL, which is answered at once")
+        case Registration():
+            return Explanation(file, ignored_because="it offers the secret that its sender will sign with")
         case Ignored(reason=reason, actor=actor):
             return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
         case Event() as event:

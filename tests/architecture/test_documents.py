@@ -13,6 +13,7 @@ from gofer.bootstrap.settings import read_settings
 from gofer.cli.main import COMMANDS, main
 from gofer.journal.entries import KINDS
 from gofer.tools.github import refusals as github_refusals
+from gofer.tools.notion.refusals import REFUSALS as NOTION_REFUSALS
 from gofer.tools.slack.refusals import REFUSALS
 from gofer.triggers import github
 from gofer.workflows.mistake import RULES, Rule
@@ -80,6 +81,13 @@ def test_every_refusal_and_event_of_github_is_listed() -> None:
         assert f"| `{code}` | {refusal.rule} | {refusal.sentence} |" in text
     assert first_column("docs/github.md", "## Events") == set(github.KINDS)
     assert all(f"| `{name}` | `{kind}` |" in text for name, kind in github.KINDS.items())
+
+
+def test_every_refusal_of_notion_is_listed_with_its_rule_and_sentence() -> None:
+    text = (ROOT / "docs/notion.md").read_text()
+    assert first_column("docs/notion.md", "## When Notion refuses") == set(NOTION_REFUSALS)
+    for code, refusal in NOTION_REFUSALS.items():
+        assert f"| `{code}` | {refusal.rule} | {refusal.sentence} |" in text
 
 
 def test_every_rule_of_the_check_is_explained_and_nothing_else() -> None:

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from gofer.journal.log import read_journal
 from gofer.journal.memory import MemoryStore
 from gofer.queue.memory import MemoryQueue
 from gofer.secret import Secret
-from gofer.triggers.door import RawRequest
+from gofer.triggers.door import RawRequest, Registration
+from gofer.triggers.notion import NotionDoor
+from gofer.triggers.notion import sign as notion_sign
 from gofer.triggers.slack import SlackDoor, sign
 from gofer.workflows.routes import read_routes
 from stand_ins import NOON, SetClock, make_outside, mention
@@ -111,6 +114,25 @@ async def test_the_challenge_is_echoed_only_under_a_good_signature() -> None:
     assert (good.status, good.body) == (200, b"c4")
     assert (await door.receive(post(body, signature="v0=" + "0" * 64))).status == 401
     assert store.writes == 0
+
+
+async def test_a_secret_a_vendor_offers_is_kept_for_whoever_waits_and_told_to_nobody() -> None:
+    made, store, _ = ingress()
+    token = Secret("secret_of_a_new_subscription")
+    body = json.dumps({"verification_token": token.reveal()}).encode()
+    offer = RawRequest("POST", "/notion/webhook", [("X-Notion-Signature", notion_sign(token, body))], body)
+    kept: list[str] = []
+
+    async def keep(offered: Registration) -> None:
+        kept.append(offered.token.reveal())
+
+    waiting = replace(made, doors={"/notion/webhook": NotionDoor((), registration=lambda: True)})
+    reply = await replace(waiting, register=keep).receive(offer)
+    assert (reply.status, reply.body, kept) == (200, b"", [token.reveal()])
+    assert (await waiting.receive(offer)).status == 403
+    closed = replace(waiting, doors={"/notion/webhook": NotionDoor(())}, register=keep)
+    assert (await closed.receive(offer)).body.startswith(b"Ignored: it offers a verification token")
+    assert (len(kept), store.writes) == (1, 0)
 
 
 @pytest.mark.parametrize(

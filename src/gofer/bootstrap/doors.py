@@ -8,9 +8,14 @@ from collections.abc import Mapping
 from gofer.bootstrap.settings import Settings
 from gofer.triggers.door import Door
 from gofer.triggers.github import GitHubDoor
+from gofer.triggers.notion import NotionDoor
 from gofer.triggers.slack import SlackDoor
 
-PATHS: Mapping[str, str] = {"slack": "/slack/events", "github": "/github/webhook"}
+PATHS: Mapping[str, str] = {
+    "slack": "/slack/events",
+    "notion": "/notion/webhook",
+    "github": "/github/webhook",
+}
 """Where each source delivers."""
 
 
@@ -21,9 +26,11 @@ def doors(settings: Settings) -> dict[str, Door]:
         found[PATHS["slack"]] = SlackDoor(settings.slack_signing_secrets)
     if settings.github_webhook_secrets:
         found[PATHS["github"]] = GitHubDoor(settings.github_webhook_secrets)
+    if settings.notion_webhook_secrets:
+        found[PATHS["notion"]] = NotionDoor(settings.notion_webhook_secrets)
     return found
 
 
 def open_doors() -> Mapping[str, Door]:
     """A door of each source that translates, and verifies nobody: for payloads that somebody has in a file."""
-    return {"slack": SlackDoor(()), "github": GitHubDoor(())}
+    return {"slack": SlackDoor(()), "notion": NotionDoor(()), "github": GitHubDoor(())}

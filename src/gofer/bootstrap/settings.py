@@ -34,6 +34,11 @@ class Settings:
     """GITHUB_API_URL: without a slash at the end; another one for GitHub Enterprise Server."""
     github_webhook_secrets: Sequence[Secret]
     """GITHUB_WEBHOOK_SECRET: one, or two with a comma between them while it is being rotated."""
+    notion_token: Secret
+    """NOTION_TOKEN: of the connection that pages are shared with."""
+    notion_base_url: str
+    notion_webhook_secrets: Sequence[Secret]
+    """NOTION_WEBHOOK_SECRET: the verification token, or two with a comma between them while it is being rotated."""
     public_url: str
     """GOFER_URL: where colleagues open Gofer's pages; empty means the address it listens on."""
     log_level: LogLevel
@@ -60,6 +65,8 @@ def child_environment(settings: Settings) -> dict[str, str]:
         "SLACK_BOT_TOKEN": settings.slack_bot_token.reveal(),
         "GITHUB_API_URL": settings.github_api_url,
         "GITHUB_TOKEN": settings.github_token.reveal(),
+        "NOTION_BASE_URL": settings.notion_base_url,
+        "NOTION_TOKEN": settings.notion_token.reveal(),
         "OPENAI_API_KEY": settings.openai_api_key.reveal(),
         "OPENAI_BASE_URL": settings.openai_base_url,
     }
@@ -78,6 +85,9 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         github_token=_credential("GITHUB_TOKEN", environment),
         github_api_url=_url("GITHUB_API_URL", environment.get("GITHUB_API_URL") or "https://api.github.com"),
         github_webhook_secrets=_rotating("GITHUB_WEBHOOK_SECRET", environment),
+        notion_token=_credential("NOTION_TOKEN", environment),
+        notion_base_url=_url("NOTION_BASE_URL", environment.get("NOTION_BASE_URL") or "https://api.notion.com"),
+        notion_webhook_secrets=_rotating("NOTION_WEBHOOK_SECRET", environment),
         public_url=_url("GOFER_URL", environment.get("GOFER_URL", "")),
         log_level=_log_level(environment.get("AGENT_LOG_LEVEL") or "summary"),
     )

@@ -8,31 +8,35 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One way for an answer to go wrong."""
+    """One way to go wrong.
+
+    timeout_after_success  the work is done and the answer never comes
+    timeout                nothing is done and no answer comes
+    status                 nothing is done; `status` and `headers` are answered
+    slow                   the answer comes after `seconds`
+    expired_token          the token counts as expired
+    """
 
     kind: Literal["timeout_after_success", "timeout", "status", "slow", "expired_token"]
     status: int = 500
-    """For `status`."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    """For `status`: what the answer says beside it."""
     seconds: float = 0.0
-    """For `slow`."""
 
 
 class Faults:
-    """Faults that wait for their request."""
+    """What goes wrong next, in the order in which it was added."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[str, str, Fault]] = []
+        self._planned: list[tuple[str, str, Fault]] = []
 
     def add(self, method: str, path: str, fault: Fault, times: int = 1) -> None:
-        """The next so many requests that match go wrong; `*` is any method, the path is an fnmatch pattern."""
-        self._waiting += [(method.upper(), path, fault)] * times
+        """Let the next `times` requests go wrong that have this method (`*`: any) and a path of this glob."""
+        self._planned += [(method, path, fault)] * times
 
     def take(self, method: str, path: str) -> Fault | None:
-        """The fault of this request, which is used up by it."""
-        for index, (wanted, pattern, fault) in enumerate(self._waiting):
-            if wanted in ("*", method.upper()) and fnmatchcase(path, pattern):
-                del self._waiting[index]
+        """The fault for this request, which is used up with it."""
+        for index, (wanted, pattern, fault) in enumerate(self._planned):
+            if wanted in ("*", method) and fnmatchcase(path, pattern):
+                del self._planned[index]
                 return fault
         return None

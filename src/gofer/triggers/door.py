@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from gofer.canonical import as_object, decode
 from gofer.errors import BadRequest
 from gofer.events import Actor, Event
+from gofer.secret import Secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,24 @@ class Handshake:
 
 
 @dataclass(frozen=True, slots=True)
+class Registration:
+    """A vendor offers the secret that it will sign with; it came while somebody was waiting for one."""
+
+    token: Secret
+    """To be kept for the one who opened the window, and shown to nobody else; proved by nothing but itself."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ignored:
     """A genuine delivery that starts nothing, with one reason for people."""
 
     reason: str
     actor: Actor | None = None
     """Who did it, where the delivery says so."""
+
+
+Arrival: TypeAlias = Event | Handshake | Registration | Ignored
+"""What a delivery can mean."""
 
 
 class Door(Protocol):
@@ -56,7 +69,7 @@ class Door(Protocol):
         """Raises BadRequest(401) unless the sender proved who it is, over the raw bytes, around `now`."""
         ...
 
-    def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
+    def translate(self, request: RawRequest) -> Arrival:
         """What a verified delivery means. Raises BadRequest(400) for a body that is not of the source's form."""
         ...
 

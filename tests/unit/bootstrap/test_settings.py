@@ -10,6 +10,7 @@ def test_an_empty_environment_has_defaults() -> None:
     settings = read_settings({})
     assert settings.data == Path(".gofer")
     assert settings.slack_api_url == "https://slack.com/api/"
+    assert settings.notion_base_url == "https://api.notion.com"
     assert not settings.has_model
     assert settings.slack_signing_secrets == ()
 
@@ -17,6 +18,8 @@ def test_an_empty_environment_has_defaults() -> None:
 def test_two_signing_secrets_while_one_is_rotated() -> None:
     secrets = read_settings({"SLACK_SIGNING_SECRET": "new, old,"}).slack_signing_secrets
     assert [secret.reveal() for secret in secrets] == ["new", "old"]
+    tokens = read_settings({"NOTION_WEBHOOK_SECRET": "secret_new,secret_old"}).notion_webhook_secrets
+    assert [token.reveal() for token in tokens] == ["secret_new", "secret_old"]
 
 
 def test_a_key_or_an_endpoint_is_a_model() -> None:
@@ -32,13 +35,13 @@ def test_base_urls_end_as_their_users_need_them() -> None:
 
 
 @pytest.mark.parametrize("value", ["localhost:1", "http://[", "ftp://x", "https://", "http://127.0.0.1:99999/v1"])
-@pytest.mark.parametrize("name", ["OPENAI_BASE_URL", "SLACK_API_URL", "GITHUB_API_URL"])
+@pytest.mark.parametrize("name", ["OPENAI_BASE_URL", "SLACK_API_URL", "GITHUB_API_URL", "NOTION_BASE_URL"])
 def test_what_is_no_url_is_named(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=f"{name} is not a URL"):
         read_settings({name: value})
 
 
-@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "SLACK_BOT_TOKEN", "GITHUB_TOKEN"])
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "SLACK_BOT_TOKEN", "GITHUB_TOKEN", "NOTION_TOKEN"])
 def test_a_credential_that_cannot_go_into_a_header_is_named(name: str) -> None:
     for value in ("kéy", "two words", "tab\tbed"):
         with pytest.raises(ConfigError, match=f"{name} holds characters"):
@@ -48,7 +51,8 @@ def test_a_credential_that_cannot_go_into_a_header_is_named(name: str) -> None:
 
 def test_no_secret_is_printed() -> None:
     secret = "hunter2"
-    names = ("OPENAI_API_KEY", "SLACK_SIGNING_SECRET", "SLACK_BOT_TOKEN", "GITHUB_TOKEN", "GITHUB_WEBHOOK_SECRET")
+    names = [f"{system}_{what}" for system in ("GITHUB", "NOTION") for what in ("TOKEN", "WEBHOOK_SECRET")]
+    names += ["OPENAI_API_KEY", "SLACK_SIGNING_SECRET", "SLACK_BOT_TOKEN"]
     assert secret not in repr(read_settings(dict.fromkeys(names, secret)))
 
 

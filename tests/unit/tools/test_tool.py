@@ -83,6 +83,12 @@ def test_every_shipped_tool_declares_what_a_resume_and_a_model_need() -> None:
         "github_add_comment": "lookup",
         "github_create_issue": "lookup",
         "github_request_reviewers": "keyed",
+        "notion_get_page": "read",
+        "notion_search": "read",
+        "notion_query_database": "read",
+        "notion_add_comment": "lookup",
+        "notion_append_content": "lookup",
+        "notion_update_properties": "keyed",
     }
     for tool in tools.values():
         assert tool.timeout > 0

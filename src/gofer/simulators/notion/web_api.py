@@ -1,0 +1,156 @@
+"""Who may call the simulated Notion, and what does a call get back over HTTP?"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+import gofer.simulators.notion.content as content
+import gofer.simulators.notion.databases as databases
+import gofer.simulators.notion.pages as pages
+from gofer.simulators.faults import Fault, Faults
+from gofer.simulators.json_values import is_object, parsed
+from gofer.simulators.notion.ask import STATUS, Answer, Ask, NotionRefusal
+from gofer.simulators.notion.workspace import Workspace
+
+VERSION = "2026-03-11"
+CAPABILITIES = frozenset(
+    {"read_content", "insert_content", "update_content", "read_comments", "insert_comments", "read_user_information"}
+)
+"""What a connection may be allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call: what it does, and the capability it needs."""
+
+    method: str
+    path: str
+    run: Callable[[Workspace, Ask], Answer]
+    capability: str = ""
+
+
+CALLS = (
+    Call("POST", "/v1/pages", pages.create_page, "insert_content"),
+    Call("GET", "/v1/pages/{id}", pages.get_page, "read_content"),
+    Call("PATCH", "/v1/pages/{id}", pages.update_page, "update_content"),
+    Call("GET", "/v1/pages/{id}/markdown", pages.get_markdown, "read_content"),
+    Call("PATCH", "/v1/pages/{id}/markdown", pages.update_markdown, "update_content"),
+    Call("GET", "/v1/blocks/{id}", content.get_block, "read_content"),
+    Call("GET", "/v1/blocks/{id}/children", content.get_children, "read_content"),
+    Call("PATCH", "/v1/blocks/{id}/children", content.append_children, "insert_content"),
+    Call("GET", "/v1/databases/{id}", databases.get_database, "read_content"),
+    Call("GET", "/v1/data_sources/{id}", databases.get_data_source, "read_content"),
+    Call("POST", "/v1/data_sources/{id}/query", databases.query_data_source, "read_content"),
+    Call("POST", "/v1/search", databases.search, "read_content"),
+    Call("GET", "/v1/comments", content.list_comments, "read_comments"),
+    Call("POST", "/v1/comments", content.create_comment, "insert_comments"),
+    Call("GET", "/v1/users", databases.list_users, "read_user_information"),
+    Call("GET", "/v1/users/me", databases.get_me),
+    Call("GET", "/v1/users/{id}", databases.get_user, "read_user_information"),
+)
+
+
+class WebApi:
+    """The API of one connection."""
+
+    def __init__(self, workspace: Workspace, token: str, capabilities: frozenset[str], faults: Faults) -> None:
+        self._workspace = workspace
+        self._token = token
+        self._capabilities = capabilities
+        self._faults = faults
+        self.log: list[tuple[str, str]] = []
+        """Method and path of every request so far."""
+
+    def routes(self) -> list[Route]:
+        """The routes of an app that serves this."""
+        return [Route("/v1/{rest:path}", self._answer, methods=["GET", "POST", "PATCH", "DELETE", "PUT"])]
+
+    async def _answer(self, request: Request) -> Response:
+        body = await request.body()
+        self.log.append((request.method, request.url.path))
+        fault = self._faults.take(request.method, request.url.path)
+        if fault and (failed := await self._failed(fault, request)):
+            return failed
+        answer = self._called(request, body)
+        if fault and fault.kind == "timeout_after_success":
+            await _hung_up(request)
+        return answer
+
+    async def _failed(self, fault: Fault, request: Request) -> Response | None:
+        match fault.kind:
+            case "status":
+                code = next((name for name, status in STATUS.items() if status == fault.status), "")
+                return _refused(fault.status, code, "planned", dict(fault.headers))
+            case "expired_token":
+                return _refused(401, "unauthorized", "API token is invalid.")
+            case "timeout":
+                await _hung_up(request)
+                return _refused(504, "gateway_timeout", "nobody is there to read this")
+            case "slow":
+                await asyncio.sleep(fault.seconds)
+            case "timeout_after_success":
+                pass
+        return None
+
+    def _called(self, request: Request, raw: bytes) -> Response:
+        try:
+            call, path = self._admitted(request)
+            query = {name: request.query_params.getlist(name) for name in request.query_params}
+            return JSONResponse(call.run(self._workspace, Ask(path, query, _body(request, raw))))
+        except NotionRefusal as refusal:
+            return _refused(refusal.status, refusal.code, str(refusal))
+
+    def _admitted(self, request: Request) -> tuple[Call, dict[str, str]]:
+        if request.headers.get("authorization") != f"Bearer {self._token}":
+            raise NotionRefusal("unauthorized", "API token is invalid.")
+        version = request.headers.get("notion-version", "")
+        if not version:
+            raise NotionRefusal("missing_version", "Notion-Version header failed validation: should be defined.")
+        if version != VERSION:
+            raise NotionRefusal("validation_error", f"Notion-Version header should be {VERSION}, was {version!r}.")
+        call = _call(request.method, request.url.path)
+        if call.capability and call.capability not in self._capabilities:
+            raise NotionRefusal("restricted_resource", "Insufficient permissions for this endpoint.")
+        parts = zip(call.path.split("/"), request.url.path.split("/"), strict=True)
+        return call, {name.strip("{}"): part for name, part in parts if name.startswith("{")}
+
+
+async def _hung_up(request: Request) -> None:
+    """Returns when the caller has gone: it is never answered."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _call(method: str, path: str) -> Call:
+    depth = path.count("/")
+    for call in sorted(CALLS, key=lambda call: "{" in call.path):
+        glob = call.path.replace("{id}", "*")
+        if call.method == method and call.path.count("/") == depth and fnmatchcase(path, glob):
+            return call
+    raise NotionRefusal("invalid_request_url", "Invalid request URL.")
+
+
+def _body(request: Request, raw: bytes) -> dict[str, object]:
+    if request.method == "GET":
+        return {}
+    if not request.headers.get("content-type", "").startswith("application/json"):
+        raise NotionRefusal("invalid_json", "Error parsing JSON body.")
+    try:
+        body = parsed(raw)
+    except ValueError:
+        raise NotionRefusal("invalid_json", "Error parsing JSON body.") from None
+    if not is_object(body):
+        raise NotionRefusal("validation_error", "body failed validation: body should be an object")
+    return body
+
+
+def _refused(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
+    body: Answer = {"object": "error", "status": status, "code": code, "message": message, "request_id": "simulated"}
+    if code in ("rate_limited", "service_overload"):
+        body["additional_data"] = {"rate_limit_reason": "connection"}
+    return JSONResponse(body, status, headers)

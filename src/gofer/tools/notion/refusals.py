@@ -1,0 +1,62 @@
+"""What does each refusal of Notion mean, and who can do something about it?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+Rule = Literal["tell", "operate", "unclear"]
+"""What is done about a refusal:
+
+tell     the model, or the person where code called: nothing happened, and the sentence says what to do instead
+operate  the same, and whoever runs Gofer finds it in the log, because nobody in Notion can act on it
+unclear  it may have half happened: the call counts as unanswered, and its effect decides what comes next
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One error code of Notion."""
+
+    rule: Rule
+    sentence: str
+
+
+_BUSY = Refusal("unclear", "Notion had trouble of its own.")
+_LATER = Refusal("tell", "Notion takes no more requests for a while.")
+
+NOT_THERE = frozenset({"object_not_found"})
+"""Codes that say that there is no such thing, or that Gofer may not see it."""
+LIMITED = frozenset({429, 529})
+"""Statuses of requests that did not happen because there were too many."""
+
+UNKNOWN = Refusal("tell", "Notion gave no other reason.")
+"""For codes that are not listed."""
+
+REFUSALS: Mapping[str, Refusal] = MappingProxyType(
+    {
+        "bad_gateway": _BUSY,
+        "conflict_error": Refusal("tell", "Somebody changed it at the same moment; read it again before another try."),
+        "gateway_timeout": _BUSY,
+        "internal_server_error": _BUSY,
+        "object_not_found": Refusal(
+            "tell",
+            "There is no such page or database, or nobody has shared it with Gofer; somebody who can edit it has to "
+            "add Gofer's connection to it under ••• > Connections.",
+        ),
+        "rate_limited": _LATER,
+        "restricted_resource": Refusal(
+            "operate", "Gofer's connection in Notion lacks a capability for this; whoever runs Gofer has to allow it."
+        ),
+        "service_overload": _LATER,
+        "service_unavailable": _BUSY,
+        "unauthorized": Refusal("operate", "Notion does not accept Gofer's token; whoever runs Gofer has to renew it."),
+        "validation_error": Refusal("tell", "Correct what it names and call again."),
+    }
+)
+"""Every code that has a rule of its own; docs/notion.md lists the same."""
+
+
+def refusal(code: str) -> Refusal:
+    """The rule for a code."""
+    return REFUSALS.get(code, UNKNOWN)

@@ -1,0 +1,90 @@
+"""Which Notion tools are there, and what does the model read about them?"""
+
+from functools import partial
+from typing import Any
+
+from gofer.tools.notion.api import NotionApi
+from gofer.tools.notion.comments import AddComment, add_comment, find_comment
+from gofer.tools.notion.find import QueryDatabase, Search, query_database, search
+from gofer.tools.notion.get_page import GetPage, get_page
+from gofer.tools.notion.ids import find_id
+from gofer.tools.notion.write import AppendContent, UpdateProperties, append_content, find_content, update_properties
+from gofer.tools.tool import Tool
+
+_READ = frozenset({"read content"})
+
+
+def notion_tools(api: NotionApi) -> tuple[Tool[Any], ...]:
+    """The tools of one connection to Notion."""
+    return (*_reading(api), *_writing(api))
+
+
+def _reading(api: NotionApi) -> tuple[Tool[Any], ...]:
+    return (
+        Tool(
+            name="notion_get_page",
+            description="Read a page of Notion: title, properties, content with the ids of its blocks, open comments.",
+            effect="read",
+            arguments=GetPage,
+            act=partial(get_page, api),
+            # A request for each block that has others below it, and for the comments of each.
+            timeout=90.0,
+            scopes=_READ | {"read comments"},
+        ),
+        Tool(
+            name="notion_search",
+            description="Search Notion by title for pages and databases that are shared with Gofer.",
+            effect="read",
+            arguments=Search,
+            act=partial(search, api),
+            scopes=_READ,
+        ),
+        Tool(
+            name="notion_query_database",
+            description="List rows of a Notion database with their properties, all or those with given values.",
+            effect="read",
+            arguments=QueryDatabase,
+            act=partial(query_database, api),
+            timeout=40.0,
+            scopes=_READ | {"read user information"},
+        ),
+    )
+
+
+def _writing(api: NotionApi) -> tuple[Tool[Any], ...]:
+    return (
+        Tool(
+            name="notion_add_comment",
+            description="Comment on a Notion page or on one block of it, or reply to an open discussion.",
+            effect="lookup",
+            arguments=AddComment,
+            act=partial(add_comment, api),
+            timeout=40.0,
+            look=partial(find_comment, api),
+            settle=5.0,
+            # A page may be written as a link, as an id, or left out; a block has one id wherever it is.
+            destination=lambda arguments: find_id(arguments.block) or "",
+            scopes=frozenset({"read comments", "insert comments"}),
+        ),
+        Tool(
+            name="notion_update_properties",
+            description="Set properties of a Notion page: status, people, dates and others. It says which values there"
+            " are when one does not exist.",
+            effect="keyed",
+            arguments=UpdateProperties,
+            act=partial(update_properties, api),
+            timeout=40.0,
+            scopes=_READ | {"update content", "read user information"},
+        ),
+        Tool(
+            name="notion_append_content",
+            description="Add content to a Notion page, at its end or after one block; what is there stays.",
+            effect="lookup",
+            arguments=AppendContent,
+            act=partial(append_content, api),
+            timeout=40.0,
+            look=partial(find_content, api),
+            settle=5.0,
+            scopes=_READ | {"insert content"},
+        ),
+    )

@@ -1,0 +1,96 @@
+"""How are properties set and content added, so that doing it twice is doing it once?"""
+
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from gofer.canonical import as_list, as_object, as_text
+from gofer.errors import ToolError
+from gofer.tools.notion.api import Fields, NotionApi
+from gofer.tools.notion.find import column
+from gofer.tools.notion.get_page import properties
+from gofer.tools.notion.ids import home, object_id, writable
+from gofer.tools.notion.markdown import blocks, paragraph
+from gofer.tools.notion.people import find_people
+from gofer.tools.notion.provenance import footer, marked
+from gofer.tools.notion.values import Column, Given, columns, written
+from gofer.tools.tool import Arguments, Call, ToolResult
+
+BLOCKS = 100
+"""Blocks that one request takes."""
+PAGES = 50
+"""Pages of a hundred blocks that are looked through at most."""
+
+
+class UpdateProperties(Arguments):
+    """Which values."""
+
+    properties: dict[str, str | float | bool | list[str] | None] = Field(
+        min_length=1,
+        description='Values by property, as {"Status": "Done", "Reviewers": ["Ada"], "Due": "2026-11-21"}. People by '
+        "name; a list replaces the whole list; an empty text or list clears.",
+    )
+    page: str = Field(default="", description="The page, as a link or an id. Left out: where the request came from.")
+
+
+class AppendContent(Arguments):
+    """What to add and where."""
+
+    text: str = Field(min_length=1, max_length=50_000, description="The content in Markdown.")
+    page: str = Field(default="", description="The page, as a link or an id. Left out: where the request came from.")
+    after: str = Field(default="", description="Id of the block of the page to add it after. Left out: at the end.")
+
+
+async def update_properties(api: NotionApi, call: Call, arguments: UpdateProperties) -> ToolResult:
+    """Sets values; doing it twice is doing it once. Details: page and the names of what was set."""
+    page = writable(call, arguments.page)
+    known = await _columns(api, call, await api.get(call, f"pages/{page}"))
+    wanted = [(column(known, name), value) for name, value in arguments.properties.items()]
+    person = await find_people(api, call, _people(wanted))
+    values = {one.name: written(one, value, person) for one, value in wanted}
+    await api.patch(call, f"pages/{page}", properties=values)
+    names = ", ".join(values)
+    return ToolResult(f"Set {names}.", f"set {len(values)} properties", {"page": page, "set": list(values)})
+
+
+async def append_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult:
+    """Adds blocks that end with links to the prompt and the run; details: page and the ids of the blocks."""
+    page = writable(call, arguments.page)
+    made = [*blocks(arguments.text), paragraph(footer(call))]
+    if len(made) > BLOCKS:
+        raise ToolError(f"That is {len(made)} blocks, and {BLOCKS - 1} fit into one call; add it in several.")
+    position: dict[str, object] = {"type": "end"}
+    if arguments.after:
+        position = {"type": "after_block", "after_block": {"id": object_id(arguments.after, "block")}}
+    done = await api.patch(call, f"blocks/{page}/children", children=made, position=position)
+    ids = [as_text(as_object(one).get("id")) for one in as_list(done.get("results"))]
+    return _appended(page, ids)
+
+
+async def find_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult | None:
+    """What an earlier attempt of the same call added, found by the mark in its last block. None: there is none."""
+    page = writable(call, arguments.page)
+    async for block in api.listed(call, f"blocks/{page}/children", PAGES):
+        if block.get("type") == "paragraph" and marked(call, as_object(block.get("paragraph"))):
+            return _appended(page, [as_text(block.get("id"))])
+    return None
+
+
+def _appended(page: str, ids: list[str]) -> ToolResult:
+    return ToolResult("Added the content.", "added content to a page", {"page": page, "blocks": ids})
+
+
+async def _columns(api: NotionApi, call: Call, page: Fields) -> Mapping[str, Column]:
+    """The properties of a page with their options, which only its data source knows."""
+    _, source = home(page)
+    if source:
+        return columns(await api.get(call, f"data_sources/{source}"))
+    return {
+        name: Column(name, as_text(value.get("id")), as_text(value.get("type")))
+        for name, value in properties(page).items()
+    }
+
+
+def _people(wanted: list[tuple[Column, Given]]) -> list[str]:
+    values = [value for one, value in wanted if one.kind == "people" and value]
+    return [str(name) for value in values for name in (value if isinstance(value, list) else [value])]

@@ -1,0 +1,163 @@
+"""`notion.status` fires once per real change, whatever the order, number and time of the events."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.triggers.notion_status import Seen, Verdict, judge
+
+STATUS, OTHER = "St%3D1", "title"
+VALUES = ("Draft", "Review", "Done", None)
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """An event as it comes in, and when."""
+
+    at: int
+    """How many edits had happened by then."""
+    listed: frozenset[str]
+
+
+@dataclass(frozen=True)
+class History:
+    """What people did to one page, and the events that told of it."""
+
+    values: tuple[str | None, ...]
+    """The status before the first edit and after each."""
+    deliveries: tuple[Delivery, ...]
+
+    @property
+    def changes(self) -> int:
+        return sum(before != after for before, after in zip(self.values, self.values[1:], strict=False))
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> History:
+    """Edits of the status or of something else, gathered into events that come late, several times, in any order."""
+    values: list[str | None] = [draw(st.sampled_from(VALUES))]
+    events: list[tuple[int, set[str]]] = []
+    for number in range(1, draw(st.integers(0, 12)) + 1):
+        status = draw(st.booleans())
+        following = draw(st.sampled_from(VALUES)) if status else values[-1]
+        touched = {STATUS} if following != values[-1] else {OTHER}
+        values.append(following)
+        if events and draw(st.booleans()):
+            events[-1] = (number, events[-1][1] | touched)
+        else:
+            events.append((number, touched))
+    deliveries = [
+        Delivery(draw(st.integers(number, len(values) - 1)), frozenset(touched))
+        for number, touched in events
+        for _ in range(draw(st.integers(1, 3)))
+    ]
+    shuffled = draw(st.permutations(deliveries))
+    return History(tuple(values), tuple(sorted(shuffled, key=lambda delivery: delivery.at)))
+
+
+def played(
+    history: History, seen: Seen | None, from_: Sequence[str] = (), to: Sequence[str] = ()
+) -> tuple[list[tuple[Seen | None, str | None]], Seen | None]:
+    """The changes that fired, as (before, after), and the last look."""
+    fired: list[tuple[Seen | None, str | None]] = []
+    for delivery in history.deliveries:
+        now = history.values[delivery.at]
+        verdict = judge(seen, delivery.listed, STATUS, now, from_, to)
+        assert verdict.reason
+        if verdict.fires:
+            fired.append((seen, now))
+        seen = verdict.remember or seen
+    return fired, seen
+
+
+@given(histories())
+def test_it_fires_at_most_once_per_real_change_and_never_without_one(history: History) -> None:
+    fired, seen = played(history, Seen(history.values[0]))
+    assert len(fired) <= history.changes
+    assert all(before != Seen(after) for before, after in fired)
+    if history.changes:
+        assert seen == Seen(history.values[-1])
+
+
+@given(histories())
+def test_what_fired_is_one_chain_from_the_first_value_to_the_last(history: History) -> None:
+    fired, _ = played(history, Seen(history.values[0]))
+    befores = [before.value if before else "?" for before, _ in fired]
+    assert befores == [history.values[0], *(after for _, after in fired)][: len(fired)]
+    assert (fired[-1][1] if fired else history.values[0]) == history.values[-1]
+
+
+@given(histories())
+def test_each_change_fires_by_itself_when_its_event_comes_before_the_next_one(history: History) -> None:
+    edits = enumerate(zip(history.values, history.values[1:], strict=False), start=1)
+    prompt = [Delivery(at, frozenset({STATUS if before != after else OTHER})) for at, (before, after) in edits]
+    fired, _ = played(History(history.values, tuple(prompt)), Seen(history.values[0]))
+    assert len(fired) == history.changes
+
+
+@given(histories(), st.sets(st.sampled_from(VALUES[:3])), st.sets(st.sampled_from(VALUES[:3])))
+def test_a_condition_narrows_what_fires_and_changes_nothing_of_what_is_seen(
+    history: History, from_: set[str], to: set[str]
+) -> None:
+    start = Seen(history.values[0])
+    narrowed, seen = played(history, start, sorted(from_), sorted(to))
+    fired, last = played(history, start)
+    wanted = [(b, a) for b, a in fired if (not from_ or (b and b.value in from_)) and (not to or a in to)]
+    assert (narrowed, seen) == (wanted, last)
+
+
+@given(histories(), st.data())
+def test_a_repeated_event_changes_nothing(history: History, data: st.DataObject) -> None:
+    doubled: list[Delivery] = []
+    for delivery in history.deliveries:
+        doubled += [delivery] * data.draw(st.integers(1, 4))
+    for start in (None, Seen(history.values[0])):
+        assert played(History(history.values, tuple(doubled)), start) == played(history, start)
+
+
+@given(histories())
+def test_the_first_look_counts_once_as_a_change(history: History) -> None:
+    fired, _ = played(history, None)
+    listed = any(STATUS in delivery.listed for delivery in history.deliveries)
+    assert [before for before, _ in fired].count(None) == listed
+    assert len(fired) <= history.changes + 1
+
+
+@pytest.mark.parametrize(
+    ("seen", "listed", "now", "from_", "to", "verdict"),
+    [
+        (None, [OTHER], "Done", [], [], (False, None, "the event does not list the property")),
+        (Seen("Done"), [STATUS], "Done", [], [], (False, None, "the property has been “Done” since the last look")),
+        (Seen("Draft"), [STATUS], "Done", [], [], (True, "Done", "the property changed from “Draft” to “Done”")),
+        (Seen(None), [STATUS], "Done", [], [], (True, "Done", "the property changed from empty to “Done”")),
+        (
+            Seen("Draft"), [STATUS], "Done", ["Review"], [],
+            (False, "Done", "the property was “Draft” before, not “Review”"),
+        ),
+        (
+            Seen("Draft"), [STATUS], "Done", [], ["Review", "Draft"],
+            (False, "Done", "the property is “Done” now, not “Review” or “Draft”"),
+        ),
+        (
+            None, [STATUS], "Done", ["Review"], ["Done"],
+            (True, "Done", "the property changed to “Done”; what it was before is not known"),
+        ),
+        (
+            None, [STATUS], "Review", ["Review"], [],
+            (False, "Review", "the property is “Review”, from where it should have changed"),
+        ),
+    ],
+)  # fmt: skip
+def test_each_verdict_says_why(seen, listed, now, from_, to, verdict) -> None:
+    fires, remember, reason = verdict
+    expected = Verdict(fires, Seen(remember) if remember else None, reason)
+    assert judge(seen, listed, STATUS, now, from_, to) == expected
+
+
+def test_an_event_that_does_not_list_it_leaves_the_change_to_the_one_that_does() -> None:
+    seen = Seen("Draft")
+    assert judge(seen, [OTHER], STATUS, "Done").remember is None
+    assert judge(seen, [STATUS], STATUS, "Done").fires
