@@ -10,15 +10,30 @@ from gofer.outside import Outside
 from gofer.queue.doorbell import Queue
 from gofer.secret import Secret
 from gofer.triggers.door import Door
+from gofer.triggers.hook import read_hooks
 from gofer.triggers.slack import SlackDoor
+from gofer.triggers.webhook import JwtProofs, webhook_doors
 from gofer.workflows.routes import read_routes
 
 
 def build_ingress(
-    settings: Settings, routes: object, store: Store, queue: Queue, key: Secret, outside: Outside
+    settings: Settings,
+    routes: object,
+    store: Store,
+    queue: Queue,
+    key: Secret,
+    outside: Outside,
+    *,
+    hooks: object = None,
+    jwt: JwtProofs | None = None,
 ) -> Ingress:
-    """The front over given stores; a source without a secret has no door."""
+    """The front over given stores; a source without a secret has no door.
+
+    `hooks` is their compiled JSON, `jwt` makes the proofs of those that take JWTs. Raises ConfigError for a hook
+    without a secret.
+    """
     doors: dict[str, Door] = {}
     if settings.slack_signing_secrets:
         doors["/slack/events"] = SlackDoor(settings.slack_signing_secrets)
+    doors.update(webhook_doors(read_hooks(hooks, settings.webhook_secrets), jwt))
     return Ingress(doors, read_routes(routes), store, queue, key, outside)

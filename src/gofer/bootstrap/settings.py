@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
@@ -33,6 +33,8 @@ class Settings:
     """GOFER_URL: where colleagues open Gofer's pages; empty means the address it listens on."""
     log_level: LogLevel
     """AGENT_LOG_LEVEL: how much of a run the log lines tell."""
+    webhook_secrets: Mapping[str, Sequence[Secret]] = field(default_factory=dict[str, Sequence[Secret]])
+    """WEBHOOK_SECRET_<NAME> by the name of its webhook, WEBHOOK_SECRET under the empty one; one or two each."""
     offline: bool = False
     """Whether the model is the offline one; set by the laptop, never by the environment."""
 
@@ -60,18 +62,32 @@ def child_environment(settings: Settings) -> dict[str, str]:
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
     """The settings in an environment. Raises ConfigError naming the one that is wrong."""
-    signing = environment.get("SLACK_SIGNING_SECRET", "").split(",")
     return Settings(
         data=Path(environment.get("GOFER_DATA") or ".gofer"),
         openai_api_key=_credential("OPENAI_API_KEY", environment),
         openai_base_url=_url("OPENAI_BASE_URL", environment.get("OPENAI_BASE_URL", "")),
-        slack_signing_secrets=tuple(Secret(secret.strip()) for secret in signing if secret.strip()),
+        slack_signing_secrets=_rotating(environment.get("SLACK_SIGNING_SECRET", "")),
         slack_bot_token=_credential("SLACK_BOT_TOKEN", environment),
         slack_app_token=_credential("SLACK_APP_TOKEN", environment),
         slack_api_url=_url("SLACK_API_URL", environment.get("SLACK_API_URL") or "https://slack.com/api") + "/",
         public_url=_url("GOFER_URL", environment.get("GOFER_URL", "")),
+        webhook_secrets=_webhook_secrets(environment),
         log_level=_log_level(environment.get("AGENT_LOG_LEVEL") or "summary"),
     )
+
+
+def _rotating(value: str) -> tuple[Secret, ...]:
+    """One secret, or those between commas."""
+    return tuple(Secret(secret.strip()) for secret in value.split(",") if secret.strip())
+
+
+def _webhook_secrets(environment: Mapping[str, str]) -> Mapping[str, Sequence[Secret]]:
+    found: dict[str, Sequence[Secret]] = {}
+    for variable, value in environment.items():
+        head, between, name = variable.partition("WEBHOOK_SECRET")
+        if not head and between and (not name or name.startswith("_")):
+            found[name.removeprefix("_").lower().replace("_", "-")] = _rotating(value)
+    return found
 
 
 def _log_level(value: str) -> LogLevel:
