@@ -7,7 +7,6 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from gofer.workflows.mistake import START, Mistake, Rule
-from gofer.workflows.schema import Strict
 from gofer.workflows.sentences import (
     WANTED,
     missing_key,
@@ -18,6 +17,7 @@ from gofer.workflows.sentences import (
     wrong_type,
 )
 from gofer.workflows.source import Loc, Source
+from gofer.workflows.strict import Strict
 
 F = TypeVar("F", bound=Strict)
 
@@ -53,6 +53,8 @@ def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake
             return Mistake(source.file, source.place(error["loc"]), "missing-key", message, hint)
         case "literal_error":
             return _at(source, loc, "unknown-value", *unknown_value(source, loc, str(context.get("expected"))))
+        case "sentence":
+            return _at(source, loc, "unknown-value", str(context.get("message")), str(context.get("hint")))
         case kind if kind in WANTED:
             return _at(source, loc, "wrong-type", *wrong_type(source, loc, WANTED[kind]))
         case kind:

@@ -2,11 +2,12 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from gofer.canonical import as_list, as_object
 from gofer.workflows.output import check_schema
+from gofer.workflows.strict import Number, Strict, Whole
 
 EventKind = Literal["slack.mention"]
 """What can start a workflow."""
@@ -14,19 +15,6 @@ EventKind = Literal["slack.mention"]
 
 Reply = Literal["thread", "channel", "none"]
 """Where an answer can go."""
-
-
-Number = Annotated[float, Field(strict=True)]
-"""A number; true, false and quoted digits are none."""
-
-Whole = Annotated[int, Field(strict=True, lt=2**63)]
-"""A whole number that fits into 64 bits."""
-
-
-class Strict(BaseModel):
-    """A part of a file: frozen, and unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
 
 class Limits(Strict):

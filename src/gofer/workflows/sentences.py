@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 from gofer.canonical import as_list, as_object
-from gofer.workflows.schema import Strict
 from gofer.workflows.source import Loc, Source
+from gofer.workflows.strict import Strict
 
 WANTED = {
     "string_type": "text",
