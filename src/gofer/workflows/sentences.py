@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterable, Mapping
+from typing import get_args
 
 from gofer.canonical import as_list, as_object
 from gofer.workflows.source import Loc, Source
@@ -35,9 +36,14 @@ def _named(loc: Loc) -> str:
 
 
 def _parts(form: type[Strict]) -> dict[str, type[Strict]]:
-    """The forms within a form, by the key they stand under."""
-    parts = {name: field.annotation for name, field in form.model_fields.items()}
-    return {name: part for name, part in parts.items() if isinstance(part, type) and issubclass(part, Strict)}
+    """The forms within a form, by the key they stand under; also those that may be left out."""
+    parts = {name: (field.annotation, *get_args(field.annotation)) for name, field in form.model_fields.items()}
+    return {
+        name: part
+        for name, kinds in parts.items()
+        for part in kinds
+        if isinstance(part, type) and issubclass(part, Strict)
+    }
 
 
 def _form_at(form: type[Strict], loc: Loc) -> type[Strict]:

@@ -120,6 +120,15 @@ def test_a_file_of_keys_that_holds_none_is_named(tmp_path: Path, held: str | Non
             "w.yaml:2:60: `auth.jwt.algorithms.0` cannot be `none`.",
         ),
         ("name: n\nkey: the id", "w.yaml:2:6: `the id` is no name of a header."),
+        (
+            "name: n\nauth: {hmac: {prefix: v0}}",
+            "w.yaml:2:14: The key `auth.hmac.header` is missing. Add `header: …`. The header with the signature.",
+        ),
+        (
+            "name: n\nauth: {hmac: {header: X, hash: md5}}",
+            "w.yaml:2:26: `auth.hmac.hash` is not a key here. Remove it; the keys are `header`, `prefix`,",
+        ),
+        ("name: n\nauth: {hmac: X}", "w.yaml:2:14: `auth.hmac` is the text `X`, not a mapping of keys."),
         ("name: n\nsecret: x", "w.yaml:2:1: `secret` is not a key here."),
     ],
 )
