@@ -38,8 +38,8 @@ class Company:
 
     @property
     def slack(self) -> SlackSimulator:
-        assert self.laptop.slack is not None
-        return self.laptop.slack
+        assert self.laptop.simulated.slack is not None
+        return self.laptop.simulated.slack
 
     async def ask(self, text: str, channel: str = "deploys", thread: Message | None = None) -> Message:
         """A colleague writes to a channel; `@Gofer` is a mention."""

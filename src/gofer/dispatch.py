@@ -8,14 +8,14 @@ import asyncio
 import hashlib
 import hmac
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gofer.canonical import encode
 from gofer.errors import BadRequest, Damaged, TemporaryError
 from gofer.events import Event
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted
-from gofer.journal.log import Pen, claim
+from gofer.journal.log import Pen, claim, open_claim
 from gofer.journal.store import Store
 from gofer.outside import Outside
 from gofer.queue.doorbell import Queue
@@ -89,15 +89,49 @@ class Ingress:
         return await asyncio.gather(*(self.start(event, workflow) for workflow in workflows))
 
     async def start(self, event: Event, workflow: str) -> str:
-        """Claims the run of one workflow for one event: frame 1, head row, doorbell. Raises TemporaryError."""
+        """Claims the run of one workflow for one event: frame 1, head row, doorbell.
+
+        Raises TemporaryError, and BadRequest(409) when it was claimed for another delivery.
+        """
+        if event.window:
+            event = await self._within_window(event, workflow)
         run = run_id(self.installation_key, event, workflow)
         pen = Pen("ingress", self.outside)
-        await claim(run, RunAccepted(event, workflow), pen, self.store)
+        standing = await claim(run, RunAccepted(event, workflow), pen, self.store)
+        if standing is not None and event.digest:
+            await self._check_same(run, standing, event)
         # Unknown counts as private: it has no list row until admission knows better.
         private = event.private is not False
         await self.store.create_head(Head(run, workflow, event.conversation, pen.at(), private=private, frames=1))
         await self.queue.ring(run)
         return run
+
+    async def _within_window(self, event: Event, workflow: str) -> Event:
+        """The event in its slice of time: the one before when an equal event was claimed there within the window."""
+        now = self.outside.clock.now()
+        current = int(now // event.window)
+        earlier = _in_slice(event, current - 1)
+        run = run_id(self.installation_key, earlier, workflow)
+        for first in (await self.store.frames(run))[:1]:
+            claimed = await open_claim(run, first, self.store)
+            if claimed is not None and now * 1000 - claimed.at < event.window * 1000:
+                return earlier
+        return _in_slice(event, current)
+
+    async def _check_same(self, run: str, standing: bytes, event: Event) -> None:
+        claimed = await open_claim(run, standing, self.store)
+        # What was deleted cannot be compared any more, and counts as the same.
+        match claimed.entry if claimed else None:
+            case RunAccepted(event=before) if before.digest != event.digest:
+                raise BadRequest(409, "Another body was accepted under this key. Send it under a key of its own.")
+            case _:
+                return
+
+
+def _in_slice(event: Event, number: int) -> Event:
+    """An event as one of its slice of time; its conversation too, as runs do not go on from those of other slices."""
+    identity, conversation = (*event.identity, str(number)), f"{event.conversation}:{number}"
+    return replace(event, identity=identity, conversation=conversation)
 
 
 def run_id(installation_key: Secret, event: Event, workflow: str) -> str:

@@ -38,3 +38,7 @@ class Event:
     """What the source says of it in plain JSON, under the names that conditions of workflow files use: `emoji`."""
     hops: int = 0
     """How many runs stand in a row behind it: what a run wrote and started another one with is one hop further."""
+    digest: str = ""
+    """A hash of what was delivered. Where it is set, a delivery with another one under the same identity is refused."""
+    window: int = 0
+    """Seconds after which an equal event is a happening of its own; 0 is never."""

@@ -67,6 +67,7 @@ HEAVY = {
     "slack_bolt",
     "slack_sdk",
     "aiohttp",
+    "jwt",
     "pydantic",
     "openai",
     "httpx2",

@@ -10,11 +10,26 @@ from gofer.journal.store import Store
 from gofer.outside import Outside
 from gofer.queue.doorbell import Queue
 from gofer.secret import Secret
+from gofer.triggers.hook import read_hooks
+from gofer.triggers.webhook import JwtProofs, webhook_doors
 from gofer.workflows.routes import read_routes
 
 
 def build_ingress(
-    settings: Settings, routes: object, store: Store, queue: Queue, key: Secret, outside: Outside
+    settings: Settings,
+    routes: object,
+    store: Store,
+    queue: Queue,
+    key: Secret,
+    outside: Outside,
+    *,
+    hooks: object = None,
+    jwt: JwtProofs | None = None,
 ) -> Ingress:
-    """The front over given stores; a source without a secret has no door."""
-    return Ingress(doors(settings), read_routes(routes), store, queue, key, outside)
+    """The front over given stores; a source without a secret has no door.
+
+    `hooks` is their compiled JSON, `jwt` makes the proofs of those that take JWTs. Raises ConfigError for a hook
+    without a secret.
+    """
+    found = doors(settings) | webhook_doors(read_hooks(hooks, settings.webhook_secrets), jwt)
+    return Ingress(found, read_routes(routes), store, queue, key, outside)

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx2
-
 from gofer.bootstrap.catalog import checked_catalog
 from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.bootstrap.ingress import build_ingress
 from gofer.bootstrap.settings import Settings
+from gofer.bootstrap.simulated import Simulated, simulate
 from gofer.bootstrap.state import State, installation_key, open_state, serving
 from gofer.bootstrap.worker import build_model, build_worker
 from gofer.dispatch import Ingress
@@ -24,11 +23,13 @@ from gofer.local.server import serve
 from gofer.model_script import Script
 from gofer.outside import Outside, SystemClock, random_id, random_key
 from gofer.retention import Purger
+from gofer.scheduler.clockwork import Clockwork
+from gofer.schedules.planned import planned
 from gofer.secret import Secret
 from gofer.simulators.demo import demo_scripts
 from gofer.simulators.offline_model import offline_model
-from gofer.simulators.slack import SlackSimulator
 from gofer.sweeper import Sweeper
+from gofer.triggers.jwt_bearer import JwtProof
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog
 
@@ -46,9 +47,10 @@ class Laptop:
     worker: Worker
     state: State
     catalog: Catalog
-    slack: SlackSimulator | None
-    slack_url: str
-    """The simulated Slack's page for people; empty with a real Slack."""
+    clockwork: Clockwork
+    """Begins the runs of schedules."""
+    simulated: Simulated
+    """What stands in for the systems outside; nothing when they are real."""
     model: str
     """What answers, for people."""
     settings: Settings
@@ -65,7 +67,7 @@ async def open_laptop(
     *,
     bounds: Bounds = BOUNDS,
 ) -> AsyncGenerator[Laptop]:
-    """Everything over the embedded state; Slack is simulated when a world is given, the model when scripts are.
+    """Everything over the embedded state; a world is simulated when one is given, the model when scripts are.
 
     Raises ConfigError when a file or setting is wrong or another process serves the state.
     """
@@ -75,13 +77,15 @@ async def open_laptop(
         clock = SystemClock()
         state = stack.enter_context(open_state(settings.data, clock))
         http = await stack.enter_async_context(http_client())
-        slack, slack_url = None, ""
+        simulated = Simulated()
         if world is not None:
-            slack, slack_url, settings = await _simulate_slack(stack, settings, world, http)
+            simulated, settings = await simulate(stack, settings, world, http)
         settings = await _offline_unless_set_up(stack, settings, scripts)
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
         key = installation_key(settings.data)
-        ingress = build_ingress(settings, catalog.routes(), state.store, state.queue, key, outside)
+        ingress = build_ingress(
+            settings, catalog.routes(), state.store, state.queue, key, outside, hooks=catalog.hooks, jwt=JwtProof
+        )
         app = front(ingress, Pages(state.store, state.blobs, catalog))
         url = await stack.enter_async_context(serve(app, port, bounds=bounds))
         model = build_model(settings, http)
@@ -91,14 +95,15 @@ async def open_laptop(
             settings, catalog, state.store, state.blobs, state.queue, model, outside, pages, alone=True
         )
         worker = replace(worker, grace=GRACE)
-        if slack is not None:
-            slack.subscribe(f"{url}/slack/events")
-        yield Laptop(url, ingress, worker, state, catalog, slack, slack_url, _model_name(settings), settings)
+        plans = [planned(name, compiled) for name, compiled in catalog.schedules()]
+        clockwork = Clockwork(plans, ingress.start, state.marks, clock)
+        simulated.subscribe(url)
+        yield Laptop(url, ingress, worker, state, catalog, clockwork, simulated, _model_name(settings), settings)
 
 
 @contextlib.asynccontextmanager
-async def working(worker: Worker) -> AsyncGenerator[None]:
-    """The worker hears doorbells, the sweeper sweeps and what is due is deleted while the block runs.
+async def working(worker: Worker, clockwork: Clockwork | None = None) -> AsyncGenerator[None]:
+    """The worker hears doorbells, the sweeper sweeps, schedules begin runs and what is due is deleted meanwhile.
 
     What an earlier process left under way is taken up at once: the lock proves that it is dead.
     """
@@ -107,30 +112,14 @@ async def working(worker: Worker) -> AsyncGenerator[None]:
     sweeper, purger = Sweeper(store, queue, clock), Purger(store, worker.services.blobs, clock, queue)
     await store.drop_leases()
     await sweeper.sweep(still=0)
-    tasks = [asyncio.create_task(serving) for serving in (worker.serve(), sweeper.serve(), purger.serve())]
+    services = [worker.serve(), sweeper.serve(), purger.serve(), *([clockwork.serve()] if clockwork else [])]
+    tasks = [asyncio.create_task(serving) for serving in services]
     try:
         yield
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _simulate_slack(
-    stack: contextlib.AsyncExitStack, settings: Settings, world: Mapping[str, object], http: httpx2.AsyncClient
-) -> tuple[SlackSimulator, str, Settings]:
-    token, secret = random_id(), random_id()
-    slack = SlackSimulator(world, clock=SystemClock().now, http=http, token=token, signing_secret=secret)
-    stack.push_async_callback(slack.close)
-    url = await stack.enter_async_context(serve(slack.app))
-    settings = replace(
-        settings,
-        slack_api_url=f"{url}/api/",
-        slack_bot_token=Secret(token),
-        slack_signing_secrets=(Secret(secret),),
-        public_url="",
-    )
-    return slack, url, settings
 
 
 async def _offline_unless_set_up(

@@ -38,7 +38,7 @@ async def open_service(settings: Settings, root: Path, port: int) -> AsyncGenera
         app = await _identify(settings, laptop.worker.services.outside.http)
         if settings.slack_app_token:
             await stack.enter_async_context(connected(settings, laptop.ingress))
-        await stack.enter_async_context(working(laptop.worker))
+        await stack.enter_async_context(working(laptop.worker, laptop.clockwork))
         workflows = [loaded.workflow for loaded in laptop.catalog.workflows.values()]
         scopes = needed(workflows, laptop.worker.services.tools.values())
         lacking = tuple(scope for scope in scopes if app.scopes is not None and scope not in app.scopes)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
@@ -43,6 +43,8 @@ class Settings:
     """GOFER_URL: where colleagues open Gofer's pages; empty means the address it listens on."""
     log_level: LogLevel
     """AGENT_LOG_LEVEL: how much of a run the log lines tell."""
+    webhook_secrets: Mapping[str, Sequence[Secret]] = field(default_factory=dict[str, Sequence[Secret]])
+    """WEBHOOK_SECRET_<NAME> by the name of its webhook, WEBHOOK_SECRET under the empty one; one or two each."""
     offline: bool = False
     """Whether the model is the offline one; set by the laptop, never by the environment."""
 
@@ -89,8 +91,18 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         notion_base_url=_url("NOTION_BASE_URL", environment.get("NOTION_BASE_URL") or "https://api.notion.com"),
         notion_webhook_secrets=_rotating("NOTION_WEBHOOK_SECRET", environment),
         public_url=_url("GOFER_URL", environment.get("GOFER_URL", "")),
+        webhook_secrets=_webhook_secrets(environment),
         log_level=_log_level(environment.get("AGENT_LOG_LEVEL") or "summary"),
     )
+
+
+def _webhook_secrets(environment: Mapping[str, str]) -> Mapping[str, Sequence[Secret]]:
+    found: dict[str, Sequence[Secret]] = {}
+    for variable in environment:
+        head, between, name = variable.partition("WEBHOOK_SECRET")
+        if not head and between and (not name or name.startswith("_")):
+            found[name.removeprefix("_").lower().replace("_", "-")] = _rotating(variable, environment)
+    return found
 
 
 def _log_level(value: str) -> LogLevel:

@@ -18,6 +18,8 @@ from gofer.journal.sqlite import SqliteStore
 from gofer.outside import Clock
 from gofer.queue import sqlite as queue
 from gofer.queue.sqlite import SqliteQueue
+from gofer.scheduler import marks
+from gofer.scheduler.marks import SqliteMarks
 from gofer.secret import Secret
 
 
@@ -28,15 +30,18 @@ class State:
     store: SqliteStore
     blobs: DirectoryBlobs
     queue: SqliteQueue
+    marks: SqliteMarks
 
 
 @contextlib.contextmanager
 def open_state(data: Path, clock: Clock) -> Generator[State]:
     """The state of a folder, made if it is not there; closed afterwards. Raises TemporaryError."""
     _make_folder(data)
-    database = Database(data / "gofer.db", journal.SCHEMA + queue.SCHEMA)
+    database = Database(data / "gofer.db", journal.SCHEMA + queue.SCHEMA + marks.SCHEMA)
     try:
-        yield State(SqliteStore(database), DirectoryBlobs(data / "blobs"), SqliteQueue(database, clock))
+        yield State(
+            SqliteStore(database), DirectoryBlobs(data / "blobs"), SqliteQueue(database, clock), SqliteMarks(database)
+        )
     finally:
         database.close()
 

@@ -30,12 +30,15 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _demo(port: int, leave: bool) -> int:
-    async with open_laptop(process_settings(), Path.cwd(), port, demo_world()) as laptop, working(laptop.worker):
-        if laptop.slack is None or WORKFLOW not in laptop.catalog.workflows:
+    async with (
+        open_laptop(process_settings(), Path.cwd(), port, demo_world()) as laptop,
+        working(laptop.worker, laptop.clockwork),
+    ):
+        if laptop.simulated.slack is None or WORKFLOW not in laptop.catalog.workflows:
             raise ConfigError(f"The demo plays the workflow {WORKFLOW}; agents/{WORKFLOW}.yaml is missing.")
         print("Gofer with a simulated Slack: real HTTP on this machine, no account needed.")
         print(f"Words come from {laptop.model}.", flush=True)
-        tour = Tour(laptop.slack, laptop.state.store, laptop.state.blobs, print)
+        tour = Tour(laptop.simulated.slack, laptop.state.store, laptop.state.blobs, print)
         came_out = await _play(tour, child_environment(laptop.settings))
         if leave:
             print("Next: `make demo` keeps serving, so that you can mention Gofer yourself.")
@@ -57,7 +60,7 @@ async def _play(tour: Tour, environment: Mapping[str, str]) -> bool:
 
 async def _serve_on(laptop: Laptop) -> None:
     print("\nStill serving; stop with Ctrl-C.")
-    print(f"   Slack, simulated   {laptop.slack_url}/      write “@Gofer …” in any channel")
+    print(f"   Slack, simulated   {laptop.simulated.urls['slack']}/      write “@Gofer …” in any channel")
     print(f"   Runs and traces    {laptop.url}/runs")
     print(f"   The prompt         {laptop.url}/prompts/answer-here      from agents/answer-here.md", flush=True)
     await asyncio.Event().wait()

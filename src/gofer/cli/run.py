@@ -63,8 +63,8 @@ async def _run(
         if workflow not in laptop.catalog.workflows:
             known = ", ".join(laptop.catalog.workflows)
             raise ConfigError(f"There is no workflow {workflow!r} in agents/; there are: {known}.")
-        if laptop.slack is not None:
-            laptop.slack.adopt(payload)
+        if laptop.simulated.slack is not None:
+            laptop.simulated.slack.adopt(payload)
             print(f"On a simulated Slack, with {laptop.model}.", file=sys.stderr)
         run = await laptop.ingress.start(_by_hand(event, laptop), workflow)
         head = await laptop.state.store.head(run)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gofer.blobs.store import Blobs
-from gofer.errors import Damaged, Fenced, Newer
+from gofer.errors import Damaged, Fenced, Gone, Newer
 from gofer.journal.bodies import Objects, restore, spill
 from gofer.journal.codec import from_json, to_json
 from gofer.journal.entries import FORMAT, Entry, Recorded, RunAccepted
@@ -102,12 +102,25 @@ async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorde
     return await _entries(stored, await seal_of(run, store), store, blobs) if stored else ()
 
 
-async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store) -> bool:
-    """Creates frame 1 of a run and its key, which is the claim; False when it was claimed before."""
+async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store) -> bytes | None:
+    """Creates frame 1 of a run and its key, which is the claim: None. Gives the frame that stands there else."""
     key = pen.outside.new_key()
     raw = frame_bytes(pen.frame(1, pen.at(), GENESIS, [to_json(accepted)]), Seal(run, key))
     standing = await store.claim(run, raw, key, pen.at())
-    return standing is None or standing == raw
+    return None if standing == raw else standing
+
+
+async def open_claim(run: str, first: bytes, store: Store) -> Recorded | None:
+    """What frame 1 of a run says, from its stored bytes; None when it was deleted. Raises Damaged, Newer."""
+    try:
+        seal = await seal_of(run, store)
+    except Gone:
+        return None
+    # It is emptied only after its key was destroyed.
+    (frame,) = open_chain([first], seal)
+    entries = [from_json(value) for value in frame.entries]
+    _check_format(entries)
+    return Recorded(1, 0, frame.at, frame.owner, entries[0])
 
 
 async def _stored(run: str, store: Store) -> Sequence[bytes]:

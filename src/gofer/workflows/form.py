@@ -58,6 +58,8 @@ def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake
         case "schema":
             message = invalid_schema(error["loc"], str(context.get("why")))
             return _at(source, loc, "invalid-schema", message, str(context.get("instead")))
+        case "sentence":
+            return _at(source, loc, "unknown-value", str(context.get("message")), str(context.get("hint")))
         case kind if kind in WANTED:
             return _at(source, loc, "wrong-type", *wrong_type(source, loc, WANTED[kind]))
         case kind:

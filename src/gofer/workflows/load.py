@@ -7,6 +7,7 @@ from typing import cast
 
 from gofer.errors import ConfigError
 from gofer.workflows.form import fill
+from gofer.workflows.hook import compile_hooks
 from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.output import instructions
 from gofer.workflows.output_file import read_output
@@ -44,6 +45,8 @@ class Catalog:
 
     workflows: Mapping[str, Loaded]
     defaults: Defaults
+    hooks: Mapping[str, object] = field(default_factory=dict[str, object])
+    """Who may call which webhook, by its name, as plain JSON."""
 
     def routes(self) -> dict[str, list[tuple[str, Where]]]:
         """The compiled routes: workflows and their conditions by the kind of event that starts them."""
@@ -51,8 +54,18 @@ class Catalog:
         for name, loaded in sorted(self.workflows.items()):
             for trigger in loaded.workflow.when:
                 for kind, where in trigger.compiled():
-                    compiled.setdefault(kind, []).append((name, where))
+                    own = {"workflow": [name]} if kind == "schedule" else {}
+                    compiled.setdefault(kind, []).append((name, where | own))
         return compiled
+
+    def schedules(self) -> list[tuple[str, object]]:
+        """Workflows and the times at which they are started, as plain JSON, in the order of their names."""
+        return [
+            (name, trigger.schedule.compiled())
+            for name, loaded in sorted(self.workflows.items())
+            for trigger in loaded.workflow.when
+            if trigger.schedule is not None
+        ]
 
 
 def load_catalog(folder: Path) -> Catalog:
@@ -71,7 +84,13 @@ def load_catalog(folder: Path) -> Catalog:
             forms[path] = workflow.model_copy(update={"output": schema}) if schema is not None else workflow
     refuse(in_order(mistakes))
     loaded = [_load(path, workflow, defaults, preamble) for path, workflow in forms.items()]
-    return Catalog({item.name: item for item in loaded}, defaults)
+    hooks = compile_hooks(
+        (path, trigger.webhook)
+        for path, workflow in forms.items()
+        for trigger in workflow.when
+        if trigger.webhook is not None
+    )
+    return Catalog({item.name: item for item in loaded}, defaults, hooks)
 
 
 def workflow_files(folder: Path) -> list[Path]:

@@ -1,8 +1,9 @@
-"""Of what are the forms of workflow files made: strict mappings, numbers, names?"""
+"""Of what are the forms of workflow files made, and how does a part say what is wrong with it?"""
 
 from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 
 class Strict(BaseModel):
@@ -36,3 +37,8 @@ Names = Annotated[
     BeforeValidator(_listed, json_schema_input_type=Name | tuple[Name, ...]),
 ]
 """Names in an order; a single name is a list of one."""
+
+
+def mistake(message: str, hint: str) -> PydanticCustomError:
+    """For validators: what is wrong in one sentence, and what to write instead in another, as people will read them."""
+    return PydanticCustomError("sentence", "{message} {hint}", {"message": message, "hint": hint})

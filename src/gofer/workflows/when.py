@@ -13,7 +13,9 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_serializer, model
 from pydantic_core import PydanticCustomError
 
 from gofer.canonical import as_object
+from gofer.workflows.hook import WebhookForm
 from gofer.workflows.parts import Name, Names, Strict
+from gofer.workflows.schedule import ScheduleForm
 
 Where = dict[str, list[str]]
 """Conditions as they are compiled: the words each fact may have."""
@@ -258,6 +260,8 @@ class Trigger(Strict):
     github_comment: GithubComment | None = Field(default=None, alias="github.comment")
     github_review: GithubConditions | None = Field(default=None, alias="github.review")
     github_push: GithubPush | None = Field(default=None, alias="github.push")
+    webhook: WebhookForm | None = None
+    schedule: ScheduleForm | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -288,8 +292,14 @@ class Trigger(Strict):
     def compiled(self) -> Sequence[tuple[str, Where]]:
         """The kinds of events that may start it, each with its conditions."""
         (name,) = self.model_fields_set
-        conditions = getattr(self, name)
-        return list(conditions.compiled(TRIGGERS[name])) if isinstance(conditions, Conditions) else []
+        match getattr(self, name):
+            case Conditions() as conditions:
+                return list(conditions.compiled(TRIGGERS[name]))
+            case WebhookForm(name=hook):
+                return [("webhook", {"name": [hook]})]
+            case _:
+                # A time belongs to the workflow that asked for it: `Catalog.routes` says which.
+                return [("schedule", {})]
 
 
 def _as_it_is(value: object) -> object:

@@ -22,6 +22,13 @@ def test_two_signing_secrets_while_one_is_rotated() -> None:
     assert [token.reveal() for token in tokens] == ["secret_new", "secret_old"]
 
 
+def test_the_secrets_of_webhooks_are_found_by_their_names() -> None:
+    environment = {"WEBHOOK_SECRET": "all", "WEBHOOK_SECRET_NEW_HIRE": "new, old", "WEBHOOK_SECRETS": "no"}
+    found = read_settings({**environment, "MY_WEBHOOK_SECRET_X": "no"}).webhook_secrets
+    revealed = {name: [secret.reveal() for secret in secrets] for name, secrets in found.items()}
+    assert revealed == {"": ["all"], "new-hire": ["new", "old"]}
+
+
 def test_a_key_or_an_endpoint_is_a_model() -> None:
     assert read_settings({"OPENAI_API_KEY": "k"}).has_model
     assert read_settings({"OPENAI_BASE_URL": "http://127.0.0.1/v1"}).has_model

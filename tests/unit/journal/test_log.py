@@ -8,7 +8,7 @@ from gofer.journal.codec import to_json
 from gofer.journal.coordination import Head
 from gofer.journal.entries import FORMAT, MessageReceived, RunAccepted, RunFinished, RunOwned
 from gofer.journal.frames import GENESIS, Frame, frame_bytes, frame_hash
-from gofer.journal.log import Pen, claim, open_journal, read_journal
+from gofer.journal.log import Pen, claim, open_claim, open_journal, read_journal
 from gofer.journal.memory import MemoryStore
 from gofer.journal.seal import KEY_BYTES, Seal, seal_of
 from stand_ins import SetClock, claimed, make_outside, memory_stores, mention
@@ -75,8 +75,12 @@ async def test_a_run_is_claimed_once() -> None:
     store, _ = memory_stores()
     outside = make_outside()
     accepted = RunAccepted(mention(), "answer-here")
-    assert await claim("r", accepted, Pen("a", outside), store)
-    assert not await claim("r", accepted, Pen("b", outside), store)
+    assert await claim("r", accepted, Pen("a", outside), store) is None
+    standing = await claim("r", accepted, Pen("b", outside), store)
+    assert standing is not None
+    said = await open_claim("r", standing, store)
+    assert said is not None
+    assert (said.owner, said.entry) == ("a", accepted)
     assert len(await store.frames("r")) == 1
 
 

@@ -58,7 +58,7 @@ def test_the_shipped_files_use_only_what_the_schema_has() -> None:
 def test_every_trigger_and_each_of_its_conditions_is_explained_to_people() -> None:
     document = (AGENTS.parent / "docs" / "workflow-file.md").read_text()
     rows = {line.split("`")[1]: line.split("|")[2] for line in document.splitlines() if line.startswith("| `")}
-    for field in Trigger.model_fields.values():
+    for trigger, field in Trigger.model_fields.items():
         conditions = next(part for part in get_args(field.annotation) if part is not type(None))
         named = {inner.alias or name for name, inner in conditions.model_fields.items()}
-        assert named == set(re.findall(r"`(\w+)`", rows[field.alias or ""]))
+        assert named == set(re.findall(r"`(\w+)`", rows[field.alias or trigger]))

@@ -1,0 +1,1 @@
+"""Schedules: when is something to happen, in Amazon's cron fields, by intervals, or once? Pure functions of time."""

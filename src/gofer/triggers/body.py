@@ -1,0 +1,84 @@
+"""What did a caller send: JSON, a form or text, and how does a model read it?"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl
+
+from gofer.canonical import as_list, as_object, clean, decode
+from gofer.errors import BadRequest
+
+TEXT_LIMIT = 40_000
+"""Characters of a body that its event keeps: about 10,000 tokens."""
+FIELDS = 1_000
+"""Fields of a form at most."""
+_JSON = re.compile(r"application/(?:[\w.+-]+\+)?json", re.ASCII)
+_INDEX = re.compile(r"0|[1-9][0-9]{0,6}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A body that was read."""
+
+    value: object
+    """The JSON value, or the fields of a form as one; None for text."""
+    text: str
+    """As it was sent, without lone surrogates."""
+
+    def shown(self) -> str:
+        """The body for a model: indented where that fits, whole up to TEXT_LIMIT, and else cut, which it says."""
+        if self.value is not None:
+            indented = clean(json.dumps(self.value, indent=2, ensure_ascii=False))
+            if len(indented) <= TEXT_LIMIT:
+                return indented
+        if len(self.text) <= TEXT_LIMIT:
+            return self.text
+        told = f"[Gofer, by code] The body has {len(self.text):,} characters; only the first {TEXT_LIMIT:,} stand here."
+        return f"{self.text[:TEXT_LIMIT]}\n\n{told}"
+
+
+def read_content(body: bytes, media_type: str) -> Content:
+    """A body by its Content-Type, or as JSON where it looks like it. Raises BadRequest(400)."""
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as error:
+        raise BadRequest(400, "The body is not text in UTF-8.") from error
+    declared = media_type.partition(";")[0].strip().lower()
+    if not text.strip():
+        return Content(None, text)
+    if _JSON.fullmatch(declared):
+        return Content(decode(body), text)
+    if text.lstrip().startswith(("{", "[")):
+        # Many tools send JSON under whatever type is their default.
+        try:
+            return Content(decode(body), text)
+        except BadRequest:
+            pass
+    if declared == "application/x-www-form-urlencoded":
+        return Content(_form(text), text)
+    return Content(None, text)
+
+
+def _form(text: str) -> Mapping[str, object]:
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=FIELDS)
+    except ValueError as error:
+        raise BadRequest(400, f"The form has more than {FIELDS} fields.") from error
+    fields: dict[str, list[str]] = {}
+    for name, value in pairs:
+        fields.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else values for name, values in fields.items()}
+
+
+def value_at(value: object, pointer: str) -> object:
+    """What stands at a JSON pointer (RFC 6901), or None."""
+    for part in pointer.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list):
+            items = as_list(value)  # pyright: ignore[reportUnknownArgumentType]
+            at = int(name) if _INDEX.fullmatch(name) else len(items)
+            value = items[at] if at < len(items) else None
+        else:
+            value = as_object(value).get(name)
+    return value

@@ -1,0 +1,130 @@
+"""Is the bearer token of a call a JWT that its issuer signed for us, and still good?
+
+A key is tried with the one algorithm that is its own, so a public key is never taken for a shared secret, and `none` is
+no algorithm. Keys are given when Gofer starts; nothing is fetched. Importing this module costs about 100 ms, which only
+a Gofer with such a hook should pay: nothing on ingress' cold path imports it.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePublicKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+
+from gofer.errors import BadRequest, ConfigError
+from gofer.secret import Secret
+from gofer.triggers.door import RawRequest
+from gofer.triggers.hook import Jwt
+from gofer.triggers.proofs import bearer_token
+
+RSA_BITS = 2048
+"""Shorter RSA keys are refused."""
+SECRET_BYTES = 32
+"""Shorter secrets are refused for HS256."""
+TOKEN_LIMIT = 16_000
+"""Characters of a token that is looked at."""
+_ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}
+"""By the kind of a key."""
+# The times are ours to check, by the clock that is passed in.
+_OPTIONS: Mapping[str, Any] = {"verify_exp": False, "verify_nbf": False, "verify_iat": False, "require": ["exp"]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    id: str
+    algorithm: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class JwtProof:
+    """A token of one issuer for one audience. Making it raises ConfigError for keys that cannot be used."""
+
+    form: Jwt
+    secrets: Sequence[Secret]
+    _keys: tuple[_Key, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        shared = "HS256" in self.form.algorithms
+        keys = [_shared(one) for one in self.secrets] if shared else [_public(one) for one in self.form.keys]
+        usable = tuple(key for key in keys if key.algorithm in self.form.algorithms)
+        if not usable:
+            raise ConfigError(f"No key is there for the tokens of {self.form.issuer}; add its public keys to `jwks`.")
+        object.__setattr__(self, "_keys", usable)
+
+    def __call__(self, request: RawRequest, now: float) -> None:
+        """See proofs.Proof."""
+        token = bearer_token(request)
+        if len(token) > TOKEN_LIMIT:
+            raise BadRequest(401, "The token is too long.")
+        claims = self._claims(token)
+        leeway = self.form.leeway
+        if not _seconds(claims.get("exp"), -math.inf) + leeway > now:
+            raise BadRequest(401, "The token has expired.")
+        if not _seconds(claims.get("nbf", 0), math.inf) - leeway <= now:
+            raise BadRequest(401, "The token is not good yet.")
+
+    def _claims(self, token: str) -> Mapping[str, object]:
+        for key in self._candidates(token):
+            try:
+                claims = jwt.decode(
+                    token,
+                    key.value,
+                    algorithms=[key.algorithm],
+                    audience=self.form.audience,
+                    issuer=self.form.issuer,
+                    options=cast(Any, _OPTIONS),
+                )
+            except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
+                continue
+            return claims
+        raise BadRequest(401, "The token is not one that its issuer signed for this hook.")
+
+    def _candidates(self, token: str) -> list[_Key]:
+        """The keys that may have signed a token, by what its header says; the header itself proves nothing."""
+        try:
+            header = jwt.get_unverified_header(token)
+        except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
+            return []
+        algorithm, name = header.get("alg"), header.get("kid")
+        return [key for key in self._keys if key.algorithm == algorithm and (not key.id or name in (None, key.id))]
+
+
+def _shared(secret: Secret) -> _Key:
+    value = secret.reveal().encode(errors="surrogatepass")
+    if len(value) < SECRET_BYTES:
+        raise ConfigError(f"A webhook secret for HS256 is shorter than {SECRET_BYTES} bytes; make a longer one.")
+    return _Key("", "HS256", value)
+
+
+def _public(key: Mapping[str, object]) -> _Key:
+    name = str(key.get("kid") or "")
+    shown = name[:40] or "without kid"
+    try:
+        value = jwt.PyJWK(dict(key), algorithm=_ALGORITHMS[str(key.get("kty"))]).key
+    except (jwt.PyJWTError, KeyError, ValueError, TypeError) as error:
+        raise ConfigError(
+            f"The public key {shown} is no JWK that can be used; copy it again from its issuer."
+        ) from error
+    match value:
+        case RSAPublicKey() if value.key_size >= RSA_BITS:
+            return _Key(name, "RS256", value)
+        case EllipticCurvePublicKey() if isinstance(value.curve, SECP256R1):
+            return _Key(name, "ES256", value)
+        case _:
+            told = f"an RSA key of {RSA_BITS} bits or more, or one on P-256"
+            raise ConfigError(f"The public key {shown} is not {told}; a private key has no place there either.")
+
+
+def _seconds(value: object, otherwise: float) -> float:
+    """A time in a token, or a time that makes it useless."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return otherwise
+    try:
+        seconds = float(value)
+    except OverflowError:
+        return otherwise
+    return otherwise if math.isnan(seconds) or math.isinf(seconds) else seconds

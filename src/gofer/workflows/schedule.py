@@ -1,0 +1,53 @@
+"""What may stand behind `schedule:` in a workflow file, and what does a scheduler need of it?"""
+
+from typing import Literal
+
+from pydantic import model_validator
+
+from gofer.schedules.cron import NoSchedule
+from gofer.schedules.schedule import Kind, Schedule, parse
+from gofer.workflows.parts import Strict, mistake
+
+Missed = Literal["skip", "catch_up"]
+
+
+class ScheduleForm(Strict):
+    """`schedule:` in a workflow file: one of `cron`, `every` and `at`."""
+
+    cron: str | None = None
+    """Minutes, hours, day of the month, month, day of the week and year: `0 9 ? * MON-FRI *`."""
+    every: str | None = None
+    """An interval: `10 minutes`, `1 hour`, `7 days`."""
+    at: str | None = None
+    """One time: `2026-12-01T09:00`."""
+    zone: str | None = None
+    """The time zone of `cron` and `at`: `Europe/Berlin`; without it UTC."""
+    missed: Missed = "skip"
+    """What becomes of times at which Gofer did not run: nothing, or one run for all of them."""
+
+    @model_validator(mode="after")
+    def _one_schedule(self) -> "ScheduleForm":
+        if len([text for text in (self.cron, self.every, self.at) if text is not None]) != 1:
+            raise mistake("A schedule is one of `cron`, `every` and `at`.", "Write `schedule: {every: 10 minutes}`.")
+        if self.every is not None and self.zone is not None:
+            raise mistake("An interval is the same in every time zone.", "Remove `zone`, or write a `cron`.")
+        try:
+            self.schedule()
+        except NoSchedule as error:
+            raise mistake(error.message, error.hint) from error
+        return self
+
+    def schedule(self) -> Schedule:
+        """The schedule it stands for."""
+        kind, text = self._written()
+        return parse(kind, text, self.zone or "UTC")
+
+    def compiled(self) -> dict[str, object]:
+        """Plain JSON, for whoever fires it."""
+        kind, text = self._written()
+        return {"kind": kind, "text": text, "zone": self.zone or "UTC", "missed": self.missed}
+
+    def _written(self) -> tuple[Kind, str]:
+        if self.cron is not None:
+            return "cron", self.cron
+        return ("every", self.every) if self.every is not None else ("at", self.at or "")

@@ -1,0 +1,145 @@
+"""What people may write behind `webhook:`, what they are told otherwise, and what ingress makes of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gofer.errors import ConfigError
+from gofer.secret import Secret
+from gofer.triggers.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard, read_hooks
+from gofer.workflows.form import fill
+from gofer.workflows.hook import WebhookForm, compile_hooks
+from gofer.workflows.source import read_source
+
+SECRETS = {"": [Secret("s")]}
+
+
+def written(folder: Path, text: str) -> WebhookForm:
+    form, mistakes = fill(read_source(save(folder, text)), WebhookForm)
+    assert form is not None, mistakes
+    return form
+
+
+def save(folder: Path, text: str, name: str = "w.yaml") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def hook(folder: Path, text: str) -> Hook:
+    """The hook at ingress, after a way through JSON."""
+    compiled = compile_hooks([(folder / "w.yaml", written(folder, text))])
+    (made,) = read_hooks(json.loads(json.dumps(compiled)), SECRETS)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("text", "auth", "key"),
+    [
+        ("name: new-hire", Standard(), None),
+        ("{name: n, auth: standard, key: /id}", Standard(), Pointer("/id")),
+        ("{name: n, auth: bearer, key: X-Request-Id}", Bearer(), Header("x-request-id")),
+        ("{name: n, auth: {hmac: {header: X-Sig}}}", Hmac("x-sig"), None),
+        (
+            """name: n
+auth:
+  hmac:
+    header: X-Sig
+    prefix: v0=
+    encoding: base64
+    algorithm: sha512
+    template: "v0:{timestamp}:{body}"
+    timestamp_header: X-Time
+""",
+            Hmac("x-sig", "v0=", "base64", "sha512", "v0:{timestamp}:{body}", "x-time"),
+            None,
+        ),
+        (
+            "{name: n, auth: {jwt: {issuer: i, audience: a, algorithms: [HS256]}}}",
+            Jwt("i", "a", ("HS256",), (), 60.0),
+            None,
+        ),
+        (
+            "{name: n, auth: {jwt: {issuer: i, audience: a, jwks: {keys: [{kty: RSA}]}, leeway: 5}}}",
+            Jwt("i", "a", ("RS256",), ({"kty": "RSA"},), 5.0),
+            None,
+        ),
+    ],
+)
+def test_what_is_written_is_what_ingress_checks(
+    tmp_path: Path, text: str, auth: object, key: Pointer | Header | None
+) -> None:
+    made = hook(tmp_path, text)
+    assert (made.auth, made.key, made.private) == (auth, key, False)
+
+
+def test_public_keys_may_stand_in_a_file_beside(tmp_path: Path) -> None:
+    save(tmp_path, '{"keys": [{"kty": "EC"}]}', "keys.json")
+    made = hook(tmp_path, "{name: n, auth: {jwt: {issuer: i, audience: a, algorithms: [ES256], jwks: keys.json}}}")
+    assert isinstance(made.auth, Jwt)
+    assert made.auth.keys == ({"kty": "EC"},)
+
+
+@pytest.mark.parametrize("held", [None, "no json", "[]", '{"keys": []}', '{"keys": 5}'])
+def test_a_file_of_keys_that_holds_none_is_named(tmp_path: Path, held: str | None) -> None:
+    if held is not None:
+        save(tmp_path, held, "keys.json")
+    with pytest.raises(ConfigError, match=r"keys\.json"):
+        hook(tmp_path, "{name: n, auth: {jwt: {issuer: i, audience: a, jwks: keys.json}}}")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("auth: bearer", "w.yaml:1:1: The key `name` is missing."),
+        ("name: New Hire", "w.yaml:1:7: `New Hire` is no name for a webhook."),
+        ("name: ../x", "w.yaml:1:7: `../x` is no name for a webhook."),
+        ("name: n\nauth: basic", "w.yaml:2:7: `basic` is no way to prove who calls."),
+        ("name: n\nauth: {bearer: {}, standard: {}}", "w.yaml:2:7: A webhook has one way to prove who calls."),
+        ("name: n\nauth: {}", "w.yaml:2:7: A webhook has one way to prove who calls."),
+        ("name: n\nauth: [bearer]", "w.yaml:2:7: `auth` is a list, not a mapping of keys."),
+        ("name: n\nauth: {hmac: {header: X Y}}", "w.yaml:2:23: `X Y` is no name of a header."),
+        (
+            "name: n\nauth: {hmac: {header: X, encoding: hax}}",
+            "w.yaml:2:36: `auth.hmac.encoding` cannot be `hax`. Write `hex` or `base64`.",
+        ),
+        ('name: n\nauth: {hmac: {header: X, template: ""}}', "w.yaml:2:14: The template does not hold `{body}` once."),
+        (
+            'name: n\nauth: {hmac: {header: X, template: "{timestamp}{body}"}}',
+            "w.yaml:2:14: `{timestamp}` in the template and `timestamp_header` go together.",
+        ),
+        ("name: n\nauth: {jwt: {issuer: i, audience: a}}", "w.yaml:2:13: The public keys are missing."),
+        (
+            "name: n\nauth: {jwt: {issuer: i, audience: a, jwks: k.json, algorithms: [HS256, RS256]}}",
+            "w.yaml:2:13: HS256 has a secret and the others have public keys.",
+        ),
+        ("name: n\nauth: {jwt: {issuer: i, audience: a, jwks: [k]}}", "w.yaml:2:13: `jwks` is neither"),
+        (
+            "name: n\nauth: {jwt: {issuer: i, audience: a, jwks: k, algorithms: [none]}}",
+            "w.yaml:2:60: `auth.jwt.algorithms.0` cannot be `none`.",
+        ),
+        ("name: n\nkey: the id", "w.yaml:2:6: `the id` is no name of a header."),
+        (
+            "name: n\nauth: {hmac: {prefix: v0}}",
+            "w.yaml:2:14: The key `auth.hmac.header` is missing. Add `header: …`. The header with the signature.",
+        ),
+        (
+            "name: n\nauth: {hmac: {header: X, hash: md5}}",
+            "w.yaml:2:26: `auth.hmac.hash` is not a key here. Remove it; the keys are `header`, `prefix`,",
+        ),
+        ("name: n\nauth: {hmac: X}", "w.yaml:2:14: `auth.hmac` is the text `X`, not a mapping of keys."),
+        ("name: n\nsecret: x", "w.yaml:2:1: `secret` is not a key here."),
+    ],
+)
+def test_mistakes_are_sentences_at_their_place(tmp_path: Path, text: str, line: str) -> None:
+    form, mistakes = fill(read_source(save(tmp_path, text)), WebhookForm)
+    assert form is None
+    assert [str(mistake).replace(f"{tmp_path}/", "")[: len(line)] for mistake in mistakes] == [line]
+
+
+def test_two_workflows_may_share_a_hook_when_they_say_the_same_of_it(tmp_path: Path) -> None:
+    bearer, standard = written(tmp_path, "{name: n, auth: bearer}"), written(tmp_path, "name: n")
+    assert list(compile_hooks([(Path("a.yaml"), bearer), (Path("b.yaml"), bearer)])) == ["n"]
+    with pytest.raises(ConfigError, match=r"b\.yaml: a\.yaml says something else of the webhook n"):
+        compile_hooks([(Path("a.yaml"), bearer), (Path("b.yaml"), standard)])
