@@ -75,8 +75,8 @@ MUTANTS = (
     Mutant(
         "an outcome before the next intent",
         "journal/log.py",
-        "for recorded in self._draft]",
-        "for recorded in reversed(self._draft)]",
+        "for recorded in drafted]",
+        "for recorded in reversed(drafted)]",
         f"{STEP}an_outcome_shares_the_frame_of_the_next_intent",
     ),
     Mutant(
