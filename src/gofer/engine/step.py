@@ -196,7 +196,7 @@ class Step:
         return [self.progress.outcomes[item.call] for item in calls]
 
     async def settle(self, granted: Mapping[str, Tool[Any]], provenance: Provenance) -> None:
-        """Gives calls of the model or the script that are in doubt their outcome, by the effect they were recorded with.
+        """Gives calls of the model or the script that are in doubt their outcome, by the effect they were recorded as.
 
         What a script only read is read again when it asks again.
         """

@@ -162,13 +162,13 @@ class SubagentFinished:
     status: Literal["ok", "error"]
     text: str
     """The answer, or why there is none of use."""
+    model: str
+    usage: Usage
+    cost_usd: float | None
+    """None when the model's price is not known."""
+    took_ms: int
     code: str = ""
     """For code: why there is none of use."""
-    model: str = ""
-    usage: Usage = Usage()
-    cost_usd: float | None = None
-    """None when the model's price is not known."""
-    took_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What has the script of a run been told so far? The outcomes a script that is run again from its top is given again."""
+"""What has the script of a run been told so far? It is told the same when it is run again from its top."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
@@ -11,7 +11,9 @@ from gofer.workflows.form import fill
 from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.output import check_schema, instructions
 from gofer.workflows.schema import Allowance, Defaults, Workflow
+from gofer.workflows.script import Script, load_script
 from gofer.workflows.source import read_source
+from gofer.workflows.subagent import LoadedSubagent, load_subagents
 from gofer.workflows.text import read_text
 
 DEFAULTS = "defaults.yaml"
@@ -24,13 +26,17 @@ class Loaded:
     name: str
     workflow: Workflow
     system: str
-    """The preamble, the prompt and the form of the answer, as the model reads them."""
+    """The preamble, the prompt and the form of the answer, as the model reads them; empty for a script."""
     prompt_file: str
-    """Path of the prompt below the repository, for people."""
+    """Path of the prompt, or of the script, below the repository, for people."""
     models: tuple[str, ...]
     """The providers' names of its models; each after the first is asked when those before it have no answer."""
     limits_per_person: Allowance = field(default_factory=Allowance)
     """What one person may use of all workflows together."""
+    script_sha256: str = ""
+    """The hash of the script, where there is one."""
+    subagents: Mapping[str, LoadedSubagent] = field(default_factory=dict[str, LoadedSubagent])
+    """What its script may ask, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,8 @@ class Catalog:
 
     workflows: Mapping[str, Loaded]
     defaults: Defaults
+    scripts: Mapping[str, Script] = field(default_factory=dict[str, Script])
+    """The scripts that decide in them, by file."""
 
     def routes(self) -> dict[str, list[str]]:
         """The compiled routes: workflow names by the kind of event that starts them."""
@@ -62,8 +70,17 @@ def load_catalog(folder: Path) -> Catalog:
         if workflow is not None:
             forms[path] = workflow
     refuse(in_order(mistakes))
-    loaded = [_load(path, workflow, defaults, preamble) for path, workflow in forms.items()]
-    return Catalog({item.name: item for item in loaded}, defaults)
+    subagents = load_subagents(folder.parent, defaults.models)
+    scripts: dict[str, Script] = {}
+    loaded: list[Loaded] = []
+    for path, workflow in forms.items():
+        item = _load(path, workflow, defaults, preamble)
+        if workflow.coordinator == "script":
+            script = _script(path, workflow.coordinator_script)
+            scripts[script.file] = script
+            item = replace(item, script_sha256=script.sha256, subagents=subagents)
+        loaded.append(item)
+    return Catalog({item.name: item for item in loaded}, defaults, scripts)
 
 
 def workflow_files(folder: Path) -> list[Path]:
@@ -90,16 +107,27 @@ def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str) -> 
     both = defaults.limits_per_workflow.model_copy(update=workflow.limits_per_workflow.model_dump(exclude_unset=True))
     output = _output(path, workflow.output)
     workflow = workflow.model_copy(update={"limits": limits, "limits_per_workflow": both, "output": output})
-    prompt = path.parent / prompt_name(path, workflow.prompt)
-    parts = [preamble, _text(prompt, "prompt"), instructions(output) if output is not None else ""]
+    system, prompt_file = "", workflow.coordinator_script
+    if workflow.coordinator == "llm":
+        prompt = path.parent / prompt_name(path, workflow.prompt)
+        parts = [preamble, _text(prompt, "prompt"), instructions(output) if output is not None else ""]
+        system = "\n\n".join(part.strip() for part in parts if part.strip())
+        prompt_file = f"{path.parent.name}/{prompt.name}"
     return Loaded(
         name=path.stem,
         workflow=workflow,
-        system="\n\n".join(part.strip() for part in parts if part.strip()),
-        prompt_file=f"{path.parent.name}/{prompt.name}",
+        system=system,
+        prompt_file=prompt_file,
         models=defaults.models.get(workflow.model.name, (workflow.model.name,)),
         limits_per_person=defaults.limits_per_person,
     )
+
+
+def _script(path: Path, file: str) -> Script:
+    try:
+        return load_script(path.parent.parent, file)
+    except ValueError as error:
+        raise ConfigError(f"The script of {path} cannot be used: {error}.") from error
 
 
 def _output(path: Path, output: object) -> Mapping[str, object] | None:

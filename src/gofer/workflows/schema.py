@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from gofer.canonical import as_list, as_object
@@ -72,6 +72,20 @@ Triggers = Annotated[tuple[Trigger, ...], Field(min_length=1)]
 """What starts a workflow as people may write it: a name, or a name with a colon and nothing behind it."""
 
 
+def _named_model(value: object) -> object:
+    return {"name": value} if isinstance(value, str) else value
+
+
+def _checked_output(value: object) -> object:
+    """A name is looked up by the loader."""
+    if value is not None and not isinstance(value, str):
+        try:
+            check_schema(value)
+        except ValueError as error:
+            raise PydanticCustomError("schema", "{why}", {"why": str(error)}) from error
+    return value
+
+
 class Workflow(Strict):
     """One workflow file."""
 
@@ -81,8 +95,10 @@ class Workflow(Strict):
     """Who answers for it: a Slack channel or group."""
     when: tuple[EventKind, ...] = Field(min_length=1)
     """What starts it."""
-    coordinator: Literal["llm"] = "llm"
-    """Who decides the next step."""
+    coordinator: Literal["llm", "script"] = "llm"
+    """Who decides the next step: a model, or the Python of `coordinator_script`."""
+    coordinator_script: str = ""
+    """The script that decides: coordinators/<name>.py; a workflow with one needs no prompt."""
     prompt: str = ""
     """The Markdown file beside this one; empty means <name>.md."""
     model: ModelChoice = ModelChoice(name="default")
@@ -109,18 +125,36 @@ class Workflow(Strict):
     @field_validator("output")
     @classmethod
     def _schema(cls, value: object) -> object:
-        """A name is looked up by the loader."""
-        if value is not None and not isinstance(value, str):
-            try:
-                check_schema(value)
-            except ValueError as error:
-                raise PydanticCustomError("schema", "{why}", {"why": str(error)}) from error
-        return value
+        return _checked_output(value)
 
     @field_validator("model", mode="before", json_schema_input_type=str | ModelChoice)
     @classmethod
     def _model(cls, value: object) -> object:
-        return {"name": value} if isinstance(value, str) else value
+        return _named_model(value)
+
+
+class SubagentLimits(Strict):
+    """What a subagent may use at most, beside what its run may."""
+
+    calls: Whole = Field(default=20, ge=1)
+    """How often one run may ask it."""
+    minutes: Number = Field(default=5, gt=0)
+    """Minutes one answer may take."""
+
+
+class Subagent(Strict):
+    """One file of `subagents/`: a model with a prompt of its own, asked by scripts."""
+
+    description: str = Field(min_length=1)
+    """One sentence: what it is asked for."""
+    model: Annotated[ModelChoice, BeforeValidator(_named_model, json_schema_input_type=str | ModelChoice)] = (
+        ModelChoice(name="default")
+    )
+    """Which model, by role or by name."""
+    output: Annotated[object, AfterValidator(_checked_output)] = None
+    """The form its answer must have: a JSON Schema; none means text."""
+    limits: SubagentLimits = SubagentLimits()
+    """What it may use at most."""
 
 
 def _chain(value: object) -> object:

@@ -77,7 +77,7 @@ class Story:
         self.meanwhile()
         self.entries.append(asked)
         status = self.draw(st.sampled_from(["ok", "error"]))
-        self.entries.append(e.SubagentFinished(asked.call, status, "text", usage=Usage(1, 1, 0)))
+        self.entries.append(e.SubagentFinished(asked.call, status, "text", "m", Usage(1, 1, 0), None, 5))
         calls = [f"0.1-{index}:tool:ab:1" for index in range(2)]
         self.entries += [e.ToolCall(call, "tool", self.draw(st.sampled_from(get_args(e.Effect))), {}) for call in calls]
         for call in self.draw(st.permutations(calls)):
