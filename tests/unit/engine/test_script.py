@@ -45,7 +45,9 @@ async def test_a_script_that_has_nothing_to_say_is_done() -> None:
 
 
 async def test_a_script_sees_what_started_it_and_cannot_change_it() -> None:
-    made = scripted('run.event.place["ts"] = "changed"\nreturn f"{run.event.kind} {run.event.place[\'ts\']} {len(run.files)}"')
+    made = scripted(
+        'run.event.place["ts"] = "changed"\nreturn f"{run.event.kind} {run.event.place[\'ts\']} {len(run.files)}"'
+    )
     assert (await made.play()).answer == "slack.mention 1795262400.000100 0"
 
 
@@ -124,7 +126,8 @@ async def test_a_script_uses_its_neighbours_and_every_run_has_its_own() -> None:
 @pytest.mark.parametrize("catch", ["Exception", "BaseException"])
 async def test_a_limit_ends_the_run_whatever_the_script_catches(catch: str) -> None:
     made = scripted(
-        f'for n in range(9):\n    try:\n        await run.call("note", text=str(n))\n    except {catch}: pass\nreturn "all"',
+        'for n in range(9):\n    try:\n        await run.call("note", text=str(n))\n'
+        f'    except {catch}: pass\nreturn "all"',
         limits=Limits(tool_calls=3),
     )
     assert await made.play() == Ending("limited", reason="stopped at 3 tool calls")
@@ -132,9 +135,7 @@ async def test_a_limit_ends_the_run_whatever_the_script_catches(catch: str) -> N
 
 
 async def test_branches_that_run_at_once_share_the_limit() -> None:
-    made = scripted(
-        'await run.gather(*[run.call("note", text=str(n)) for n in range(9)])', limits=Limits(tool_calls=4)
-    )
+    made = scripted('await run.gather(*[run.call("note", text=str(n)) for n in range(9)])', limits=Limits(tool_calls=4))
     assert (await made.play()).reason == "stopped at 4 tool calls"
     assert len(made.acted) == 4
 
