@@ -33,9 +33,9 @@ class Limits(Strict):
     """What one run may use at most. A run that reaches a limit stops and says what it has so far."""
 
     tool_calls: Whole = Field(default=20, ge=0)
-    """Tool calls the model may make."""
+    """Tool calls the model or the script may make."""
     llm_calls: Whole = Field(default=12, ge=1)
-    """Calls to the model."""
+    """Calls to the model and to subagents."""
     tokens: Whole = Field(default=200_000, ge=1)
     """Input and output tokens together, as the provider counts them."""
     minutes: Number = Field(default=5, gt=0)
