@@ -219,3 +219,23 @@ async def test_what_was_cancelled_while_it_was_in_doubt_is_not_attempted_again(e
     step.note(RunCancelled("Ada"))
     outcome = await step.call(Permitted("1.0", made.tools["ticket"], Said(text="new laptop")), PROVENANCE)
     assert (made.acted, type(outcome)) == ([], kind)
+
+
+async def test_a_frame_that_is_being_written_gives_no_permit_yet() -> None:
+    """One branch of a script writes its intent while another is about to send: the run may be in other hands."""
+    made, renewed, writing = room(), [], asyncio.Event()
+
+    async def renew() -> None:
+        renewed.append(made.clock.monotonic())
+
+    async def commit() -> None:
+        await writing.wait()
+
+    permit = Permit(made.clock, Patience(permit=20), renew)
+    made.clock.advance(21)
+    under_way = asyncio.create_task(permit.write(commit))
+    await asyncio.sleep(0)
+    await permit.hold()
+    assert len(renewed) == 1
+    writing.set()
+    await under_way
