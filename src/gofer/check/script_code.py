@@ -86,10 +86,17 @@ def runs(tree: ast.Module) -> set[str]:
     found = {"run"}
     for function in functions:
         for number, argument in enumerate([*function.args.posonlyargs, *function.args.args]):
-            annotated = argument.annotation is not None and ast.unparse(argument.annotation).endswith("Run")
-            if annotated or (function.name == "coordinate" and not number):
+            if _is_run(argument.annotation) or (function.name == "coordinate" and not number):
                 found.add(argument.arg)
     return found
+
+
+def _is_run(annotation: ast.expr | None) -> bool:
+    match annotation:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+            return name == "Run"
+        case _:
+            return False
 
 
 def _of_run(node: ast.AST, names: Collection[str]) -> bool:

@@ -10,7 +10,7 @@ from gofer.canonical import as_list, as_object
 from gofer.check.script_code import Module, check_code, uses
 from gofer.check.tools import granted, instead
 from gofer.workflows.mistake import START, Mistake, Place
-from gofer.workflows.script import FOLDER, neighbours, script_name
+from gofer.workflows.script import FOLDER, neighbours, parse, script_name
 from gofer.workflows.sentences import close_match
 from gofer.workflows.source import Loc, Source
 from gofer.workflows.text import read_text
@@ -81,7 +81,7 @@ def _read(file: Path) -> tuple[Module | None, list[Mistake]]:
     if text is None:
         return None, mistakes
     try:
-        return Module(file, ast.parse(text), text.splitlines()), mistakes
+        return Module(file, parse(text), text.splitlines()), mistakes
     except SyntaxError as error:
         place = Place(max(error.lineno or 1, 1), max(error.offset or 1, 1))
         said = error.msg[:200]

@@ -35,6 +35,8 @@ from gofer.workflows.script import Script
 T = TypeVar("T")
 VALUES = 1_000
 """Values of the clock and of chance that one run may record."""
+_BRANCH: ContextVar[Branch | None] = ContextVar("branch", default=None)
+"""The branch of a script that the current task is; None is the whole of it."""
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
@@ -66,7 +68,6 @@ class ScriptRun:
         self._ledger = Ledger(step.replay.effects)
         self._files = {file_of(module) for module in script.sources}
         self._root = Branch(script.file)
-        self._branch = ContextVar("branch", default=self._root)
 
     @property
     def event(self) -> Event:
@@ -99,7 +100,7 @@ class ScriptRun:
     async def gather(self, *branches: Awaitable[T]) -> list[T]:
         """See Run.gather."""
         self._alive()
-        parts = self._branch.get().split(len(branches), self._here())
+        parts = self._branch.split(len(branches), self._here())
         tasks = [asyncio.create_task(self._part(part, one)) for part, one in zip(parts, branches, strict=True)]
         try:
             if tasks:
@@ -143,11 +144,15 @@ class ScriptRun:
             if frame.f_code.co_filename in self._files:
                 return f"{frame.f_code.co_filename}:{frame.f_lineno}"
             frame = frame.f_back
-        return self._branch.get().place
+        return self._branch.place
+
+    @property
+    def _branch(self) -> Branch:
+        return _BRANCH.get() or self._root
 
     def _ask(self, tool: str, arguments: Mapping[str, object]) -> Asked:
         self._alive()
-        return self._branch.get().ask(tool, arguments, self._here())
+        return self._branch.ask(tool, arguments, self._here())
 
     async def _guarded(self, work: Awaitable[T]) -> T:
         """Does the work of one call; what goes wrong with the run itself ends the script."""
@@ -161,7 +166,7 @@ class ScriptRun:
 
     async def _part(self, part: Branch, work: Awaitable[T]) -> T:
         """One part of a `gather`, in a task and so in a context of its own."""
-        self._branch.set(part)
+        _BRANCH.set(part)
         try:
             result = await work
         except SystemExit as error:

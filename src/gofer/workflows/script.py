@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -72,9 +73,17 @@ def neighbours(tree: ast.Module) -> Iterator[str]:
                 pass
 
 
+def parse(text: str) -> ast.Module:
+    """The syntax tree of a module. Raises SyntaxError; ValueError, RecursionError or MemoryError for odd ones."""
+    with warnings.catch_warnings():
+        # What Python only warns of is no mistake.
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
+
+
 def _parsed(module: str, text: str) -> ast.Module:
     try:
-        return ast.parse(text)
+        return parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = error.lineno if isinstance(error, SyntaxError) else 1
         raise ValueError(f"{FOLDER}/{module}.py is no Python in line {line}") from error

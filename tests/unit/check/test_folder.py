@@ -141,6 +141,32 @@ def test_no_value_of_a_key_is_too_odd_to_be_checked(tmp_path: Path, values: dict
     assert all(m.rule in RULES for m in checked(tmp_path, flow.encode()))
 
 
+PYTHON = r"""async def coordinate ( run : Run ) -> str : await run . call ( 'slack_read_thread' , ts = 1 ) import time
+from coordinators import x . gofer os \d f"{ " ''' lambda @ := * ** [ ] { } match case class return 0b 1e9 # ; print ü"""
+CODE = st.sampled_from([*PYTHON.split(), "\n", "\n    ", "\t", "\\\n"])
+SCRIPTED = MINIMAL + "coordinator: script\ncoordinator_script: coordinators/s.py\n"
+
+
+@given(st.text() | st.lists(CODE).map(" ".join))
+@example("(" * 5_000)
+@example("x = " + "-" * 50_000 + "1")
+@example("def coordinate(run: " + "+".join(["a"] * 5_000) + "): pass")
+@example("x" + ".y" * 20_000)
+@example("import " + "a" * 5_000 + "\nfrom " + "b" * 5_000 + " import c\nfrom . import d\nfrom coordinators import *")
+@example("async def coordinate(run):\n run.call('" + "c" * 5_000 + "')\n run.subagent('" + "d" * 5_000 + "')")
+@example("x = '\\d'\n\x00")
+@example("\ufeffx = 1\r\ny = 2\x0c")
+def test_no_script_is_too_odd_to_be_checked(tmp_path: Path, text: str) -> None:
+    for name in ("agents", "coordinators"):
+        (tmp_path / name).mkdir(exist_ok=True)
+    (tmp_path / "coordinators" / "s.py").write_bytes(text.encode(errors="surrogatepass"))
+    for mistake in checked(tmp_path / "agents", SCRIPTED.encode()):
+        assert mistake.rule in RULES
+        assert len(mistake.message + mistake.hint) < 500
+        assert mistake.place.line >= 1
+        assert mistake.place.column >= 1
+
+
 def test_values_are_what_people_see(tmp_path: Path) -> None:
     file = tmp_path / "w.yaml"
     file.write_text("on: 2026-01-01\nno: 1:30\ny: 0o7\nf: 1_000\ng: -0.5\nh: ~\ni: 'yes'\nj: yes\nk: 1e3\n")
