@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gofer.canonical import encode
 from gofer.engine import asking
 from gofer.engine.context import Window
 from gofer.engine.effects import Done, Permit, Refused, Silence, Unknown, carry_out, longest, quiet_seconds
@@ -22,10 +23,12 @@ from gofer.journal import inbox
 from gofer.journal.log import Journal
 from gofer.models.model import Answer
 from gofer.projections import conversation, progress, repetition, replay
-from gofer.tools.tool import ANYWHERE, Arguments, Call, Provenance, Tool
+from gofer.tools.tool import ANYWHERE, Arguments, Call, Provenance, Tool, ToolResult
 
 TEXT_LIMIT = 40_000
 """Characters of one tool result that a model is shown at most."""
+VALUE_LIMIT = 2_000_000
+"""Bytes of what a script gets of one call at most, as JSON."""
 
 Outcome = e.ToolResult | e.ToolUnknown
 Gate = Callable[[], None]
@@ -264,6 +267,9 @@ class Step:
         # What was cancelled is not attempted again; telling so is.
         wanted = self.progress.cancelled is None or self.progress.concluded is not None
         match await carry_out(item.tool, call, item.arguments, self._permit, fresh=fresh, wanted=wanted):
+            case Done(result=done) if _too_large(item, done):
+                text = f"{item.tool.name} gives more than {VALUE_LIMIT} bytes; ask for less."
+                return e.ToolResult(item.call, "error", text, details={"code": "too_large"})
             case Done(result=done):
                 took = self._elapsed(began)
                 value = done.value if item.valued else None
@@ -298,6 +304,11 @@ class Step:
 
     def _elapsed(self, since: int) -> int:
         return int(self.services.outside.clock.monotonic() * 1000) - since
+
+
+def _too_large(item: Permitted, done: ToolResult) -> bool:
+    """Only of reads: what took effect is not said to be an error, and such a tool gives little."""
+    return item.valued and item.tool.effect == "read" and len(encode(done.value)) > VALUE_LIMIT
 
 
 def cut(text: str) -> str:

@@ -142,7 +142,7 @@ def test_no_value_of_a_key_is_too_odd_to_be_checked(tmp_path: Path, values: dict
 
 
 PYTHON = r"""async def coordinate ( run : Run ) -> str : await run . call ( 'slack_read_thread' , ts = 1 ) import time
-from coordinators import x . gofer os \d f"{ " ''' lambda @ := * ** [ ] { } match case class return 0b 1e9 # ; print ü"""
+from coordinators import x . gofer os \d f"{ " ''' lambda @ := * ** [ ] { } match case class return 0b # ; print ü"""
 CODE = st.sampled_from([*PYTHON.split(), "\n", "\n    ", "\t", "\\\n"])
 SCRIPTED = MINIMAL + "coordinator: script\ncoordinator_script: coordinators/s.py\n"
 

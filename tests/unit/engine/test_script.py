@@ -65,6 +65,15 @@ async def test_a_tool_gives_scripts_a_value_of_its_own_that_is_theirs_to_change(
     assert made.acted == []
 
 
+async def test_a_value_that_is_too_large_is_an_error_of_its_call() -> None:
+    async def flood(call: Call, said: Said) -> Result:
+        return Result("much", "read", value=["x" * 1_000_000] * 3)
+
+    made = scripted('try:\n    await run.call("flood")\nexcept ToolFailed as e: return e.code')
+    made.tool("flood", "read", flood)
+    assert (await made.play()).answer == "too_large"
+
+
 async def test_a_refusal_of_a_tool_can_be_caught_and_has_its_code() -> None:
     async def refuse(call: Call, said: Said) -> Result:
         raise ToolError("There is no such channel.", code="channel_not_found")
