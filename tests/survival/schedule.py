@@ -38,9 +38,8 @@ from gofer.tools.tool import Tool
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import Routes
-from gofer.workflows.schema import Defaults, Limits, Subagent, Workflow
-from gofer.workflows.script import Script
-from gofer.workflows.subagent import LoadedSubagent
+from gofer.workflows.schema import Defaults, Limits, Workflow
+from scripted import ASKED, SCRIPT
 from stand_ins import mention
 
 T = TypeVar("T")
@@ -49,40 +48,6 @@ WORKFLOW = Workflow(
     description="d", owner="#o", when=("slack.mention",), tools=("search", "page", "ticket", "mail"), limits=LIMITS
 )
 CATALOG = Catalog({"w": Loaded("w", WORKFLOW, "Simulate.", "agents/w.md", ("m", "n"))}, Defaults())
-CODE = """
-from gofer.coordinator import Run, ToolFailed
-
-
-async def attempt(run, tool, text):
-    try:
-        await run.call(tool, text=text)
-    except ToolFailed:
-        pass
-
-
-async def pair(run, word):
-    await attempt(run, "search", word)
-    await attempt(run, "ticket", "same")
-    await attempt(run, "page", word)
-
-
-async def ask(run):
-    try:
-        return await run.subagent("s", f"{run.now():%H}?")
-    except ToolFailed:
-        return ""
-
-
-async def coordinate(run):
-    lots = run.random()
-    words = [str(lots.randrange(10**9)) for _ in range(4)]
-    await attempt(run, "ticket", words[0])
-    await run.gather(pair(run, words[1]), ask(run), pair(run, words[2]), attempt(run, "mail", words[3]))
-    await attempt(run, "mail", words[1] + await ask(run))
-    return "Done."
-"""
-SCRIPT = Script("coordinators/s.py", {"s": CODE})
-ASKED = LoadedSubagent(Subagent(description="d"), "Be brief.", ("m", "n"))
 SCRIPTED = WORKFLOW.model_copy(update={"coordinator": "script", "coordinator_script": SCRIPT.file})
 SCRIPTS = Catalog(
     {"w": Loaded("w", SCRIPTED, "", SCRIPT.file, ("m",), subagents={"s": ASKED})}, Defaults(), {SCRIPT.file: SCRIPT}

@@ -141,6 +141,19 @@ def test_no_value_of_a_key_is_too_odd_to_be_checked(tmp_path: Path, values: dict
     assert all(m.rule in RULES for m in checked(tmp_path, flow.encode()))
 
 
+@pytest.mark.parametrize("prompt", [True, False])
+def test_a_script_needs_no_prompt_and_one_that_is_there_may_stay(tmp_path: Path, prompt: bool) -> None:
+    for name in ("agents", "coordinators"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "agents" / "w.yaml").write_text(SCRIPTED.replace("model: gpt-5\n", "limits: {usd: 1}\n"))
+    (tmp_path / "coordinators" / "s.py").write_text("async def coordinate(run):\n    return None\n")
+    if prompt:
+        (tmp_path / "agents" / "w.md").write_text("Do it.")
+    assert mistakes(tmp_path / "agents") == []
+    (tmp_path / "agents" / "w.yaml").write_text(MINIMAL)
+    assert [mistake.rule for mistake in mistakes(tmp_path / "agents")] == ([] if prompt else ["missing-prompt"])
+
+
 PYTHON = r"""async def coordinate ( run : Run ) -> str : await run . call ( 'slack_read_thread' , ts = 1 ) import time
 from coordinators import x . gofer os \d f"{ " ''' lambda @ := * ** [ ] { } match case class return 0b # ; print ü"""
 CODE = st.sampled_from([*PYTHON.split(), "\n", "\n    ", "\t", "\\\n"])
