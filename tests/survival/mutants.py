@@ -90,7 +90,7 @@ MUTANTS = (
     Mutant(
         "no permit from a frame that is not written",
         "engine/effects.py",
-        "        await commit()\n        self._since = max(self._since, since)\n",
+        "        if await commit():\n            self._since = max(self._since, since)\n",
         "        self._since = max(self._since, since)\n        await commit()\n",
         f"{EFFECTS}a_frame_that_is_being_written_gives_no_permit_yet",
     ),

@@ -9,7 +9,7 @@ from gofer.engine import gates
 from gofer.engine.divergence import Diverged
 from gofer.engine.loop import Ending, done
 from gofer.engine.script_module import Modules, place_of
-from gofer.engine.script_run import Limited, ScriptRun, granted, put_an_end_to
+from gofer.engine.script_run import Halted, Limited, ScriptRun, granted, put_an_end_to
 from gofer.engine.step import Step
 from gofer.errors import GoferError
 from gofer.tools.tool import Provenance
@@ -73,6 +73,8 @@ async def _play(step: Step, run: ScriptRun, script: Script, limits: Limits) -> o
         raise run.why
     if failed is not None:
         raise failed
+    if task.cancelled():
+        raise ScriptFailed(f"{script.file} cancelled itself")
     return task.result()
 
 
@@ -82,11 +84,11 @@ async def _call(run: ScriptRun, script: Script) -> object:
         if not inspect.iscoroutinefunction(function):
             raise ScriptFailed(f"{script.file} has no `async def {ENTRY}(run)`")
         return await function(run)
-    except ScriptFailed:
+    except (ScriptFailed, Halted, asyncio.CancelledError, KeyboardInterrupt):
         raise
     except SystemExit as error:
         raise ScriptFailed(f"{place_of(error, script)} called exit") from error
-    except Exception as error:
+    except BaseException as error:
         said = " ".join(str(error).split())[:_QUOTED]
         raise ScriptFailed(f"{place_of(error, script)} failed with {type(error).__name__}", said) from error
 

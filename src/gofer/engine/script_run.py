@@ -133,7 +133,7 @@ class ScriptRun:
         if self.why is not None:
             raise Halted from self.why
 
-    def _halt(self, why: Exception) -> NoReturn:
+    def _halt(self, why: BaseException) -> NoReturn:
         self.why = self.why or why
         raise Halted from why
 
@@ -159,7 +159,9 @@ class ScriptRun:
         self.under_way += 1
         try:
             return await work
-        except Exception as error:  # noqa: BLE001
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001
             self._halt(error)
         finally:
             self.under_way -= 1

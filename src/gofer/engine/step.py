@@ -287,9 +287,9 @@ class Step:
         text = f"Nobody can tell whether {tool} took effect: {why}. It is not tried again."
         return e.ToolUnknown(call, cut(text), destination)
 
-    async def _renew_permit(self) -> None:
+    async def _renew_permit(self) -> bool:
         self.note(e.PermitRenewed())
-        await self._journal.commit()
+        return await self._journal.commit()
 
     def _call(self, item: Permitted, provenance: Provenance) -> Call:
         event = self.progress.event

@@ -76,14 +76,14 @@ class Journal:
         """Forgets the draft: what it said was never durable."""
         self._draft = []
 
-    async def commit(self) -> None:
-        """Writes the draft as the next frame; nothing happens when it is empty. Commits follow one another.
+    async def commit(self) -> bool:
+        """Writes the draft as the next frame; gives whether there was any. Commits follow one another.
 
         Raises Fenced when another owner wrote that frame, TemporaryError when nothing was written.
         """
         async with self._turn:
             if not self._draft:
-                return
+                return False
             self._writing, self._draft = self._draft, []
             try:
                 await self._write(self._writing)
@@ -95,6 +95,7 @@ class Journal:
                 raise
             finally:
                 self._writing = []
+            return True
 
     async def _write(self, drafted: Sequence[Recorded]) -> None:
         objects = [to_json(recorded.entry) for recorded in drafted]

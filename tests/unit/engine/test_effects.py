@@ -130,7 +130,7 @@ async def test_a_request_never_outlives_the_time_a_new_owner_waits() -> None:
             seen.append(request.timeout)
             return await super().send(request)
 
-    async def renew() -> None:
+    async def renew() -> bool:
         raise AssertionError("the permit is fresh")
 
     permit = Permit(made.clock, Patience(inflight=30), renew)
@@ -225,11 +225,13 @@ async def test_a_frame_that_is_being_written_gives_no_permit_yet() -> None:
     """One branch of a script writes its intent while another is about to send: the run may be in other hands."""
     made, renewed, writing = room(), [], asyncio.Event()
 
-    async def renew() -> None:
+    async def renew() -> bool:
         renewed.append(made.clock.monotonic())
+        return True
 
-    async def commit() -> None:
+    async def commit() -> bool:
         await writing.wait()
+        return True
 
     permit = Permit(made.clock, Patience(permit=20), renew)
     made.clock.advance(21)
@@ -239,3 +241,21 @@ async def test_a_frame_that_is_being_written_gives_no_permit_yet() -> None:
     assert len(renewed) == 1
     writing.set()
     await under_way
+
+
+async def test_a_frame_that_somebody_else_wrote_gives_no_permit() -> None:
+    """Whoever finds nothing left to write knows only that the run was theirs when that frame was begun."""
+    made, renewed = room(), []
+
+    async def renew() -> bool:
+        renewed.append(True)
+        return True
+
+    async def nothing_to_write() -> bool:
+        return False
+
+    permit = Permit(made.clock, Patience(permit=20), renew)
+    made.clock.advance(21)
+    await permit.write(nothing_to_write)
+    await permit.hold()
+    assert renewed == [True]

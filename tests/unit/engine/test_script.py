@@ -95,6 +95,8 @@ async def test_a_refusal_that_is_not_caught_ends_the_run_with_the_line_of_the_sc
     [
         ("return 1 / 0", "coordinators/s.py:4 failed with ZeroDivisionError"),
         ("def deeper(): return deeper()\nreturn deeper()", "coordinators/s.py:4 failed with RecursionError"),
+        ("class Odd(BaseException): pass\nraise Odd", "coordinators/s.py:5 failed with Odd"),
+        ("import asyncio\nraise asyncio.CancelledError", "coordinators/s.py cancelled itself"),
         ("raise SystemExit(3)", "coordinators/s.py:4 called exit"),
         ("return {}", "coordinators/s.py returned a dict where text or None belongs"),
         ('return "x" * 300_000', "coordinators/s.py returned 300000 characters, and an answer has at most 200000"),
