@@ -106,7 +106,7 @@ MUTANTS = (
         "engine/branches.py",
         'name = f"{_name(self.path)}:{tool}',
         'name = f"0:{tool}',
-        f"{REPLAY}any_order_of_endings_and_any_crashes_give_the_same_effects_and_the_same_answer",
+        f"{REPLAY}a_call_names_its_branch_and_branches_are_beside_each_other_both_ways",
     ),
     Mutant(
         "no new effect of a script before those on record",
