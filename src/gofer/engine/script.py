@@ -110,7 +110,6 @@ def _answer(returned: object, script: Script, schema: Mapping[str, object]) -> E
     except ValueError as error:
         wrong = [f"it is {error}"]
     if wrong:
-        return Ending(
-            "failed", reason=f"{script.file} returned an answer that has not the form of the output: {wrong[0]}"
-        )
+        # What is wrong quotes the answer, and reasons stand in lists.
+        return Ending("failed", wrong[0], f"{script.file} returned an answer that has not the form of the output")
     return done(returned, typed=True)

@@ -222,7 +222,8 @@ async def test_an_answer_has_the_form_the_workflow_asks_for() -> None:
     assert (await scripted("return '{\"n\": 3}'", output=schema).play()).output == {"n": 3}
     ending = await scripted("return '{}'", output=schema).play()
     assert ending.status == "failed"
-    assert "'n' is a required property" in ending.reason
+    assert ending.reason == "coordinators/s.py returned an answer that has not the form of the output"
+    assert "'n' is a required property" in ending.answer
 
 
 async def test_a_script_that_is_gone_ends_the_run() -> None:
