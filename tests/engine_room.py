@@ -1,11 +1,13 @@
 """A run of its own for tests of the engine: memory stores, tools that only record, a model that follows a list."""
 
 import json
+import textwrap
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from gofer.blobs.memory import MemoryBlobs
+from gofer.engine import script
 from gofer.engine.effects import Patience
 from gofer.engine.loop import Ending, coordinate
 from gofer.engine.services import Links, Services
@@ -24,6 +26,8 @@ from gofer.tools.tool import Arguments, Call, Provenance, Tool, ToolResult
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Limits, Workflow
+from gofer.workflows.script import Script
+from gofer.workflows.subagent import LoadedSubagent
 from stand_ins import SetClock, claimed, make_outside
 
 PROVENANCE = Provenance("answer-here", "http://localhost/prompts/answer-here", "run1", "http://localhost/runs/run1")
@@ -81,6 +85,10 @@ class Room:
     term: Term | None = None
     models: tuple[str, ...] = ("m",)
     output: object = None
+    script: str = ""
+    """The text of coordinators/s.py, which then decides instead of the model; neighbours by name in `modules`."""
+    modules: dict[str, str] = field(default_factory=dict)
+    subagents: dict[str, LoadedSubagent] = field(default_factory=dict)
 
     def tool(self, name: str, effect: Effect, act: Callable[[Call, Said], Awaitable[ToolResult]] | None = None) -> None:
         """Declares a tool; without `act` it records the call and says so."""
@@ -108,7 +116,9 @@ class Room:
 
     def services(self) -> Services:
         outside, links = make_outside(self.clock, self.http), Links("http://localhost")
-        return Services(self.store, self.blobs, self.model, self.tools, PRICES, links, outside, self.patience)
+        code = Script("coordinators/s.py", {"s": textwrap.dedent(self.script), **self.modules})
+        scripts = {code.file: code} if self.script else {}
+        return Services(self.store, self.blobs, self.model, self.tools, PRICES, links, outside, self.patience, scripts)
 
     def bundle(self) -> Bundle:
         workflow = Workflow(
@@ -118,8 +128,17 @@ class Room:
             tools=tuple(self.tools),
             limits=self.limits,
             output=self.output,
+            coordinator="script" if self.script else "llm",
+            coordinator_script="coordinators/s.py" if self.script else "",
         )
-        loaded = Loaded("answer-here", workflow, "You are a test.", "agents/answer-here.md", self.models)
+        loaded = Loaded(
+            "answer-here",
+            workflow,
+            "You are a test.",
+            "agents/answer-here.md",
+            self.models,
+            subagents=self.subagents,
+        )
         return Bundle(loaded, [tool.schema() for tool in self.tools.values()])
 
     async def step(self, owner: str = "me") -> Step:
@@ -141,6 +160,14 @@ class Room:
         ending = await coordinate(step, self.bundle(), PROVENANCE)
         await step.commit()
         return ending
+
+    async def play(self, owner: str = "me", step: Step | None = None, bundle: Bundle | None = None) -> Ending:
+        """The script's whole work in the hands of one owner, everything durable at its end."""
+        step = step or await self.step(owner)
+        try:
+            return await script.coordinate(step, bundle or self.bundle(), PROVENANCE)
+        finally:
+            await step.commit()
 
     async def journal(self) -> Sequence[Recorded]:
         return await read_journal("run1", self.store, self.blobs)

@@ -1,18 +1,21 @@
 """What does the owner of a run do with it, from taking it over to letting it go?"""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from gofer.deliver import announce, conclude, deliver, postpone
+from gofer.engine import loop, script
 from gofer.engine.admission import admit, pinned
 from gofer.engine.allowance import NotNow, record
 from gofer.engine.asking import Parked
-from gofer.engine.loop import Ending, coordinate
+from gofer.engine.loop import Ending
 from gofer.engine.services import Services
 from gofer.engine.step import Step
 from gofer.errors import Cancelled, OutOfTime, RunStopped, TemporaryError
 from gofer.events import Event
 from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked
+from gofer.tools.tool import Provenance
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Reply
@@ -22,6 +25,10 @@ TAKEOVERS = 5
 TROUBLES = 20
 """How often in a row a run may be left because something could not be stored: each time a model may have been paid."""
 POISON = "poison: it broke off at the same point again and again. Whoever runs Gofer can see where in its trace."
+
+Coordinator = Callable[[Step, Bundle, Provenance], Awaitable[Ending]]
+COORDINATORS: Mapping[str, Coordinator] = {"llm": loop.coordinate, "script": script.coordinate}
+"""Who decides the next step of a run, by the name that workflow files use."""
 
 Left = RunFinished | RunParked | RunHandedOver
 """How an owner leaves a run."""
@@ -116,7 +123,7 @@ class Owner:
         provenance = step.provenance(bundle.loaded.prompt_file)
         await announce(step, event, bundle.loaded.workflow.reply, provenance)
         try:
-            return await coordinate(step, bundle, provenance)
+            return await COORDINATORS[bundle.loaded.workflow.coordinator](step, bundle, provenance)
         except Parked:
             await postpone(step, provenance)
             raise

@@ -17,7 +17,7 @@ from gofer.tools.notion.refusals import REFUSALS as NOTION_REFUSALS
 from gofer.tools.slack.refusals import REFUSALS
 from gofer.triggers import github
 from gofer.workflows.mistake import RULES, Rule
-from gofer.workflows.schema import Allowance, Defaults, Limits, ModelChoice, Workflow
+from gofer.workflows.schema import Allowance, Defaults, Limits, ModelChoice, Subagent, SubagentLimits, Workflow
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "gofer"
@@ -47,6 +47,7 @@ def test_every_entry_is_explained_and_nothing_else() -> None:
         ("`limits`; a run", Limits),
         ("`limits_per_person` and `limits_per_workflow`;", Allowance),
         ("## `agents/defaults.yaml`", Defaults),
+        ("## `subagents/<name>.yaml`", Subagent),
     ],
 )
 def test_every_key_is_explained_and_nothing_else(heading: str, form: type) -> None:
@@ -111,7 +112,7 @@ def test_each_workflow_file_names_its_schema() -> None:
         assert path.read_text().splitlines()[0] == f"# yaml-language-server: $schema={name}.schema.json"
 
 
-@pytest.mark.parametrize("form", [Workflow, ModelChoice, Limits, Defaults])
+@pytest.mark.parametrize("form", [Workflow, ModelChoice, Limits, Defaults, Subagent, SubagentLimits])
 def test_every_key_has_its_sentence_below_it(form: type[BaseModel]) -> None:
     assert [name for name, field in form.model_fields.items() if not field.description] == []
 

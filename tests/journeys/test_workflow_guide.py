@@ -1,4 +1,4 @@
-"""docs/write-a-workflow.md, followed literally: its files are written, its commands typed, its output compared."""
+"""The guides, followed literally: their files are written, their commands typed, their output compared."""
 
 import re
 import shutil
@@ -26,10 +26,12 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_guide_to_a_workflow_does_what_it_says(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def follow(guide: str, repository: Path, capsys: pytest.CaptureFixture[str]) -> tuple[list[int], str]:
+    """The exit codes of a guide's commands, and what the last of them said."""
     said, codes = "", []
-    for kind, file, text in FENCE.findall((ROOT / "docs" / "write-a-workflow.md").read_text()):
+    for kind, file, text in FENCE.findall((ROOT / "docs" / guide).read_text()):
         if file:
+            (repository / file).parent.mkdir(exist_ok=True)
             (repository / file).write_text(text)
         elif kind == "sh":
             command, *words = text.split()
@@ -37,7 +39,16 @@ def test_the_guide_to_a_workflow_does_what_it_says(repository: Path, capsys: pyt
             codes.append(main(words))
             said = capsys.readouterr().out
         else:
-            assert said == text
+            assert re.sub(r"\b\d\d:\d\d\.", "NOW.", said) == text
+    return codes, said
+
+
+def test_the_guide_to_a_script_does_what_it_says(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert follow("write-a-script.md", repository, capsys)[0] == [1, 0, 0]
+
+
+def test_the_guide_to_a_workflow_does_what_it_says(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    codes, said = follow("write-a-workflow.md", repository, capsys)
     assert codes == [1, 0, 0, 0]
     # The last command lists the run that the one before it made.
     assert re.search(r"^[0-9a-f]{24}  done .*  sum-up$", said, re.MULTILINE)

@@ -40,6 +40,7 @@ class Mutant:
 
 
 EFFECTS, STEP = "unit/engine/test_effects.py::test_", "unit/engine/test_step.py::test_"
+REPLAY = "unit/engine/test_replay.py::test_"
 LOG, FRAMES = "unit/journal/test_log.py::test_", "unit/journal/test_frames.py::test_"
 DISPATCH, PROGRESS = "unit/test_dispatch.py::test_", "unit/projections/test_"
 
@@ -75,8 +76,8 @@ MUTANTS = (
     Mutant(
         "an outcome before the next intent",
         "journal/log.py",
-        "for recorded in self._draft]",
-        "for recorded in reversed(self._draft)]",
+        "for recorded in drafted]",
+        "for recorded in reversed(drafted)]",
         f"{STEP}an_outcome_shares_the_frame_of_the_next_intent",
     ),
     Mutant(
@@ -85,6 +86,34 @@ MUTANTS = (
         "        await self._permit.hold()\n",
         "",
         f"{EFFECTS}a_frozen_worker_that_lost_the_run_sends_nothing",
+    ),
+    Mutant(
+        "no permit from a frame that is not written",
+        "engine/effects.py",
+        "        if await commit():\n            self._since = max(self._since, since)\n",
+        "        self._since = max(self._since, since)\n        await commit()\n",
+        f"{EFFECTS}a_frame_that_is_being_written_gives_no_permit_yet",
+    ),
+    Mutant(
+        "an entry that is added while a frame is written",
+        "journal/log.py",
+        "            finally:\n                self._writing = []\n",
+        "            finally:\n                self._writing, self._draft = [], []\n",
+        f"{LOG}what_is_added_while_a_frame_is_written_is_in_the_next_one_or_waits_with_it[False]",
+    ),
+    Mutant(
+        "a script's calls are found by their branch",
+        "engine/branches.py",
+        'name = f"{_name(self.path)}:{tool}',
+        'name = f"0:{tool}',
+        f"{REPLAY}a_call_names_its_branch_and_branches_are_beside_each_other_both_ways",
+    ),
+    Mutant(
+        "no new effect of a script before those on record",
+        "engine/divergence.py",
+        "if (recorded := self._first(asked.path, asked.tool)) is None:",
+        "if (recorded := self._first(asked.path, asked.tool)) is None or True:",
+        f"{REPLAY}a_diff_shows_what_the_journal_has_and_what_is_asked_instead",
     ),
     Mutant(
         "the quiet time",

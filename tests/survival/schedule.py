@@ -39,6 +39,7 @@ from gofer.worker import Worker
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
 from gofer.workflows.schema import Defaults, Limits, Workflow
+from scripted import ASKED, SCRIPT
 from stand_ins import mention
 
 T = TypeVar("T")
@@ -47,6 +48,10 @@ WORKFLOW = Workflow(
     description="d", owner="#o", when=("slack.mention",), tools=("search", "page", "ticket", "mail"), limits=LIMITS
 )
 CATALOG = Catalog({"w": Loaded("w", WORKFLOW, "Simulate.", "agents/w.md", ("m", "n"))}, Defaults())
+SCRIPTED = WORKFLOW.model_copy(update={"coordinator": "script", "coordinator_script": SCRIPT.file})
+SCRIPTS = Catalog(
+    {"w": Loaded("w", SCRIPTED, "", SCRIPT.file, ("m",), subagents={"s": ASKED})}, Defaults(), {SCRIPT.file: SCRIPT}
+)
 PRIVATE = replace(mention(ts="1.0"), private=True)
 """The mention whose run is deleted as soon as it ended."""
 FAULTS_UNTIL, PATIENCE_UNTIL = 2_500.0, 12_000.0
@@ -146,6 +151,8 @@ class Schedule:
         # One schedule in three lives in short invocations, and in one of three somebody cancels a run.
         self.invocations = seed % 3 == 1
         self.cancels = seed % 3 == 2
+        # In one of four a script decides, with branches that are under way at once.
+        self.catalog = SCRIPTS if seed % 4 == 3 else CATALOG
 
     def run(self) -> Report:
         try:
@@ -243,8 +250,9 @@ class Schedule:
             Links("http://localhost"),
             self._outside(machine),
             self.rules.patience,
+            self.catalog.scripts,
         )
-        return Worker(services, queue, CATALOG, concurrency=2, alone=self.rules.alone)
+        return Worker(services, queue, self.catalog, concurrency=2, alone=self.rules.alone)
 
     def _outside(self, machine: Machine) -> Outside:
         chance, name = self.faults.chance, f"m{machine.number}"
@@ -349,11 +357,13 @@ class Schedule:
 
 
 def _asked(journal: Sequence[e.Recorded]) -> dict[str, str]:
-    """The words of every call the model asked for, by call id."""
+    """The words of every call the model or the script asked for, by call id."""
     asked: dict[str, str] = {}
     state = conversation.Conversation()
     for recorded in journal:
         state = conversation.fold(state, recorded)
+        if isinstance(recorded.entry, e.ToolCall) and ":" in recorded.entry.call:
+            asked[recorded.entry.call] = str((recorded.entry.arguments or {})["text"])
         if isinstance(recorded.entry, e.LlmResponse):
             asked |= {call: ask.arguments.split('"')[3] for call, ask in state.asks.items()}
     return asked
@@ -368,7 +378,7 @@ def _after_cancel(entries: Sequence[e.Entry], *, accepted: bool) -> list[str]:
         return ["an accepted cancel was lost"] if accepted and not over else []
     if concluded and concluded[0] < found[0]:
         return []
-    later = [entry for entry in entries[found[0] :] if isinstance(entry, e.ToolCall | e.LlmRequest)]
+    later = [entry for entry in entries[found[0] :] if isinstance(entry, e.ToolCall | e.LlmRequest | e.SubagentStarted)]
     begun = [entry for entry in later if not (isinstance(entry, e.ToolCall) and entry.call.startswith("answer/"))]
     ends = [entry.status for entry in entries if isinstance(entry, e.RunFinished)]
     wrong = [status for status in ends if status not in ("cancelled", "failed", "needs_attention")]

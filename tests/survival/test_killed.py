@@ -28,12 +28,12 @@ pytestmark = pytest.mark.anyio
 MORTAL = Path(__file__).with_name("mortal.py")
 
 
-async def gofer(folder: Path, environment: dict[str, str], event: Path, when: str, n: int) -> int:
+async def gofer(folder: Path, environment: dict[str, str], event: Path, when: str, n: int, root: Path = ROOT) -> int:
     """Runs a Gofer that may kill itself; gives its exit code."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         str(MORTAL),
-        str(ROOT),
+        str(root),
         str(event),
         when,
         str(n),
@@ -143,3 +143,50 @@ def check(slack: SlackSimulator, asked: Message, entries: list[object]) -> None:
     assert "address form in checkout" in after[0].text
     assert entries[-1] == RunFinished("done")
     assert sum(isinstance(entry, ToolCall) and entry.call == "answer/1" for entry in entries) == 1
+
+
+WORD = """\
+- name: one-word
+  steps:
+    - text: "Whatever"
+"""
+
+
+async def test_killed_at_every_journal_boundary_a_script_has_done_everything_once(tmp_path: Path) -> None:
+    kills = 0
+    async with httpx2.AsyncClient() as http:
+        slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http)
+        async with serve(slack.app) as slack_url, serve(offline_model(load_scripts(WORD, "one word"))) as model_url:
+            environment = {
+                "SLACK_API_URL": f"{slack_url}/api",
+                "SLACK_BOT_TOKEN": "xoxb-simulated",
+                "OPENAI_BASE_URL": f"{model_url}/v1",
+            }
+            # Before that stand the claim, the reading and the status, as in every run.
+            for n in range(4, 100):
+                codes = []
+                for when in ("before", "after"):
+                    folder = tmp_path / f"{when}{n}"
+                    asked, event = await ask(slack, folder)
+                    codes.append(await gofer(folder, environment, event, when, n, ROOT / "tests" / "scripted"))
+                    if codes[-1]:
+                        assert await gofer(folder, environment, event, "never", 0, ROOT / "tests" / "scripted") == 0
+                    check_script(slack, asked, await ended(folder))
+                kills += sum(code != 0 for code in codes)
+                if not any(codes):
+                    break
+    assert kills >= 10
+
+
+def check_script(slack: SlackSimulator, asked: Message, entries: list[object]) -> None:
+    """One reaction, one note and one answer, which names the number of the note."""
+    bot, thread = slack.workspace.bot.user, slack.workspace.replies(slack.workspace.parent(asked))
+    (question,) = [message for message in thread if message.ts == asked.ts]
+    after = thread[thread.index(question) + 1 :]
+    assert [message.user for message in after] == [bot] * 2
+    texts = [str(message.blocks[0]["text"]) for message in after]
+    (note,) = [text for text in texts if text.startswith("Note ")]
+    (answer,) = [text for text in texts if text.startswith("Noted as ")]
+    assert re.findall(r"\d{4,}", note)[0] == re.findall(r"\d{4,}", answer)[0]
+    assert {name: list(users) for name, users in question.reactions.items()} == {"eyes": [bot]}
+    assert entries[-1] == RunFinished("done")

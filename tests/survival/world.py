@@ -129,7 +129,7 @@ def _tool(name: str, effect: Effect) -> Tool[Anything]:
 
 
 class RestlessModel:
-    """Asks for the tools of the plan, with other words every time; sometimes it is not there for minutes."""
+    """Asks for the tools of the plan, with other words every time, unless it has none; sometimes it is not there."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -140,10 +140,11 @@ class RestlessModel:
         self.asked += 1
         if self._machine.suffers("absent"):
             raise TemporaryError("nobody is there", retry_after=self._machine.faults.chance.uniform(70, 400))
-        turn = sum(message["role"] == "assistant" for message in json.loads(body)["messages"])
+        request = json.loads(body)
+        turn = sum(message["role"] == "assistant" for message in request["messages"])
         await asyncio.sleep(self._machine.faults.chance.uniform(1, 10))
         await self._machine.boundary()
-        if turn >= len(PLAN):
+        if turn >= len(PLAN) or "tools" not in request:
             return Answer("Done.", (), "stop", "m", Usage(10, 1, 0))
         words = [f"{self._machine.faults.chance.randrange(10**9)}" for _ in PLAN[turn]]
         asks = tuple(

@@ -52,5 +52,6 @@ def build_worker(
         prices=load_prices(),
         links=Links(base_url, catalog.defaults.prompt_links),
         outside=outside,
+        scripts=catalog.scripts,
     )
     return Worker(services, queue, catalog, alone=alone)

@@ -7,7 +7,9 @@ from pathlib import Path
 from gofer.check.models import check_models
 from gofer.check.prompts import check_prompts
 from gofer.check.schemas import check_schemas
+from gofer.check.scripts import check_scripts, is_script
 from gofer.check.skills import check_skills
+from gofer.check.subagents import check_subagents
 from gofer.check.tools import check_tools
 from gofer.check.triggers import check_triggers
 from gofer.models.prices import Prices
@@ -16,12 +18,16 @@ from gofer.workflows.load import DEFAULTS, SKILLS, workflow_files
 from gofer.workflows.mistake import START, Mistake, in_order
 from gofer.workflows.schema import Defaults, Workflow
 from gofer.workflows.source import Source, read_source
+from gofer.workflows.subagent import subagent_files
 
 _NAME = re.compile(r"[a-z0-9-]+")
 
 
 def check_folder(folder: Path, tools: Collection[str], prices: Prices) -> list[Mistake]:
-    """Every mistake in the files of a folder, by file and line; `tools` are all that exist. Never raises."""
+    """Every mistake in the files of a folder, by file and line; `tools` are all that exist. Never raises.
+
+    Scripts and subagents stand in folders beside it.
+    """
     workflows = [read_source(path) for path in workflow_files(folder)]
     path = folder / DEFAULTS
     defaults = read_source(path) if path.exists() else Source(path)
@@ -33,9 +39,15 @@ def check_folder(folder: Path, tools: Collection[str], prices: Prices) -> list[M
         mistakes += check_tools(source, tools)
         mistakes += check_skills(folder.parent / SKILLS, source)
     mistakes += check_triggers(workflows)
-    mistakes += check_models(workflows, defaults, prices)
+    subagents = [read_source(path) for path in subagent_files(folder.parent)]
+    names = [source.file.stem for source in subagents]
+    # A script asks no model but its subagents.
+    asking = [source for source in workflows if not is_script(source)]
+    mistakes += check_models([*asking, *subagents], defaults, prices)
     mistakes += check_prompts(folder, workflows, defaults, tools)
     mistakes += check_schemas(folder, workflows)
+    mistakes += check_scripts(folder.parent, workflows, tools, names)
+    mistakes += check_subagents(subagents)
     return in_order(mistakes)
 
 

@@ -34,7 +34,8 @@ def check_prompts(
     folder: Path, workflows: Sequence[Source], defaults: Source, tools: Collection[str]
 ) -> Iterator[Mistake]:
     """Prompts that are missing, elsewhere, empty, unused, or that speak of tools nobody gave them."""
-    uses = [use for source in workflows if (use := _prompt(source))]
+    # A script needs no prompt; one that is there is kept for the day its workflow is a model's again.
+    uses = [use for source in workflows if (use := _prompt(source)) and not _is_spared(folder, use)]
     preamble = defaults.fields.get("preamble")
     if isinstance(preamble, str) and preamble:
         uses.append(Use(defaults, ("preamble",), preamble, None))
@@ -59,6 +60,11 @@ def _prompt(source: Source) -> Use | None:
     if not isinstance(name, str):
         return None
     return Use(source, ("prompt",), prompt_name(source.file, name), granted(source))
+
+
+def _is_spared(folder: Path, use: Use) -> bool:
+    fields = use.source.fields
+    return fields.get("coordinator") == "script" and "prompt" not in fields and not _exists(folder / use.name)
 
 
 def _elsewhere(name: str) -> bool:

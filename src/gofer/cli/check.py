@@ -11,10 +11,13 @@ from gofer.check.sarif import sarif
 from gofer.errors import ConfigError
 from gofer.workflows.load import workflow_files
 from gofer.workflows.mistake import Mistake, in_order
+from gofer.workflows.script import FOLDER as SCRIPTS
+from gofer.workflows.subagent import FOLDER as SUBAGENTS
 
 _EXAMPLES = """examples:
   gofer check                            agents/ of this folder
   gofer check agents/answer-here.yaml    what is wrong with this file and answer-here.md
+  gofer check coordinators/mark.py       what is wrong with this script
   gofer check --json | jq '.[].rule'     a list of {file, line, column, rule, message, hint}
   gofer check --sarif > check.sarif      for code hosts that show findings beside the lines
 
@@ -49,6 +52,8 @@ def _check(path: Path) -> Sequence[Mistake]:
         raise ConfigError(f"There is no {path}; name a folder of workflows, or a file in one.")
     inner = path / "agents"
     folder = (inner if inner.is_dir() else path) if path.is_dir() else path.parent
+    if path.parent.name in (SCRIPTS, SUBAGENTS):
+        folder = path.parent.parent / "agents"
     if not workflow_files(folder):
         raise ConfigError(f"There is no workflow in {folder}; name a folder that holds some.")
     if path.is_dir():

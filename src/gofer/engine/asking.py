@@ -6,11 +6,12 @@ then the others are asked, once around. When none answered and one of them may l
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from gofer.engine.services import Services
 from gofer.errors import GoferError, RunStopped, TemporaryError
-from gofer.journal.entries import CallDeferred, RunParked
+from gofer.journal.entries import CallDeferred, RunParked, SubagentFinished
 from gofer.models.model import Answer, Unusable
 from gofer.projections.progress import Progress
 
@@ -25,6 +26,25 @@ PUT_OFF_MINUTES = 30
 
 Params = Mapping[str, object]
 """The parameters of a request; `model` names who is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A question of its own, beside the conversation of a run."""
+
+    call: str
+    name: str
+    """The subagent's."""
+    prompt: str
+    chain: Sequence[Params]
+    """The models that are asked, one after the other until one answers."""
+    request: Callable[[Params], bytes]
+    """The exact bytes of the question to one of them."""
+    finish: Callable[[Answer], SubagentFinished]
+    """What is recorded of an answer, without what it cost."""
+    timeout: float
+    """Seconds each model gets."""
+
 
 _log = logging.getLogger(__name__)
 

@@ -75,15 +75,20 @@ class Unknown:
 class Permit:
     """The right to send, as long as the run's last frame is young enough."""
 
-    def __init__(self, clock: Clock, patience: Patience, renew: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, clock: Clock, patience: Patience, renew: Callable[[], Awaitable[bool]]) -> None:
         self.patience = patience
         self._clock = clock
         self._renew = renew
         self._since = clock.monotonic()
 
-    def begin(self) -> None:
-        """A frame is about to be written: the permit counts from before the write."""
-        self._since = self._clock.monotonic()
+    async def write(self, commit: Callable[[], Awaitable[bool]]) -> None:
+        """Writes a frame; the permit then counts from before the write.
+
+        Only a frame that was written gives it, to whoever wrote it: others may be about to send meanwhile.
+        """
+        since = self._clock.monotonic()
+        if await commit():
+            self._since = max(self._since, since)
 
     async def hold(self) -> None:
         """Returns when it is allowed to send now. Raises Fenced when the run is in other hands."""
@@ -92,10 +97,7 @@ class Permit:
 
     async def renew(self) -> None:
         """Writes a frame that says that something is about to be sent. Raises Fenced, TemporaryError."""
-        since = self._clock.monotonic()
-        await self._renew()
-        # Only now: a frame that was not written renews nothing.
-        self._since = since
+        await self.write(self._renew)
 
 
 class PermittedHttp:

@@ -91,6 +91,13 @@ def model_call(progress: Progress, limits: Limits, now_ms: int) -> Stop | None:
     return budget(progress, limits, now_ms)
 
 
+def subagent_call(progress: Progress, limits: Limits, call: str, now_ms: int) -> Stop | None:
+    """Whether a subagent may be asked; those that are being asked count, and one that is asked again does once."""
+    if progress.llm_calls + len(progress.asking - {call}) >= limits.llm_calls:
+        return Stop(f"stopped after {limits.llm_calls} model calls")
+    return budget(progress, limits, now_ms)
+
+
 def tool_calls(progress: Progress, limits: Limits, wanted: int, now_ms: int) -> Stop | None:
     """Whether the tool calls of a turn fit what is left."""
     if progress.tool_calls + wanted > limits.tool_calls:

@@ -47,10 +47,10 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
             stop = await _ask(step, bundle, window)
         if stop:
             return Ending(stop.status, step.conversation.answer if stop.status == "limited" else stop.said, stop.reason)
-    return _done(step.conversation.answer, typed=bundle.loaded.workflow.output is not None)
+    return done(step.conversation.answer, typed=bundle.loaded.workflow.output is not None)
 
 
-def _done(answer: str, *, typed: bool) -> Ending:
+def done(answer: str, *, typed: bool) -> Ending:
     """The end with an answer that passed; one for programs is shown to people as what it is."""
     if not typed:
         return Ending("done", answer)

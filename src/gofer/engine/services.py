@@ -11,6 +11,7 @@ from gofer.models.model import Model
 from gofer.models.prices import Prices
 from gofer.outside import Outside
 from gofer.tools.tool import Provenance, Tool
+from gofer.workflows.script import Script
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +42,5 @@ class Services:
     links: Links
     outside: Outside
     patience: Patience = field(default_factory=Patience)
+    scripts: Mapping[str, Script] = field(default_factory=dict[str, Script])
+    """The Python that decides in some workflows, by file; live, as the code of tools is."""

@@ -7,10 +7,11 @@ share a frame. On resume a call with an outcome is answered from the journal, an
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from gofer.canonical import encode
 from gofer.engine import asking
 from gofer.engine.context import Window
 from gofer.engine.effects import Done, Permit, Refused, Silence, Unknown, carry_out, longest, quiet_seconds
@@ -21,13 +22,21 @@ from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.journal.log import Journal
 from gofer.models.model import Answer
-from gofer.projections import conversation, progress, repetition
-from gofer.tools.tool import ANYWHERE, Arguments, Call, Provenance, Tool
+from gofer.projections import conversation, progress, repetition, replay
+from gofer.tools.tool import ANYWHERE, Arguments, Call, Provenance, Tool, ToolResult
 
 TEXT_LIMIT = 40_000
 """Characters of one tool result that a model is shown at most."""
+VALUE_LIMIT = 2_000_000
+"""Bytes of what a script gets of one call at most, as JSON."""
 
 Outcome = e.ToolResult | e.ToolUnknown
+Gate = Callable[[], None]
+"""Raises when something new may not begin; asked right before its intent is noted, so that nothing comes between."""
+
+
+def _open() -> None:
+    """Lets everything through: whoever calls asked before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,8 @@ class Permitted:
     arguments: Arguments
     recorded: Mapping[str, object] | None = None
     """The arguments for the journal; None when an llm.response has them already."""
+    valued: bool = False
+    """Whether a script asks: what the tool has for it is recorded too."""
 
 
 class Step:
@@ -52,6 +63,7 @@ class Step:
         self.progress = progress.project(entries)
         self.conversation = conversation.project(entries)
         self.repetition = repetition.project(entries)
+        self.replay = replay.project(entries)
         self._journal = journal
         self._permit = Permit(services.outside.clock, services.patience, self._renew_permit)
 
@@ -61,6 +73,7 @@ class Step:
         self.progress = progress.fold(self.progress, recorded)
         self.conversation = conversation.fold(self.conversation, recorded)
         self.repetition = repetition.fold(self.repetition, recorded)
+        self.replay = replay.fold(self.replay, recorded)
 
     async def let_go(self, left: e.RunHandedOver) -> None:
         """Leaves the run although something failed: with all that is drafted, or, where that cannot be, without."""
@@ -83,8 +96,7 @@ class Step:
     async def commit(self) -> None:
         """Makes everything noted so far durable. Raises Fenced, TemporaryError."""
         if self._journal.drafted:
-            self._permit.begin()
-            await self._journal.commit()
+            await self._permit.write(self._journal.commit)
 
     @property
     def frames(self) -> int:
@@ -105,44 +117,78 @@ class Step:
 
         Raises RunStopped when none will, Parked when one may later; Cancelled or OutOfTime when nothing new may begin.
         """
-        failures: list[TemporaryError | RunStopped] = []
-        for params in asking.order(chain, self.progress.asked):
-            if failures:
-                self.note(e.CallDeferred("model", str(failures[-1])))
-            await self._before_an_intent(timeout)
-            prefix_sha256, body = window.request(params, self.conversation, tail)
-            self.note(e.LlmRequest(self.conversation.through, prefix_sha256, params, tail))
-            await self.commit()
-            began = self._elapsed(0)
-            try:
-                return self._hear(await asking.answer(self.services, body, timeout), began, window)
-            except (TemporaryError, RunStopped) as error:
-                failures.append(error)
-        deferred = asking.put_off(failures, self.progress, self.services.patience.pause, self.now_ms())
-        self.note(deferred)
-        raise asking.Parked(e.RunParked("model", deferred.until))
 
-    def _hear(self, answer: Answer, began: int, window: Window) -> None:
+        def intend(params: asking.Params) -> tuple[e.Entry, bytes]:
+            prefix_sha256, body = window.request(params, self.conversation, tail)
+            return e.LlmRequest(self.conversation.through, prefix_sha256, params, tail), body
+
+        answer, took = await self._ask_in_turn(asking.order(chain, self.progress.asked), intend, timeout)
         cost = self.services.prices.cost(answer.model, answer.usage)
-        took = self._elapsed(began)
         self.note(e.LlmResponse(answer.text, answer.asks, answer.finish, answer.model, answer.usage, cost, took))
         if remark := window.remark(self.conversation):
             # In the frame of the answer: it leaves no other trace in the history.
             self.note(e.MessageReceived(remark))
 
-    async def call(self, permitted: Permitted, provenance: Provenance) -> Outcome:
+    async def ask_aside(self, asked: asking.Aside, gate: Gate) -> e.SubagentFinished:
+        """One question beside the conversation, and what is recorded of its answer. Raises as `ask_model`."""
+
+        def intend(params: asking.Params) -> tuple[e.Entry, bytes]:
+            gate()
+            return e.SubagentStarted(asked.call, asked.name, asked.prompt, params), asked.request(params)
+
+        answer, took = await self._ask_in_turn(asked.chain, intend, asked.timeout, asked.call)
+        cost = self.services.prices.cost(answer.model, answer.usage)
+        finished = replace(asked.finish(answer), cost_usd=cost, took_ms=took)
+        self.note(finished)
+        return finished
+
+    async def _ask_in_turn(
+        self,
+        chain: Sequence[asking.Params],
+        intend: Callable[[asking.Params], tuple[e.Entry, bytes]],
+        timeout: float,
+        call: str = "model",
+    ) -> tuple[Answer, int]:
+        """The answer of the first model that gives one, and how many milliseconds it took."""
+        failures: list[TemporaryError | RunStopped] = []
+        for params in chain:
+            if failures:
+                self.note(e.CallDeferred(call, str(failures[-1])))
+            await self._before_an_intent(timeout)
+            intent, body = intend(params)
+            self.note(intent)
+            await self.commit()
+            began = self._elapsed(0)
+            try:
+                return await asking.answer(self.services, body, timeout), self._elapsed(began)
+            except (TemporaryError, RunStopped) as error:
+                failures.append(error)
+        deferred = asking.put_off(failures, self.progress, self.services.patience.pause, self.now_ms())
+        self.note(replace(deferred, call=call))
+        raise asking.Parked(e.RunParked("model", deferred.until))
+
+    def record_value(self, call: str, draw: Callable[[], object]) -> object:
+        """What a script is told of the clock or of chance: what it was told before, or something new."""
+        if call not in self.replay.values:
+            self.note(e.ValueRecorded(call, draw()))
+        return self.replay.values[call]
+
+    async def call(self, permitted: Permitted, provenance: Provenance, gate: Gate = _open) -> Outcome:
         """One call, whatever state the journal has it in: its recorded outcome, or a new one."""
-        (outcome,) = await self.call_together([permitted], provenance)
+        (outcome,) = await self.call_together([permitted], provenance, gate)
         return outcome
 
-    async def call_together(self, calls: Sequence[Permitted], provenance: Provenance) -> Sequence[Outcome]:
+    async def call_together(
+        self, calls: Sequence[Permitted], provenance: Provenance, gate: Gate = _open
+    ) -> Sequence[Outcome]:
         """Calls whose intents share one frame and whose effects happen at once; outcomes in the order given.
 
-        Raises Cancelled or OutOfTime when nothing new may begin.
+        Raises Cancelled or OutOfTime when nothing new may begin, and what the gate raises.
         """
         fresh = [item for item in calls if not self._known(item.call)]
         if fresh:
             await self._before_an_intent(max(longest(item.tool, self.services.patience) for item in fresh))
+            gate()
             for item in fresh:
                 self.note(e.ToolCall(item.call, item.tool.name, item.tool.effect, item.recorded))
             await self.commit()
@@ -153,15 +199,20 @@ class Step:
         return [self.progress.outcomes[item.call] for item in calls]
 
     async def settle(self, granted: Mapping[str, Tool[Any]], provenance: Provenance) -> None:
-        """Gives the model's calls that are in doubt their outcome, by the effect they were recorded with."""
+        """Gives calls of the model or the script that are in doubt their outcome, by the effect they were recorded as.
+
+        What a script only read is read again when it asks again.
+        """
         for call, recorded in list(self.progress.in_doubt.items()):
-            if (ask := self.conversation.open.get(call)) is None:
+            ask = self.conversation.open.get(call)
+            arguments = ask.arguments if ask else recorded.arguments
+            if arguments is None or (ask is None and call not in self.replay.effects):
                 continue
             tool = granted.get(recorded.tool)
             try:
                 if tool is None or recorded.effect != tool.effect:
                     raise ToolError("it is not a tool of this workflow any more")
-                await self.call(Permitted(call, tool, tool.parse(ask.arguments)), provenance)
+                await self.call(Permitted(call, tool, tool.parse(arguments), valued=ask is None), provenance)
             except ToolError as error:
                 self.note(self._unknown(call, recorded.tool, error.message_to_model, ANYWHERE))
 
@@ -216,9 +267,13 @@ class Step:
         # What was cancelled is not attempted again; telling so is.
         wanted = not self.progress.stopping
         match await carry_out(item.tool, call, item.arguments, self._permit, fresh=fresh, wanted=wanted):
+            case Done(result=done) if _too_large(item, done):
+                text = f"{item.tool.name} gives more than {VALUE_LIMIT} bytes; ask for less."
+                return e.ToolResult(item.call, "error", text, details={"code": "too_large"})
             case Done(result=done):
                 took = self._elapsed(began)
-                return e.ToolResult(item.call, "ok", cut(done.text), done.summary, done.details or None, took)
+                value = done.value if item.valued else None
+                return e.ToolResult(item.call, "ok", cut(done.text), done.summary, done.details or None, took, value)
             case Refused(text=text, code=code):
                 details = {"code": code} if code else None
                 return e.ToolResult(item.call, "error", cut(text), details=details, took_ms=self._elapsed(began))
@@ -232,9 +287,9 @@ class Step:
         text = f"Nobody can tell whether {tool} took effect: {why}. It is not tried again."
         return e.ToolUnknown(call, cut(text), destination)
 
-    async def _renew_permit(self) -> None:
+    async def _renew_permit(self) -> bool:
         self.note(e.PermitRenewed())
-        await self._journal.commit()
+        return await self._journal.commit()
 
     def _call(self, item: Permitted, provenance: Provenance) -> Call:
         event = self.progress.event
@@ -249,6 +304,11 @@ class Step:
 
     def _elapsed(self, since: int) -> int:
         return int(self.services.outside.clock.monotonic() * 1000) - since
+
+
+def _too_large(item: Permitted, done: ToolResult) -> bool:
+    """Only of reads: what took effect is not said to be an error, and such a tool gives little."""
+    return item.valued and item.tool.effect == "read" and len(encode(done.value)) > VALUE_LIMIT
 
 
 def cut(text: str) -> str:

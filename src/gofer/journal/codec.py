@@ -94,6 +94,8 @@ def _read_object(cls: type[Any], data: object) -> object:
 
 def _reader(hint: Any) -> Callable[[object], object]:
     """A function that checks and rebuilds a JSON value as the annotated type of a field."""
+    if hint is object:
+        return lambda value: value
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (Union, types.UnionType):
         return _optional(_reader(next(kind for kind in arguments if kind is not type(None))))

@@ -90,7 +90,8 @@ class ToolCall:
     """`tool.call`: permitted, and about to happen. Without an outcome it is in doubt."""
 
     call: str
-    """`<turn>.<index>` for what the model asked, `<purpose>/<n>` for what the code asks."""
+    """`<turn>.<index>` for what the model asked, `<purpose>/<n>` for what the run does by itself,
+    `<branch>:<tool>:<hash>:<n>` for what a script asks."""
     tool: str
     effect: Effect
     arguments: Mapping[str, object] | None = None
@@ -110,6 +111,8 @@ class ToolResult:
     details: Mapping[str, object] | None = None
     """For code: what later steps of the run rely on; of a call that was refused, `code` is the vendor's reason."""
     took_ms: int = 0
+    value: object = None
+    """For scripts: what their call returns, in the form that its tool documents; None when it has none of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +136,47 @@ class CallDeferred:
     """`call.deferred`: a call got no answer; it is made again, not before `until`."""
 
     call: str
-    """`model`, or the id of a tool call."""
+    """`model`, or the id of a subagent's call."""
     why: str
     """For people: what went wrong."""
     until: int = 0
     """Unix milliseconds; 0 means at once, by other means: the next model of the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentStarted:
+    """`subagent.started`: a model is about to be asked something of its own, beside the conversation of the run."""
+
+    call: str
+    name: str
+    """Its file in `subagents/`."""
+    prompt: str
+    params: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentFinished:
+    """`subagent.finished`: its one recorded answer. Without it the same is asked again: nothing happened outside."""
+
+    call: str
+    status: Literal["ok", "error"]
+    text: str
+    """The answer, or why there is none of use."""
+    model: str
+    usage: Usage
+    cost_usd: float | None
+    """None when the model's price is not known."""
+    took_ms: int
+    code: str = ""
+    """For code: why there is none of use."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRecorded:
+    """`value.recorded`: what a script was told of the clock or of chance, so that it is told the same again."""
+
+    call: str
+    value: object
 
 
 Why = Literal["quiet", "model"]
@@ -207,6 +246,9 @@ Entry = (
     | ToolUnknown
     | PermitRenewed
     | CallDeferred
+    | SubagentStarted
+    | SubagentFinished
+    | ValueRecorded
     | RunParked
     | RunHandedOver
     | RunCancelled
@@ -226,6 +268,9 @@ KINDS: Mapping[str, type[Entry]] = {
     "tool.unknown": ToolUnknown,
     "permit.renewed": PermitRenewed,
     "call.deferred": CallDeferred,
+    "subagent.started": SubagentStarted,
+    "subagent.finished": SubagentFinished,
+    "value.recorded": ValueRecorded,
     "run.parked": RunParked,
     "run.handed_over": RunHandedOver,
     "run.cancelled": RunCancelled,

@@ -3,8 +3,9 @@
 `Journal.commit` is the only way a frame after the first comes into being; `engine/step.py` is the only caller.
 """
 
+import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gofer.blobs.store import Blobs
 from gofer.errors import Damaged, Fenced, Gone, Newer
@@ -37,7 +38,8 @@ class Journal:
     """The journal of one run in the hands of its owner: entries are added to a draft, then committed as a frame.
 
     An entry has its address and time as soon as it is added, because nobody else can write that frame. It is
-    durable only after `commit`, so an intent is committed before its effect begins.
+    durable only after `commit`, so an intent is committed before its effect begins. What is added while a frame is
+    being written belongs to the next one: several steps of a run may be under way at once.
     """
 
     def __init__(self, store: Store, blobs: Blobs, pen: Pen, stored: Sequence[bytes], seal: Seal) -> None:
@@ -49,11 +51,14 @@ class Journal:
         self._n = len(stored)
         self._hash = frame_hash(stored[-1])
         self._draft: list[Recorded] = []
+        self._writing: list[Recorded] = []
+        self._turn = asyncio.Lock()
 
     def add(self, entry: Entry) -> Recorded:
         """Adds an entry to the draft of the next frame."""
         at = self._draft[0].at if self._draft else self._pen.at()
-        recorded = Recorded(self._n + 1, len(self._draft), at, self._pen.owner, entry)
+        n = self._n + (2 if self._writing else 1)
+        recorded = Recorded(n, len(self._draft), at, self._pen.owner, entry)
         self._draft.append(recorded)
         return recorded
 
@@ -64,29 +69,44 @@ class Journal:
 
     @property
     def drafted(self) -> bool:
-        """Whether there is anything to commit."""
-        return bool(self._draft)
+        """Whether there is anything that is not durable yet."""
+        return bool(self._draft or self._writing)
 
     def discard(self) -> None:
         """Forgets the draft: what it said was never durable."""
         self._draft = []
 
-    async def commit(self) -> None:
-        """Writes the draft as the next frame; nothing happens when it is empty.
+    async def commit(self) -> bool:
+        """Writes the draft as the next frame; gives whether there was any. Commits follow one another.
 
         Raises Fenced when another owner wrote that frame, TemporaryError when nothing was written.
         """
-        if not self._draft:
-            return
-        objects = [to_json(recorded.entry) for recorded in self._draft]
+        async with self._turn:
+            if not self._draft:
+                return False
+            self._writing, self._draft = self._draft, []
+            try:
+                await self._write(self._writing)
+            except BaseException:
+                # Not durable, and so a part of the next frame again, in front of what came meanwhile.
+                self._draft = [
+                    replace(recorded, n=self._n + 1, i=i) for i, recorded in enumerate([*self._writing, *self._draft])
+                ]
+                raise
+            finally:
+                self._writing = []
+            return True
+
+    async def _write(self, drafted: Sequence[Recorded]) -> None:
+        objects = [to_json(recorded.entry) for recorded in drafted]
         kept, bodies = await spill(self._blobs, objects, self.seal)
-        frame = self._pen.frame(self._n + 1, self._draft[0].at, self._hash, kept, bodies)
+        frame = self._pen.frame(self._n + 1, drafted[0].at, self._hash, kept, bodies)
         raw = frame_bytes(frame, self.seal)
         standing = await self._store.create(self.run, frame.n, raw)
         # Equal bytes carry our nonce: the answer to our own write was lost, and a retry met it.
         if standing is not None and standing != raw:
             raise Fenced(f"Run {self.run} is in other hands from frame {frame.n} on.")
-        self._n, self._hash, self._draft = frame.n, frame_hash(raw), []
+        self._n, self._hash = frame.n, frame_hash(raw)
 
 
 async def open_journal(run: str, store: Store, blobs: Blobs, pen: Pen) -> tuple[Journal, Sequence[Recorded]]:

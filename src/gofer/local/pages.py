@@ -77,13 +77,17 @@ class Pages:
         return JSONResponse({"run": request.path_params["run"], "spans": [span.to_json() for span in spans]})
 
     async def prompt(self, request: Request) -> Response:
-        """The prompt of a workflow as its next run will read it."""
+        """The prompt of a workflow as its next run will read it, or its script."""
         loaded = self.catalog.workflows.get(request.path_params["workflow"])
         if loaded is None:
             return _absent()
-        source = f"<code>{escape(loaded.prompt_file)}</code>, with the preamble of the folder before it"
-        text = f"<p>{escape(loaded.workflow.description)}<p>From {source}:"
-        return _page(f"Prompt of {escape(loaded.name)}", f"{text}<pre>{escape(loaded.system)}</pre>")
+        script = self.catalog.scripts.get(loaded.prompt_file)
+        about = "" if script else ", with the preamble of the folder before it"
+        shown = script.sources[script.module] if script else loaded.system
+        text = f"<p>{escape(loaded.workflow.description)}<p>From <code>{escape(loaded.prompt_file)}</code>{about}:"
+        return _page(
+            f"{'Script' if script else 'Prompt'} of {escape(loaded.name)}", f"{text}<pre>{escape(shown)}</pre>"
+        )
 
     async def _spans(self, request: Request) -> Sequence[Span]:
         try:

@@ -25,9 +25,12 @@ from gofer.journal.entries import (
     RunOwned,
     RunParked,
     RunStarted,
+    SubagentFinished,
+    SubagentStarted,
     ToolCall,
     ToolResult,
     ToolUnknown,
+    ValueRecorded,
 )
 from gofer.messages import ToolAsk
 from gofer.projections.repair import presentable
@@ -96,6 +99,8 @@ def fold(state: Conversation, recorded: Recorded) -> Conversation:
                 _close_turn(state, recorded)
         case ToolResult() | ToolUnknown() | ToolCall() | LlmRequest() | CallDeferred() | PermitRenewed():
             pass
+        case SubagentStarted() | SubagentFinished() | ValueRecorded():
+            pass  # asked and answered beside it
         case RunAccepted() | RunOwned() | RunStarted() | RunParked() | RunHandedOver() | RunCancelled():
             pass
         case RunConcluded() | RunFinished():

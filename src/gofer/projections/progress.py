@@ -20,9 +20,12 @@ from gofer.journal.entries import (
     RunOwned,
     RunParked,
     RunStarted,
+    SubagentFinished,
+    SubagentStarted,
     ToolCall,
     ToolResult,
     ToolUnknown,
+    ValueRecorded,
 )
 from gofer.messages import Usage
 
@@ -38,7 +41,7 @@ class Progress:
     finished: RunFinished | None = None
     llm_calls: int = 0
     tool_calls: int = 0
-    """Calls the model asked for that were permitted; what the code does on its own does not count."""
+    """Calls the model or the script asked for that were permitted; what the run does by itself does not count."""
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = 0.0
     """None as soon as one call's price is not known."""
@@ -77,6 +80,8 @@ class Progress:
     """When the quiet time for the calls in doubt is over; 0 when it has not begun."""
     in_doubt: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     """Calls that were about to happen and have no outcome."""
+    asking: set[str] = field(default_factory=set[str])
+    """Subagents that were asked and have not answered, by call id."""
 
     @property
     def stopping(self) -> bool:
@@ -113,13 +118,19 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
         case RunStarted() as started:
             state.started = started
             _get_on(state)
-        case LlmResponse() as response:
-            _spend(state, response)
-        case ToolCall() as call:
-            state.in_doubt[call.call] = call
+        case LlmResponse() as answer:
+            _spend(state, answer)
+        case SubagentStarted(call=call):
+            state.asking.add(call)
+            state.asked_at = recorded.at
+        case SubagentFinished(call=call) as answer:
+            state.asking.discard(call)
+            _spend(state, answer)
+        case ToolCall() as intent:
+            state.in_doubt[intent.call] = intent
             state.quiet_until = 0
-            # `<turn>.<index>` is the model's; `<purpose>/<n>` is ours.
-            state.tool_calls += "/" not in call.call
+            # Only what the run does by itself has a slash in its id.
+            state.tool_calls += "/" not in intent.call
         case ToolResult() as result:
             state.in_doubt.pop(result.call, None)
             state.outcomes[result.call] = result
@@ -141,6 +152,8 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
         case PermitRenewed():
             # Something is about to be sent again: what it may do has to land before anybody looks for it.
             state.quiet_until = 0
+        case ValueRecorded():
+            pass
         case LlmRequest(params=params):
             state.asked, state.asked_at = str(params.get("model", "")), recorded.at
         case _:
@@ -159,8 +172,6 @@ def _lock(state: Progress, unknown: ToolUnknown) -> None:
 
 
 def _defer(state: Progress, at: int, deferred: CallDeferred) -> None:
-    if deferred.call != "model":
-        return
     state.waited_ms += max(0, at - state.asked_at) if state.asked_at else 0
     if deferred.until:
         state.deferrals, state.deferred_why = state.deferrals + 1, deferred.why
@@ -193,7 +204,7 @@ def _get_on(state: Progress) -> None:
     state.takeovers = state.troubles = 0
 
 
-def _spend(state: Progress, response: LlmResponse) -> None:
+def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:
     state.llm_calls += 1
     state.deferrals = state.deferred_ms = 0
     _get_on(state)

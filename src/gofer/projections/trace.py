@@ -23,9 +23,12 @@ from gofer.journal.entries import (
     RunOwned,
     RunParked,
     RunStarted,
+    SubagentFinished,
+    SubagentStarted,
     ToolCall,
     ToolResult,
     ToolUnknown,
+    ValueRecorded,
 )
 
 
@@ -90,8 +93,12 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
             _ask(state, at, request)
         case LlmResponse() as response:
             _hear(state, at, response)
-        case ToolCall() as call:
-            _begin(state, at, call)
+        case SubagentStarted() as subagent:
+            _ask_aside(state, at, subagent)
+        case SubagentFinished(call=call, status=status) as subagent:
+            _update(state, call, _answered(subagent), status=status, end=at)
+        case ToolCall() as intent:
+            _begin(state, at, intent)
         case ToolResult() as result:
             _settle(state, at, result)
         case ToolUnknown(call=call):
@@ -106,7 +113,7 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
             _update(state, "run", {"gofer.cancelled_by": by})
         case CallDeferred(call=call, why=why):
             _defer(state, at, call, why)
-        case MessageReceived() | PermitRenewed() | RunConcluded():
+        case MessageReceived() | PermitRenewed() | RunConcluded() | ValueRecorded():
             pass
         case _:
             assert_never(recorded.entry)
@@ -132,27 +139,42 @@ def _ask(state: Trace, at: int, request: LlmRequest) -> None:
 
 
 def _hear(state: Trace, at: int, response: LlmResponse) -> None:
-    attributes = {
-        "gen_ai.response.model": response.model,
-        "gen_ai.response.finish_reasons": [response.finish],
-        "gen_ai.usage.input_tokens": response.usage.input_tokens,
-        "gen_ai.usage.output_tokens": response.usage.output_tokens,
-        "gen_ai.usage.cache_read.input_tokens": response.usage.cached_tokens,
-        "gofer.cost_usd": response.cost_usd,
-        "gofer.took_ms": response.took_ms,
-    }
+    attributes = {**_answered(response), "gen_ai.response.finish_reasons": [response.finish]}
     _update(state, state.llm, attributes, status="ok", end=at)
+
+
+def _answered(answer: LlmResponse | SubagentFinished) -> dict[str, object]:
+    return {
+        "gen_ai.response.model": answer.model,
+        "gen_ai.usage.input_tokens": answer.usage.input_tokens,
+        "gen_ai.usage.output_tokens": answer.usage.output_tokens,
+        "gen_ai.usage.cache_read.input_tokens": answer.usage.cached_tokens,
+        "gofer.cost_usd": answer.cost_usd,
+        "gofer.took_ms": answer.took_ms,
+    }
+
+
+def _ask_aside(state: Trace, at: int, asked: SubagentStarted) -> None:
+    """A subagent that is asked again, by another worker or another model, stays one span."""
+    attributes: dict[str, object] = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": asked.name,
+        "gen_ai.request.model": str(asked.params.get("model", "")),
+    }
+    start = state.spans[asked.call].start if asked.call in state.spans else at
+    name = f"subagent {asked.name}"
+    state.spans[asked.call] = Span(asked.call, "run", "llm", name, "open", start, None, attributes)
 
 
 def _defer(state: Trace, at: int, call: str, why: str) -> None:
     """An attempt that got no answer is over; the next one is a span of its own."""
-    span_id = state.llm if call == "model" else call
+    span_id = state.llm if call == "model" else call  # or that of a subagent
     _update(state, span_id, {"gofer.deferred": why}, status="deferred", end=at)
 
 
 def _begin(state: Trace, at: int, call: ToolCall) -> None:
-    # `<turn>.<index>` is the model's call, `<purpose>/<n>` the run's own.
-    parent = "run" if "/" in call.call else state.llm
+    # What a model asked for belongs to its answer; what the run or its script does, to the run.
+    parent = "run" if "/" in call.call or not state.llm else state.llm
     attributes = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": call.tool,
@@ -164,7 +186,7 @@ def _begin(state: Trace, at: int, call: ToolCall) -> None:
 
 def _settle(state: Trace, at: int, result: ToolResult) -> None:
     if result.call not in state.spans:
-        state.spans[result.call] = Span(result.call, state.llm, "tool", "(refused)", result.status, at)
+        state.spans[result.call] = Span(result.call, state.llm or "run", "tool", "(refused)", result.status, at)
     end = min(at, state.spans[result.call].start + result.took_ms) if result.took_ms else at
     attributes = {"gofer.summary": result.summary} if result.summary else {}
     _update(state, result.call, attributes, status=result.status, end=end)

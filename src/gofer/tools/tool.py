@@ -65,7 +65,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """One result for three readers."""
+    """One result for each of its readers."""
 
     text: str
     """For the model."""
@@ -73,6 +73,11 @@ class ToolResult:
     """For people: one line of names and counts, no contents."""
     details: Mapping[str, object] = field(default_factory=dict[str, object])
     """For the code of the run: plain JSON."""
+    value: object = None
+    """For scripts: what `run.call` returns, plain JSON; a tool that gives one documents its shape.
+
+    None where a tool has none of its own: scripts then get the text and the details, `{"text": …, **details}`.
+    """
 
 
 ANYWHERE = "*"

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from gofer.canonical import encode
+from gofer.canonical import as_object, encode
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Allowance, Workflow
+from gofer.workflows.subagent import parameters, subagent_from_json
 
 FOLDER = "bundles"
 """Where bundles stand among the bodies; they are shared by runs, all other bodies are not."""
@@ -15,7 +16,7 @@ FOLDER = "bundles"
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Workflow, prompt and tool schemas of a run, pinned when it started."""
+    """Workflow, prompt, subagents and tool schemas of a run, pinned when it started; of a script its hash."""
 
     loaded: Loaded
     tools: Sequence[Mapping[str, object]]
@@ -23,17 +24,7 @@ class Bundle:
 
     def params(self) -> Sequence[Mapping[str, object]]:
         """The request parameters of the run, for each of its models, in the order in which they are asked."""
-        return [self._params(model) for model in self.loaded.models]
-
-    def _params(self, model: str) -> Mapping[str, object]:
-        choice = self.loaded.workflow.model
-        params = {
-            "model": model,
-            "temperature": choice.temperature,
-            "seed": choice.seed,
-            "max_completion_tokens": choice.max_output_tokens,
-        }
-        return {name: value for name, value in params.items() if value is not None}
+        return [parameters(self.loaded.workflow.model, model) for model in self.loaded.models]
 
 
 def encode_bundle(bundle: Bundle) -> bytes:
@@ -48,6 +39,8 @@ def encode_bundle(bundle: Bundle) -> bytes:
             "models": loaded.models,
             "limits_per_person": loaded.limits_per_person.model_dump(mode="json"),
             "tools": bundle.tools,
+            "script_sha256": loaded.script_sha256,
+            "subagents": {name: subagent.to_json() for name, subagent in loaded.subagents.items()},
         }
     )
 
@@ -62,5 +55,7 @@ def decode_bundle(raw: bytes) -> Bundle:
         prompt_file=str(value["prompt_file"]),
         models=tuple(cast(Sequence[str], value["models"])),
         limits_per_person=Allowance.model_validate(value["limits_per_person"]),
+        script_sha256=str(value.get("script_sha256", "")),
+        subagents={name: subagent_from_json(as_object(it)) for name, it in as_object(value.get("subagents")).items()},
     )
     return Bundle(loaded, cast(Sequence[Mapping[str, object]], value["tools"]))

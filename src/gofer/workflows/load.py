@@ -1,7 +1,7 @@
 """How do the files of `agents/` become workflows that can run?"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
@@ -13,8 +13,10 @@ from gofer.workflows.output import instructions
 from gofer.workflows.output_file import read_output
 from gofer.workflows.output_schema import Schema
 from gofer.workflows.schema import Allowance, Defaults, Workflow
+from gofer.workflows.script import Script, load_script
 from gofer.workflows.skill import read_skill
 from gofer.workflows.source import read_source
+from gofer.workflows.subagent import LoadedSubagent, load_subagents
 from gofer.workflows.text import read_text
 from gofer.workflows.when import Where
 
@@ -30,13 +32,17 @@ class Loaded:
     name: str
     workflow: Workflow
     system: str
-    """The preamble, the prompt and the form of the answer, as the model reads them."""
+    """The preamble, the prompt and the form of the answer, as the model reads them; empty for a script."""
     prompt_file: str
-    """Path of the prompt below the repository, for people."""
+    """Path of the prompt, or of the script, below the repository, for people."""
     models: tuple[str, ...]
     """The providers' names of its models; each after the first is asked when those before it have no answer."""
     limits_per_person: Allowance = field(default_factory=Allowance)
     """What one person may use of all workflows together."""
+    script_sha256: str = ""
+    """The hash of the script, where there is one."""
+    subagents: Mapping[str, LoadedSubagent] = field(default_factory=dict[str, LoadedSubagent])
+    """What its script may ask, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,8 @@ class Catalog:
     defaults: Defaults
     hooks: Mapping[str, object] = field(default_factory=dict[str, object])
     """Who may call which webhook, by its name, as plain JSON."""
+    scripts: Mapping[str, Script] = field(default_factory=dict[str, Script])
+    """The scripts that decide in them, by file."""
 
     def routes(self) -> dict[str, list[tuple[str, Where]]]:
         """The compiled routes: workflows and their conditions by the kind of event that starts them."""
@@ -83,14 +91,23 @@ def load_catalog(folder: Path) -> Catalog:
         if workflow is not None:
             forms[path] = workflow.model_copy(update={"output": schema}) if schema is not None else workflow
     refuse(in_order(mistakes))
-    loaded = [_load(path, workflow, defaults, preamble) for path, workflow in forms.items()]
     hooks = compile_hooks(
         (path, trigger.webhook)
         for path, workflow in forms.items()
         for trigger in workflow.when
         if trigger.webhook is not None
     )
-    return Catalog({item.name: item for item in loaded}, defaults, hooks)
+    subagents = load_subagents(folder.parent, defaults.models)
+    scripts: dict[str, Script] = {}
+    loaded: list[Loaded] = []
+    for path, workflow in forms.items():
+        item = _load(path, workflow, defaults, preamble)
+        if workflow.coordinator == "script":
+            script = _script(path, workflow.coordinator_script)
+            scripts[script.file] = script
+            item = replace(item, script_sha256=script.sha256, subagents=subagents)
+        loaded.append(item)
+    return Catalog({item.name: item for item in loaded}, defaults, hooks, scripts)
 
 
 def workflow_files(folder: Path) -> list[Path]:
@@ -117,14 +134,18 @@ def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str) -> 
     both = defaults.limits_per_workflow.model_copy(update=workflow.limits_per_workflow.model_dump(exclude_unset=True))
     workflow = workflow.model_copy(update={"limits": limits, "limits_per_workflow": both})
     output = cast(Schema | None, workflow.output)
-    prompt = path.parent / prompt_name(path, workflow.prompt)
-    skills = [_skill(path, name) for name in workflow.skills.required]
-    parts = [preamble, _text(prompt, "prompt"), *skills, instructions(output) if output is not None else ""]
+    system, prompt_file = "", workflow.coordinator_script
+    if workflow.coordinator == "llm":
+        prompt = path.parent / prompt_name(path, workflow.prompt)
+        skills = [_skill(path, name) for name in workflow.skills.required]
+        parts = [preamble, _text(prompt, "prompt"), *skills, instructions(output) if output is not None else ""]
+        system = "\n\n".join(part.strip() for part in parts if part.strip())
+        prompt_file = f"{path.parent.name}/{prompt.name}"
     return Loaded(
         name=path.stem,
         workflow=workflow,
-        system="\n\n".join(part.strip() for part in parts if part.strip()),
-        prompt_file=f"{path.parent.name}/{prompt.name}",
+        system=system,
+        prompt_file=prompt_file,
         models=defaults.models.get(workflow.model.name, (workflow.model.name,)),
         limits_per_person=defaults.limits_per_person,
     )
@@ -134,6 +155,13 @@ def _skill(path: Path, name: str) -> str:
     """A required skill as it stands in the system prompt."""
     skill = read_skill(path.parent.parent / SKILLS, name)
     return f"# Skill: {skill.name}\n\n{skill.body}"
+
+
+def _script(path: Path, file: str) -> Script:
+    try:
+        return load_script(path.parent.parent, file)
+    except ValueError as error:
+        raise ConfigError(f"The script of {path} cannot be used: {error}.") from error
 
 
 def _text(path: Path, what: str) -> str:

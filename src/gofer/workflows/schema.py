@@ -1,8 +1,8 @@
 """What may stand in a workflow file? The pydantic models below are the format; an unknown key is a mistake."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, field_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from gofer.workflows.output_schema import Flaw, flaws
@@ -17,9 +17,9 @@ class Limits(Strict):
     """What one run may use at most. A run that reaches a limit stops and says what it has so far."""
 
     tool_calls: Whole = Field(default=20, ge=0)
-    """Tool calls the model may make."""
+    """Tool calls the model or the script may make."""
     llm_calls: Whole = Field(default=12, ge=1)
-    """Calls to the model."""
+    """Calls to the model and to subagents."""
     tokens: Whole = Field(default=200_000, ge=1)
     """Input and output tokens together, as the provider counts them."""
     minutes: Number = Field(default=5, gt=0)
@@ -57,6 +57,17 @@ class Skills(Strict):
     """Skills whose text stands in the prompt from the beginning."""
 
 
+def _named_model(value: object) -> object:
+    return {"name": value} if isinstance(value, str) else value
+
+
+def _checked_output(value: object) -> object:
+    """The file that a name stands for is read elsewhere."""
+    if value is not None and not isinstance(value, str) and (found := flaws(value)):
+        raise ValidationError.from_exception_data("output", [_told(flaw) for flaw in found])
+    return value
+
+
 class Workflow(Strict):
     """One workflow file."""
 
@@ -66,8 +77,10 @@ class Workflow(Strict):
     """Who answers for it: a Slack channel or group."""
     when: When
     """What starts it."""
-    coordinator: Literal["llm"] = "llm"
-    """Who decides the next step."""
+    coordinator: Literal["llm", "script"] = "llm"
+    """Who decides the next step: a model, or the Python of `coordinator_script`."""
+    coordinator_script: str = ""
+    """The script that decides: coordinators/<name>.py; a workflow with one needs no prompt."""
     prompt: str = ""
     """The Markdown file beside this one; empty means <name>.md."""
     model: ModelChoice = ModelChoice(name="default")
@@ -90,15 +103,36 @@ class Workflow(Strict):
     @field_validator("output")
     @classmethod
     def _schema(cls, value: object) -> object:
-        """The file that a name stands for is read elsewhere."""
-        if value is not None and not isinstance(value, str) and (found := flaws(value)):
-            raise ValidationError.from_exception_data("output", [_told(flaw) for flaw in found])
-        return value
+        return _checked_output(value)
 
     @field_validator("model", mode="before", json_schema_input_type=str | ModelChoice)
     @classmethod
     def _model(cls, value: object) -> object:
-        return {"name": value} if isinstance(value, str) else value
+        return _named_model(value)
+
+
+class SubagentLimits(Strict):
+    """What a subagent may use at most, beside what its run may."""
+
+    calls: Whole = Field(default=20, ge=1)
+    """How often one run may ask it."""
+    minutes: Number = Field(default=5, gt=0)
+    """Minutes one answer may take."""
+
+
+class Subagent(Strict):
+    """One file of `subagents/`: a model with a prompt of its own, asked by scripts."""
+
+    description: str = Field(min_length=1)
+    """One sentence: what it is asked for."""
+    model: Annotated[ModelChoice, BeforeValidator(_named_model, json_schema_input_type=str | ModelChoice)] = (
+        ModelChoice(name="default")
+    )
+    """Which model, by role or by name."""
+    output: Annotated[object, AfterValidator(_checked_output)] = None
+    """The form its answer must have: a JSON Schema; none means text."""
+    limits: SubagentLimits = SubagentLimits()
+    """What it may use at most."""
 
 
 def _told(flaw: Flaw) -> InitErrorDetails:

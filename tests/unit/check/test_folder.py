@@ -22,6 +22,11 @@ BROKEN = sorted((ROOT / "tests" / "broken").iterdir())
 MINIMAL = 'description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\n'
 
 
+def agents_of(folder: Path) -> Path:
+    """The workflow files of a broken folder: in `agents/` where it has more than those."""
+    return folder / "agents" if (folder / "agents").is_dir() else folder
+
+
 def expected(folder: Path) -> list[tuple[str, str, str]]:
     lines = (folder / "expected").read_text().splitlines()
     found = [re.fullmatch(r"(.+?:\d+:\d+) (\S+) (.+)", line) for line in lines]
@@ -34,7 +39,7 @@ def placed(mistake: Mistake) -> str:
 
 @pytest.mark.parametrize("folder", BROKEN, ids=lambda folder: folder.name)
 def test_every_mistake_is_found_at_its_place_and_nothing_else(folder: Path) -> None:
-    found = mistakes(folder)
+    found = mistakes(agents_of(folder))
     wanted = sorted(expected(folder))
     assert sorted((placed(m), m.rule) for m in found) == [(place, rule) for place, rule, _ in wanted]
     for place, rule, part in wanted:
@@ -43,7 +48,7 @@ def test_every_mistake_is_found_at_its_place_and_nothing_else(folder: Path) -> N
 
 @pytest.mark.parametrize("folder", BROKEN, ids=lambda folder: folder.name)
 def test_a_mistake_is_one_line_of_plain_sentences(folder: Path) -> None:
-    for mistake in mistakes(folder):
+    for mistake in mistakes(agents_of(folder)):
         assert str(mistake).isprintable()
         assert mistake.message[0] in "`" + mistake.message[0].upper()
         assert mistake.message.endswith(".")
@@ -198,6 +203,45 @@ KEYS = st.sampled_from(["description", "owner", "when", "prompt", "model", "tool
 def test_no_value_of_a_key_is_too_odd_to_be_checked(tmp_path: Path, values: dict[str, object]) -> None:
     flow = json.dumps(values)
     assert all(m.rule in RULES for m in checked(tmp_path, flow.encode()))
+
+
+@pytest.mark.parametrize("prompt", [True, False])
+def test_a_script_needs_no_prompt_and_one_that_is_there_may_stay(tmp_path: Path, prompt: bool) -> None:
+    for name in ("agents", "coordinators"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "agents" / "w.yaml").write_text(SCRIPTED.replace("model: gpt-5\n", "limits: {usd: 1}\n"))
+    (tmp_path / "coordinators" / "s.py").write_text("async def coordinate(run):\n    return None\n")
+    if prompt:
+        (tmp_path / "agents" / "w.md").write_text("Do it.")
+    assert mistakes(tmp_path / "agents") == []
+    (tmp_path / "agents" / "w.yaml").write_text(MINIMAL)
+    assert [mistake.rule for mistake in mistakes(tmp_path / "agents")] == ([] if prompt else ["missing-prompt"])
+
+
+PYTHON = r"""async def coordinate ( run : Run ) -> str : await run . call ( 'slack_read_thread' , ts = 1 ) import time
+from coordinators import x . gofer os \d f"{ " ''' lambda @ := * ** [ ] { } match case class return 0b # ; print ü"""
+CODE = st.sampled_from([*PYTHON.split(), "\n", "\n    ", "\t", "\\\n"])
+SCRIPTED = MINIMAL + "coordinator: script\ncoordinator_script: coordinators/s.py\n"
+
+
+@given(st.text() | st.lists(CODE).map(" ".join))
+@example("(" * 5_000)
+@example("x = " + "-" * 50_000 + "1")
+@example("def coordinate(run: " + "+".join(["a"] * 5_000) + "): pass")
+@example("x" + ".y" * 20_000)
+@example("import " + "a" * 5_000 + "\nfrom " + "b" * 5_000 + " import c\nfrom . import d\nfrom coordinators import *")
+@example("async def coordinate(run):\n run.call('" + "c" * 5_000 + "')\n run.subagent('" + "d" * 5_000 + "')")
+@example("x = '\\d'\n\x00")
+@example("\ufeffx = 1\r\ny = 2\x0c")
+def test_no_script_is_too_odd_to_be_checked(tmp_path: Path, text: str) -> None:
+    for name in ("agents", "coordinators"):
+        (tmp_path / name).mkdir(exist_ok=True)
+    (tmp_path / "coordinators" / "s.py").write_bytes(text.encode(errors="surrogatepass"))
+    for mistake in checked(tmp_path / "agents", SCRIPTED.encode()):
+        assert mistake.rule in RULES
+        assert len(mistake.message + mistake.hint) < 500
+        assert mistake.place.line >= 1
+        assert mistake.place.column >= 1
 
 
 def test_values_are_what_people_see(tmp_path: Path) -> None:

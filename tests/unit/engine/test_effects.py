@@ -130,7 +130,7 @@ async def test_a_request_never_outlives_the_time_a_new_owner_waits() -> None:
             seen.append(request.timeout)
             return await super().send(request)
 
-    async def renew() -> None:
+    async def renew() -> bool:
         raise AssertionError("the permit is fresh")
 
     permit = Permit(made.clock, Patience(inflight=30), renew)
@@ -219,3 +219,43 @@ async def test_what_was_cancelled_while_it_was_in_doubt_is_not_attempted_again(e
     step.note(RunCancelled("Ada"))
     outcome = await step.call(Permitted("1.0", made.tools["ticket"], Said(text="new laptop")), PROVENANCE)
     assert (made.acted, type(outcome)) == ([], kind)
+
+
+async def test_a_frame_that_is_being_written_gives_no_permit_yet() -> None:
+    """One branch of a script writes its intent while another is about to send: the run may be in other hands."""
+    made, renewed, writing = room(), [], asyncio.Event()
+
+    async def renew() -> bool:
+        renewed.append(made.clock.monotonic())
+        return True
+
+    async def commit() -> bool:
+        await writing.wait()
+        return True
+
+    permit = Permit(made.clock, Patience(permit=20), renew)
+    made.clock.advance(21)
+    under_way = asyncio.create_task(permit.write(commit))
+    await asyncio.sleep(0)
+    await permit.hold()
+    assert len(renewed) == 1
+    writing.set()
+    await under_way
+
+
+async def test_a_frame_that_somebody_else_wrote_gives_no_permit() -> None:
+    """Whoever finds nothing left to write knows only that the run was theirs when that frame was begun."""
+    made, renewed = room(), []
+
+    async def renew() -> bool:
+        renewed.append(True)
+        return True
+
+    async def nothing_to_write() -> bool:
+        return False
+
+    permit = Permit(made.clock, Patience(permit=20), renew)
+    made.clock.advance(21)
+    await permit.write(nothing_to_write)
+    await permit.hold()
+    assert renewed == [True]

@@ -1,9 +1,10 @@
+import asyncio
 from collections.abc import Sequence
 
 import pytest
 
 from gofer.blobs.memory import MemoryBlobs
-from gofer.errors import Damaged, Fenced, Gone, Newer
+from gofer.errors import Damaged, Fenced, Gone, Newer, TemporaryError
 from gofer.journal.codec import to_json
 from gofer.journal.coordination import Head
 from gofer.journal.entries import FORMAT, MessageReceived, RunAccepted, RunFinished, RunOwned
@@ -240,3 +241,40 @@ async def test_an_owner_that_was_frozen_cannot_write_into_a_run_that_was_deleted
     frozen.add(RunOwned())
     with pytest.raises(Fenced):
         await frozen.commit()
+
+
+class SlowStore(MemoryStore):
+    """A store that writes a frame when it is let, and may fail instead."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writing, self.go_on = asyncio.Event(), asyncio.Event()
+        self.fails = False
+
+    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
+        self.writing.set()
+        await self.go_on.wait()
+        if self.fails:
+            self.fails = False
+            raise TemporaryError("no room")
+        return await super().create(run, n, frame)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_what_is_added_while_a_frame_is_written_is_in_the_next_one_or_waits_with_it(fails: bool) -> None:
+    store, blobs = SlowStore(), MemoryBlobs()
+    journal, _ = await open_journal("run1", store, blobs, await claimed(store))
+    store.fails = fails
+    journal.add(MessageReceived("one"))
+    first = asyncio.create_task(journal.commit())
+    await store.writing.wait()
+    assert journal.add(MessageReceived("two")).address == "3.0"
+    second = asyncio.create_task(journal.commit())
+    store.go_on.set()
+    assert [type(result) for result in await asyncio.gather(first, second, return_exceptions=True)] == [
+        TemporaryError if fails else bool,
+        bool,
+    ]
+    assert not journal.drafted
+    stored = [(item.address, item.entry) for item in await read_journal("run1", store, blobs)][1:]
+    assert stored == [("2.0", MessageReceived("one")), ("2.1" if fails else "3.0", MessageReceived("two"))]

@@ -1,5 +1,6 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import httpx2
 import pytest
@@ -9,6 +10,7 @@ from gofer.journal.coordination import Head
 from gofer.local.pages import Pages
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.script import Script
 from stand_ins import claimed, memory_stores
 
 pytestmark = pytest.mark.anyio
@@ -22,19 +24,22 @@ async def browser() -> AsyncIterator[httpx2.AsyncClient]:
     await claimed(store, "run1")
     await store.create_head(Head("run1", SCRIPT, "c", 1, private=False, reason=SCRIPT))
     workflow = Workflow(description=SCRIPT, owner="#o", when=("slack.mention",))
-    catalog = Catalog({"w": Loaded("w", workflow, SCRIPT, "agents/w.md", ("m",))}, Defaults())
+    script = Script("coordinators/s.py", {"s": SCRIPT})
+    loaded = Loaded("w", workflow, SCRIPT, "agents/w.md", ("m",))
+    scripted = replace(loaded, name="s", system="", prompt_file=script.file)
+    catalog = Catalog({"w": loaded, "s": scripted}, Defaults(), {script.file: script})
     app = Starlette(routes=Pages(store, blobs, catalog).routes())
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://gofer") as client:
         yield client
 
 
-@pytest.mark.parametrize("path", ["/runs", "/prompts/w"])
+@pytest.mark.parametrize("path", ["/runs", "/prompts/w", "/prompts/s"])
 async def test_what_people_and_models_wrote_is_text_not_html(path: str) -> None:
     async with browser() as client:
         page = await client.get(path)
     assert page.status_code == 200
     assert SCRIPT not in page.text
-    assert "&lt;script&gt;" in page.text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.text.replace("<pre>", "")
 
 
 @pytest.mark.parametrize("path", ["/runs/run1", "/runs/run1/trace", "/runs/nobody", "/prompts/nobody"])

@@ -15,7 +15,7 @@ from gofer.journal import entries as e
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.log import read_journal
 from gofer.messages import ToolAsk, Usage
-from gofer.projections import conversation, progress, repetition, trace
+from gofer.projections import conversation, progress, repetition, replay, trace
 from gofer.projections.outline import outline
 from stand_ins import mention
 
@@ -34,6 +34,8 @@ class Story:
     def tell(self) -> list[Entry]:
         self.call("material/1", "read")
         self.entries += [e.RunStarted("b", self.draw(st.booleans())), e.MessageReceived("begin")]
+        if self.draw(st.booleans()):
+            self.script()
         for _ in range(self.draw(st.integers(0, 3))):
             self.ask()
         self.meanwhile()
@@ -64,6 +66,25 @@ class Story:
                 self.entries.append(e.ToolResult(call, "refused", "no"))
             else:
                 self.call(call, self.draw(st.sampled_from(get_args(e.Effect))))
+
+    def script(self) -> None:
+        """What a script does: subagents that may be asked twice, recorded values, calls of two branches at once."""
+        self.entries.append(e.ValueRecorded("0:now:1", 1.5))
+        asked = e.SubagentStarted("0:subagent.s:ab:1", "s", "prompt", {"model": "m"})
+        self.entries.append(asked)
+        if self.maybe():
+            self.entries.append(e.CallDeferred(asked.call, "busy", 90_000))
+        self.meanwhile()
+        self.entries.append(asked)
+        status = self.draw(st.sampled_from(["ok", "error"]))
+        self.entries.append(e.SubagentFinished(asked.call, status, "text", "m", Usage(1, 1, 0), None, 5))
+        calls = [f"0.1-{index}:tool:ab:1" for index in range(2)]
+        self.entries += [e.ToolCall(call, "tool", self.draw(st.sampled_from(get_args(e.Effect))), {}) for call in calls]
+        for call in self.draw(st.permutations(calls)):
+            self.meanwhile()
+            self.outcome(call)
+        if self.maybe():
+            self.entries.append(e.ToolResult("0:tool:cd:1", "refused", "no"))
 
     def request(self) -> None:
         self.entries.append(e.LlmRequest("1.0", "ab", {"model": "m"}, "]}"))
@@ -115,6 +136,7 @@ def check(journal: Sequence[Recorded]) -> None:
         check_conversation(conversation.project(cut))
         check_progress(progress.project(cut))
         check_trace(trace.project(cut))
+        assert replay.project(cut).effects.keys() <= {"0.1-0:tool:ab:1", "0.1-1:tool:ab:1"}
         # What was never asked for was never given.
         assert repetition.project(cut).fruitless(ToolAsk("", "another", "{}")) == 0
 

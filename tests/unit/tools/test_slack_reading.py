@@ -70,6 +70,15 @@ def test_a_thread_is_read_with_names_for_ids() -> None:
         "    who?"
     )
     assert result.details == {"channel": "deploys", "private": False, "messages": 2}
+    assert result.value == {
+        "channel": "deploys",
+        "private": False,
+        "text": result.text,
+        "messages": [
+            {"ts": "1763709120.000100", "author": "@Release Captain", "text": "ask @On-call in #incidents <now>"},
+            {"ts": "1763709180.000200", "author": "@unknown user", "text": "who?"},
+        ],
+    }
 
 
 def test_the_token_goes_in_a_header_and_nowhere_else() -> None:

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -157,3 +158,73 @@ def test_a_role_may_name_models_in_the_order_in_which_they_are_asked(tmp_path: P
 def test_a_role_that_names_no_model_is_a_mistake(tmp_path: Path, chain: str) -> None:
     with pytest.raises(ConfigError, match=r"models\.default"):
         load(tmp_path, MINIMAL, defaults__yaml=f"models: {{default: {chain}}}\n")
+
+
+SCRIPTED = """
+description: d
+owner: "#o"
+when: [slack.mention]
+coordinator: script
+coordinator_script: coordinators/s.py
+"""
+
+
+def scripted(tmp_path: Path, script: str | None = "from coordinators import near\n", yaml: str = SCRIPTED) -> Path:
+    for folder in ("agents", "coordinators", "subagents"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "agents" / "w.yaml").write_text(yaml)
+    (tmp_path / "agents" / "defaults.yaml").write_text("models: {small: [a, b]}\n")
+    if script is not None:
+        (tmp_path / "coordinators" / "s.py").write_text(script)
+    (tmp_path / "coordinators" / "near.py").write_text("import coordinators.far\nfrom coordinators.near import x\n")
+    (tmp_path / "coordinators" / "far.py").write_text("")
+    (tmp_path / "coordinators" / "unused.py").write_text("")
+    (tmp_path / "subagents" / "s.yaml").write_text("description: d\nmodel: {name: small, temperature: 0}\n")
+    (tmp_path / "subagents" / "s.md").write_text("Be brief.\n")
+    return tmp_path / "agents"
+
+
+def test_a_script_needs_no_prompt_and_brings_its_neighbours_and_the_subagents(tmp_path: Path) -> None:
+    catalog = load_catalog(scripted(tmp_path))
+    loaded, script = catalog.workflows["w"], catalog.scripts["coordinators/s.py"]
+    assert set(script.sources) == {"s", "near", "far"}
+    assert (loaded.system, loaded.prompt_file, loaded.script_sha256) == ("", "coordinators/s.py", script.sha256)
+    subagent = loaded.subagents["s"]
+    assert (subagent.system, subagent.models) == ("Be brief.", ("a", "b"))
+    assert subagent.params()[1] == {"model": "b", "temperature": 0}
+    assert decode_bundle(encode_bundle(Bundle(loaded, []))).loaded == loaded
+
+
+def test_the_hash_of_a_script_is_that_of_all_it_consists_of(tmp_path: Path) -> None:
+    folder = scripted(tmp_path)
+    before = load_catalog(folder).workflows["w"].script_sha256
+    (tmp_path / "coordinators" / "unused.py").write_text("x = 1")
+    assert load_catalog(folder).workflows["w"].script_sha256 == before
+    (tmp_path / "coordinators" / "far.py").write_text("x = 1")
+    assert load_catalog(folder).workflows["w"].script_sha256 != before
+
+
+@pytest.mark.parametrize(
+    ("script", "yaml", "said"),
+    [
+        (None, SCRIPTED, "coordinators/s.py cannot be read as text"),
+        ("x = (", SCRIPTED, "coordinators/s.py is no Python in line 1"),
+        ("", SCRIPTED.replace("coordinators/", "scripts/"), "a script is named as coordinators/<name>.py"),
+        ("", SCRIPTED.replace("coordinator_script", "# "), "a script is named as coordinators/<name>.py"),
+    ],
+)
+def test_a_script_that_cannot_be_used_is_named(tmp_path: Path, script: str | None, yaml: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        load_catalog(scripted(tmp_path, script, yaml))
+
+
+def test_subagents_that_cannot_be_used_are_named(tmp_path: Path) -> None:
+    folder = scripted(tmp_path)
+    (tmp_path / "subagents" / "s.yaml").write_text("description: d\noutput: s.json\n")
+    with pytest.raises(ConfigError, match=r"s\.json"):
+        load_catalog(folder)
+    (tmp_path / "subagents" / "s.json").write_text('{"type": "object"}')
+    assert load_catalog(folder).workflows["w"].subagents["s"].output == {"type": "object"}
+    (tmp_path / "subagents" / "s.md").unlink()
+    with pytest.raises(ConfigError, match=r"The prompt .*s\.md cannot be read"):
+        load_catalog(folder)

@@ -34,7 +34,10 @@ class ReadThread(Arguments):
 
 
 async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolResult:
-    """The thread as text with names; details: channel name, whether it is private, and how many messages."""
+    """The thread as text with names; details: channel name, whether it is private, and how many messages.
+
+    For scripts: `{channel, private, text, messages: [{ts, author, text}]}`, oldest first; `text` is what a model reads.
+    """
     channel, ts = await _locate(api, call, arguments)
     info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
     private = _is_private(info)
@@ -44,11 +47,25 @@ async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolR
     names = await look_up(api, call, _people(messages))
     name = one_line(as_text(info.get("name"))) or "a direct message"
     count = f"{len(messages)} message{'' if len(messages) == 1 else 's'}"
+    text = render(name, messages, names, ts)
     return ToolResult(
-        text=render(name, messages, names, ts),
+        text=text,
         summary=f"read {count} of a thread",
         details={"channel": name, "private": private, "messages": len(messages)},
+        value={"channel": name, "private": private, "text": text, "messages": _listed(messages, names)},
     )
+
+
+def _listed(messages: Sequence[Message], names: Names) -> list[dict[str, str]]:
+    """What a script gets of each message, with names for ids."""
+    return [
+        {
+            "ts": as_text(message.get("ts")),
+            "author": _author(message, names),
+            "text": names.text(as_text(message.get("text"))),
+        }
+        for message in messages
+    ]
 
 
 def render(channel: str, messages: Sequence[Message], names: Names, focus: str = "") -> str:

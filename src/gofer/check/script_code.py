@@ -1,0 +1,218 @@
+"""What does a script do that only its `run` may do, and what does it ask of its `run`? By its syntax tree."""
+
+import ast
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+from gofer.check.script_rules import BUILTINS, MODULES, NAMES, Why
+from gofer.workflows.mistake import Mistake, Place
+from gofer.workflows.script import FOLDER
+from gofer.workflows.sentences import close_match
+
+API = "gofer.coordinator"
+_QUOTED = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One file of a script that is Python."""
+
+    file: Path
+    tree: ast.Module
+    lines: Sequence[str]
+
+    def place(self, node: ast.AST) -> Place:
+        """Where a node begins; Python counts columns in bytes."""
+        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        return Place(line, len(text.encode()[:column].decode(errors="ignore")) + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A tool or a subagent that a script names in a text."""
+
+    what: str
+    """`call` or `subagent`."""
+    name: str
+    place: Place
+
+
+def check_code(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
+    """Effects that are not asked of `run`, and imports that scripts do not have."""
+    known = _imported(module.tree)
+    own = _bound(module.tree)
+    for node in _outermost(module.tree):
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    yield from _check_import(module, node, alias.name, declared)
+            case ast.ImportFrom(level=level, module=name) if level:
+                message = "This import begins with a dot."
+                hint = f"Write `from {FOLDER}.{(name or 'name')[:_QUOTED]} import …`."
+                yield Mistake(module.file, module.place(node), "script-import", message, hint)
+            case ast.ImportFrom(module=str(name), names=names):
+                yield from _check_from(module, node, name, names, declared)
+            case ast.Attribute() | ast.Name():
+                yield from _check_name(module, node, known, own)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr=attr))) if attr in ("call", "subagent", "gather"):
+                if _of_run(node.value, runs(module.tree)):
+                    message, hint = f"`{attr}` is not awaited, so it never happens.", "Write `await` before it."
+                    yield Mistake(module.file, module.place(node), "script-await", message, hint)
+            case _:
+                pass
+
+
+def uses(module: Module) -> Iterator[Use]:
+    """The tools and subagents a module names, where it names them in a text."""
+    names = runs(module.tree)
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(attr="call" | "subagent" as what), args=[ast.Constant(value=str(name)), *_]
+            ):
+                if _of_run(node, names):
+                    yield Use(what, name, module.place(node.args[0]))
+            case _:
+                pass
+
+
+def runs(tree: ast.Module) -> set[str]:
+    """The names under which a module knows a run: `run`, and parameters that are annotated so."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    found = {"run"}
+    for function in functions:
+        for number, argument in enumerate([*function.args.posonlyargs, *function.args.args]):
+            if _is_run(argument.annotation) or (function.name == "coordinate" and not number):
+                found.add(argument.arg)
+    return found
+
+
+def _is_run(annotation: ast.expr | None) -> bool:
+    match annotation:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+            return name == "Run"
+        case _:
+            return False
+
+
+def _of_run(node: ast.AST, names: Collection[str]) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
+            return name in names
+        case _:
+            return False
+
+
+def _outermost(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every node, and of `a.b.c` only the whole."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, ast.Attribute) and _dotted(node):
+            continue
+        waiting.extend(ast.iter_child_nodes(node))
+
+
+def _dotted(node: ast.AST) -> list[str]:
+    """`a.b.c` as its parts; none for anything that does not begin with a name."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return [node.id, *reversed(parts)] if isinstance(node, ast.Name) else []
+
+
+def _imported(tree: ast.Module) -> dict[str, str]:
+    """What each imported name stands for, with dots."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                found |= {alias.asname or alias.name.split(".")[0]: _whole(alias) for alias in names}
+            case ast.ImportFrom(module=str(module), names=names, level=0):
+                found |= {alias.asname or alias.name: f"{module}.{alias.name}" for alias in names}
+            case _:
+                pass
+    return found
+
+
+def _whole(alias: ast.alias) -> str:
+    return alias.name if alias.asname else alias.name.split(".")[0]
+
+
+def _bound(tree: ast.Module) -> set[str]:
+    """Names that a module gives a meaning of its own."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                found.add(name)
+            case _:
+                pass
+    return found
+
+
+def _check_name(module: Module, node: ast.AST, known: Mapping[str, str], own: Collection[str]) -> Iterator[Mistake]:
+    first, *rest = _dotted(node) or [""]
+    if first in known:
+        whole = ".".join([known[first], *rest])
+        why = next((why for name, why in NAMES.items() if f"{whole}.".startswith(f"{name}.")), None)
+    else:
+        whole, why = first, None if first in own else BUILTINS.get(first)
+    if why is not None:
+        yield _effect(module, node, whole, why)
+
+
+def _check_import(module: Module, node: ast.AST, name: str, declared: Collection[str]) -> Iterator[Mistake]:
+    root = name.split(".")[0]
+    if why := next((why for banned, why in MODULES.items() if f"{name}.".startswith(f"{banned}.")), None):
+        yield _effect(module, node, name, why)
+    elif root == "gofer" and name != API:
+        message = f"`{name[:_QUOTED]}` is a part of Gofer that scripts do not have."
+        yield Mistake(module.file, module.place(node), "script-import", message, f"Import from `{API}` alone.")
+    elif root == FOLDER:
+        yield from _check_neighbour(module, node, name.partition(".")[2])
+    elif root not in (*sys.stdlib_module_names, "gofer") and not _is_declared(root, declared):
+        message = f"`{root[:_QUOTED]}` is no package that pyproject.toml declares."
+        hint = "Add it to `dependencies` there, or do without it."
+        yield Mistake(module.file, module.place(node), "script-import", message, hint)
+
+
+def _check_from(
+    module: Module, node: ast.AST, name: str, names: Sequence[ast.alias], declared: Collection[str]
+) -> Iterator[Mistake]:
+    if name in ("gofer", FOLDER) or f"{name}.{names[0].name}" in MODULES:
+        for alias in names:
+            yield from _check_import(module, node, f"{name}.{alias.name}", declared)
+    else:
+        yield from _check_import(module, node, name, declared)
+
+
+def _check_neighbour(module: Module, node: ast.AST, name: str) -> Iterator[Mistake]:
+    file = module.file.parent / f"{name}.py"
+    if name and not file.is_file():
+        meant = close_match(name, sorted(path.stem for path in module.file.parent.glob("*.py")))
+        hint = f"Write `{FOLDER}.{meant}`." if meant else "Create the file, or do without it."
+        message = f"There is no file `{FOLDER}/{name[:_QUOTED]}.py`."
+        yield Mistake(module.file, module.place(node), "missing-script", message, hint)
+
+
+def _is_declared(root: str, declared: Collection[str]) -> bool:
+    names = [root, *packages_distributions().get(root, ())]
+    return any(_plain(name) in declared for name in names)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-").replace(".", "-")
+
+
+def _effect(module: Module, node: ast.AST, name: str, why: Why) -> Mistake:
+    message = f"`{name[:_QUOTED]}` {why[0]}, which only `run` may do in a script."
+    return Mistake(module.file, module.place(node), "script-effect", message, why[1])

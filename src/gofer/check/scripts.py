@@ -1,0 +1,149 @@
+"""Is the script of each workflow there, is it Python with a `coordinate`, and does it ask only for what it may?"""
+
+import ast
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+from gofer.canonical import as_list, as_object
+from gofer.check.script_code import Module, check_code, uses
+from gofer.check.tools import granted, instead
+from gofer.workflows.mistake import START, Mistake, Place
+from gofer.workflows.script import FOLDER, neighbours, parse, script_name
+from gofer.workflows.sentences import close_match
+from gofer.workflows.source import Loc, Source
+from gofer.workflows.text import read_text
+
+_KEY: Loc = ("coordinator_script",)
+_ENTRY = "async def coordinate(run: Run) -> str | None:"
+
+
+def is_script(source: Source) -> bool:
+    """Whether a script decides in a workflow."""
+    return source.fields.get("coordinator") == "script"
+
+
+def check_scripts(
+    root: Path, workflows: Sequence[Source], tools: Collection[str], subagents: Collection[str]
+) -> Iterator[Mistake]:
+    """Scripts that are missing, elsewhere, no Python, or that do or name what they may not."""
+    declared = _declared(root / "pyproject.toml")
+    for source in workflows:
+        file = source.fields.get("coordinator_script", "")
+        if not isinstance(file, str) or not (file or is_script(source)):
+            continue
+        if not file:
+            hint = f"Add `coordinator_script: {FOLDER}/{source.file.stem.replace('-', '_')}.py`."
+            message = "The key `coordinator_script` is missing."
+            yield Mistake(source.file, source.key(("coordinator",)), "missing-key", message, hint)
+        elif (name := script_name(file)) is None:
+            message = f"`{file[:80]}` is no script of `{FOLDER}/`."
+            hint = f"Write `{FOLDER}/<name>.py`, with a-z, 0-9 and `_`."
+            yield Mistake(source.file, source.place(_KEY), "script-elsewhere", message, hint)
+        elif not (root / FOLDER / f"{name}.py").is_file():
+            yield _missing(root, source, file, name)
+        else:
+            yield from _check(root, source, name, declared, tools, subagents)
+
+
+def _missing(root: Path, source: Source, file: str, name: str) -> Mistake:
+    meant = close_match(name, sorted(path.stem for path in (root / FOLDER).glob("*.py")))
+    hint = f"Write `{FOLDER}/{meant}.py`." if meant else f"Create it, with `{_ENTRY}`."
+    return Mistake(source.file, source.place(_KEY), "missing-script", f"There is no file `{file[:80]}`.", hint)
+
+
+def _check(
+    root: Path,
+    source: Source,
+    name: str,
+    declared: Collection[str],
+    tools: Collection[str],
+    subagents: Collection[str],
+) -> Iterator[Mistake]:
+    waiting, seen = [name], {name}
+    while waiting:
+        module, mistakes = _read(root / FOLDER / f"{waiting.pop()}.py")
+        yield from mistakes
+        if module is None:
+            continue
+        if module.file.stem == name:
+            yield from _check_entry(module)
+        yield from check_code(module, declared)
+        yield from _check_uses(module, source, tools, subagents)
+        near = {found for found in neighbours(module.tree) if (root / FOLDER / f"{found}.py").is_file()}
+        waiting += sorted(near - seen)
+        seen |= near
+
+
+def _read(file: Path) -> tuple[Module | None, list[Mistake]]:
+    text, mistakes = read_text(file)
+    if text is None:
+        return None, mistakes
+    try:
+        return Module(file, parse(text), text.splitlines()), mistakes
+    except SyntaxError as error:
+        place = Place(max(error.lineno or 1, 1), max(error.offset or 1, 1))
+        said = error.msg[:200]
+    except (ValueError, RecursionError, MemoryError):
+        place, said = START, "it holds a zero byte or is nested too deep"
+    message = f"This is no Python: {said}."
+    return None, [*mistakes, Mistake(file, place, "script-syntax", message, "Correct the line.")]
+
+
+def _check_entry(module: Module) -> Iterator[Mistake]:
+    hint = f"Write `{_ENTRY}`."
+    for node in module.tree.body:
+        match node:
+            case ast.AsyncFunctionDef(name="coordinate", args=arguments):
+                if _parameters(arguments) != 1:
+                    message = "`coordinate` is called with one argument, the run."
+                    yield Mistake(module.file, module.place(node), "script-entry", message, hint)
+                return
+            case ast.FunctionDef(name="coordinate"):
+                message = "`coordinate` is not `async`, so it cannot wait for a call."
+                yield Mistake(module.file, module.place(node), "script-entry", message, hint)
+                return
+            case _:
+                pass
+    yield Mistake(module.file, START, "script-entry", "The script has no `coordinate`.", hint)
+
+
+def _parameters(arguments: ast.arguments) -> int:
+    """How many parameters have to be given; none that is given by name only."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    by_name = sum(default is None for default in arguments.kw_defaults)
+    return len(positional) - len(arguments.defaults) + 100 * by_name
+
+
+def _check_uses(
+    module: Module, source: Source, tools: Collection[str], subagents: Collection[str]
+) -> Iterator[Mistake]:
+    for use in uses(module):
+        shown = use.name[:80]
+        if use.what == "subagent":
+            if use.name not in subagents:
+                meant = close_match(use.name, sorted(subagents))
+                hint = f"Write `{meant}`." if meant else f"Create `subagents/{shown}.yaml` and `subagents/{shown}.md`."
+                message = f"There is no subagent `{shown}`."
+                yield Mistake(module.file, use.place, "unknown-subagent", message, hint)
+        elif use.name not in tools:
+            hint = instead(use.name, tools)
+            yield Mistake(module.file, use.place, "unknown-tool", f"There is no tool `{shown}`.", hint)
+        elif use.name not in granted(source):
+            message = f"The workflow in {source.file.name} does not have the tool `{shown}`."
+            yield Mistake(
+                module.file, use.place, "tool-not-granted", message, "Add it to `tools`, or do without it here."
+            )
+
+
+def _declared(file: Path) -> set[str]:
+    """The packages that a project declares, in the form in which their names are compared."""
+    try:
+        project = as_object(tomllib.loads(file.read_text(encoding="utf-8")).get("project"))
+    except (OSError, ValueError):
+        return set()
+    names = [
+        re.match(r"[A-Za-z0-9._-]+", item) for item in as_list(project.get("dependencies")) if isinstance(item, str)
+    ]
+    return {name[0].lower().replace("_", "-").replace(".", "-") for name in names if name}

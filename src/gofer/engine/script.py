@@ -1,0 +1,115 @@
+"""How does a script work through a run? From its top each time; what the journal has is not done again."""
+
+import asyncio
+import inspect
+from collections.abc import Mapping
+
+from gofer.canonical import as_object
+from gofer.engine import gates
+from gofer.engine.divergence import Diverged
+from gofer.engine.loop import Ending, done
+from gofer.engine.script_module import Modules, place_of
+from gofer.engine.script_run import Halted, Limited, ScriptRun, granted, put_an_end_to
+from gofer.engine.step import Step
+from gofer.errors import GoferError
+from gofer.tools.tool import Provenance
+from gofer.workflows.bundle import Bundle
+from gofer.workflows.output import problems, read_answer
+from gofer.workflows.schema import Limits
+from gofer.workflows.script import Script
+
+ENTRY = "coordinate"
+"""The function of a script that decides."""
+ANSWER_LIMIT = 200_000
+"""Characters of what a script may return."""
+_QUOTED = 300
+"""Characters people are shown of what an error of a script says."""
+
+
+class ScriptFailed(GoferError):
+    """The script itself is wrong. The message is for lists; `said`, which may hold contents, is for whoever asked."""
+
+    def __init__(self, reason: str, said: str = "") -> None:
+        super().__init__(reason)
+        self.said = said
+
+
+async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Ending:
+    """Runs the workflow's script until it returns or something ends the run. Raises what `step` raises."""
+    script = step.services.scripts.get(bundle.loaded.workflow.coordinator_script)
+    if script is None:
+        step.give_up_calls("its script was taken away meanwhile")
+        return Ending("failed", reason=f"there is no script {bundle.loaded.workflow.coordinator_script} any more")
+    await step.settle(granted(step, bundle), provenance)
+    run = ScriptRun(step, bundle, provenance, script)
+    try:
+        returned = await _play(step, run, script, bundle.loaded.workflow.limits)
+        run.check_end(script.file)
+        return _answer(returned, script, as_object(bundle.loaded.workflow.output))
+    except Diverged as error:
+        return Ending("needs_attention", reason=str(error), notice=error.told)
+    except Limited as error:
+        return Ending(error.stop.status, reason=error.stop.reason)
+    except ScriptFailed as error:
+        return Ending("failed", error.said, str(error))
+
+
+async def _play(step: Step, run: ScriptRun, script: Script, limits: Limits) -> object:
+    """What the script returns. Raises what ended the run, or ScriptFailed."""
+    task = asyncio.create_task(_call(run, script))
+    try:
+        while not task.done():
+            left = limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
+            await asyncio.wait({task}, timeout=max(left, 1.0))
+            stop = gates.budget(step.progress, limits, step.now_ms())
+            if stop and not task.done() and not run.under_way:
+                # It waits for something that is no call, and would for ever.
+                run.why = run.why or Limited(stop)
+                break
+    finally:
+        await put_an_end_to(task)
+    failed = task.exception() if task.done() and not task.cancelled() else None
+    if run.why is not None:
+        raise run.why
+    if failed is not None:
+        raise failed
+    if task.cancelled():
+        raise ScriptFailed(f"{script.file} cancelled itself")
+    return task.result()
+
+
+async def _call(run: ScriptRun, script: Script) -> object:
+    try:
+        function = getattr(Modules(script).load(script.module), ENTRY, None)
+        if not inspect.iscoroutinefunction(function):
+            raise ScriptFailed(f"{script.file} has no `async def {ENTRY}(run)`")
+        return await function(run)
+    except (ScriptFailed, Halted, asyncio.CancelledError, KeyboardInterrupt):
+        raise
+    except SystemExit as error:
+        raise ScriptFailed(f"{place_of(error, script)} called exit") from error
+    except BaseException as error:
+        said = " ".join(str(error).split())[:_QUOTED]
+        raise ScriptFailed(f"{place_of(error, script)} failed with {type(error).__name__}", said) from error
+
+
+def _answer(returned: object, script: Script, schema: Mapping[str, object]) -> Ending:
+    """The end with what a script returned; where the workflow asks for a form, it has to have it."""
+    if returned is None and not schema:
+        return Ending("done", notice="Done.")
+    if not isinstance(returned, str):
+        reason = f"{script.file} returned a {type(returned).__name__} where text or None belongs"
+        return Ending("failed", reason=reason)
+    if len(returned) > ANSWER_LIMIT:
+        reason = f"{script.file} returned {len(returned)} characters, and an answer has at most {ANSWER_LIMIT}"
+        return Ending("failed", reason=reason)
+    if not schema:
+        return done(returned, typed=False)
+    try:
+        wrong = problems(schema, read_answer(returned))
+    except ValueError as error:
+        wrong = [f"it is {error}"]
+    if wrong:
+        # What is wrong quotes the answer, and reasons stand in lists.
+        return Ending("failed", wrong[0], f"{script.file} returned an answer that has not the form of the output")
+    return done(returned, typed=True)

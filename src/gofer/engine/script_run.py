@@ -1,0 +1,279 @@
+"""What a script's `Run` does: each call is answered from the journal, or passes the gates and happens.
+
+What ends the run (a limit, a cancel, another owner) goes through the script as an exception that no `except Exception`
+catches. Whatever the script makes of it: nothing more happens, and what it returns then does not count.
+"""
+
+import asyncio
+import copy
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from functools import partial
+from random import Random
+from types import MappingProxyType
+from typing import Any, NoReturn, TypeVar, cast
+
+from gofer.canonical import encode
+from gofer.coordinator.run import ToolFailed
+from gofer.engine import gates
+from gofer.engine.branches import Asked, Branch
+from gofer.engine.divergence import Ledger
+from gofer.engine.loop import LEAST_SECONDS
+from gofer.engine.script_module import file_of
+from gofer.engine.step import Outcome, Permitted, Step, cut
+from gofer.engine.subagent import question
+from gofer.errors import GoferError, RunStopped, ToolError
+from gofer.events import Event
+from gofer.journal.entries import SubagentFinished, ToolResult
+from gofer.tools.tool import Provenance, Tool
+from gofer.workflows.bundle import Bundle
+from gofer.workflows.script import Script
+
+T = TypeVar("T")
+VALUES = 1_000
+"""Values of the clock and of chance that one run may record."""
+_BRANCH: ContextVar[Branch | None] = ContextVar("branch", default=None)
+"""The branch of a script that the current task is; None is the whole of it."""
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+class Halted(BaseException):
+    """Nothing more happens in this run now; `ScriptRun.why` says why."""
+
+
+class Limited(GoferError):
+    """A limit ends the run."""
+
+    def __init__(self, stop: gates.Stop) -> None:
+        super().__init__(stop.reason)
+        self.stop = stop
+
+
+class ScriptRun:
+    """See gofer.coordinator.Run."""
+
+    def __init__(self, step: Step, bundle: Bundle, provenance: Provenance, script: Script) -> None:
+        self.why: BaseException | None = None
+        """What ended the run while the script was at work."""
+        self.under_way = 0
+        """How many calls are happening."""
+        self._step = step
+        self._bundle = bundle
+        self._provenance = provenance
+        self._granted = granted(step, bundle)
+        self._limits = bundle.loaded.workflow.limits
+        self._ledger = Ledger(step.replay.effects)
+        self._files = {file_of(module) for module in script.sources}
+        self._root = Branch(script.file)
+
+    @property
+    def event(self) -> Event:
+        """See Run.event."""
+        if self._step.progress.event is None:
+            raise RunStopped(f"Run {self._step.run} has no event; its journal does not begin with a claim.")
+        return copy.deepcopy(self._step.progress.event)
+
+    @property
+    def files(self) -> Mapping[str, object]:
+        """See Run.files."""
+        return _NOTHING
+
+    async def call(self, tool: str, /, **arguments: object) -> Any:
+        """See Run.call."""
+        asked = self._ask(tool, arguments)
+        return _value(await self._guarded(self._outcome(asked)))
+
+    async def subagent(self, name: str, prompt: str, files: Sequence[str] = ()) -> str:
+        """See Run.subagent."""
+        asked = self._ask(f"subagent.{name}", {"prompt": prompt, "files": list(files)})
+        match await self._guarded(self._answer(asked, name, prompt, files)):
+            case SubagentFinished(status="ok", text=text):
+                return text
+            case SubagentFinished(text=text, code=code):
+                raise ToolFailed(text, code=code)
+            case refused:
+                raise ToolFailed(refused.text, code="refused")
+
+    async def gather(self, *branches: Awaitable[T]) -> list[T]:
+        """See Run.gather."""
+        self._alive()
+        parts = self._branch.split(len(branches), self._here())
+        tasks = [asyncio.create_task(self._part(part, one)) for part, one in zip(parts, branches, strict=True)]
+        try:
+            if tasks:
+                await asyncio.wait(tasks)
+        finally:
+            await put_an_end_to(*tasks)
+        # In the order given, so that the same error is raised whenever the script is run again.
+        failed = [error for task in tasks if (error := task.exception())]
+        self._alive()
+        if failed:
+            raise failed[0]
+        return [task.result() for task in tasks]
+
+    def now(self) -> datetime:
+        """See Run.now."""
+        seconds = self._recorded("now", self._step.services.outside.clock.now)
+        return datetime.fromtimestamp(cast(float, seconds), UTC)
+
+    def random(self) -> Random:
+        """See Run.random."""
+        return Random(cast(int, self._recorded("random", partial(self._step.services.outside.random.getrandbits, 53))))  # noqa: S311
+
+    def check_end(self, place: str) -> None:
+        """The script is over. Raises what ended it before, or Diverged when something on record was not asked for."""
+        if self.why is not None:
+            raise self.why
+        self._ledger.check_end((), place)
+
+    def _alive(self) -> None:
+        if self.why is not None:
+            raise Halted from self.why
+
+    def _halt(self, why: BaseException) -> NoReturn:
+        self.why = self.why or why
+        raise Halted from why
+
+    def _here(self) -> str:
+        """The line of the script that is being run; that of its branch when a call was handed to `gather` as it is."""
+        frame = inspect.currentframe()
+        while frame is not None:
+            if frame.f_code.co_filename in self._files:
+                return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            frame = frame.f_back
+        return self._branch.place
+
+    @property
+    def _branch(self) -> Branch:
+        return _BRANCH.get() or self._root
+
+    def _ask(self, tool: str, arguments: Mapping[str, object]) -> Asked:
+        self._alive()
+        return self._branch.ask(tool, arguments, self._here())
+
+    async def _guarded(self, work: Awaitable[T]) -> T:
+        """Does the work of one call; what goes wrong with the run itself ends the script."""
+        self.under_way += 1
+        try:
+            return await work
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001
+            self._halt(error)
+        finally:
+            self.under_way -= 1
+
+    async def _part(self, part: Branch, work: Awaitable[T]) -> T:
+        """One part of a `gather`, in a task and so in a context of its own."""
+        _BRANCH.set(part)
+        try:
+            result = await work
+        except SystemExit as error:
+            raise RuntimeError("it called exit") from error
+        if self.why is None:
+            try:
+                self._ledger.check_end(part.path, part.place)
+            except RunStopped as error:
+                self._halt(error)
+        return result
+
+    async def _outcome(self, asked: Asked) -> Outcome:
+        self._ledger.account(asked.call)
+        if known := self._step.progress.outcomes.get(asked.call):
+            return known
+        try:
+            if (tool := self._granted.get(asked.tool)) is None:
+                names = ", ".join(self._granted) or "none"
+                raise ToolError(f"There is no tool {asked.tool[:64]!r} here. The tools of this workflow: {names}.")
+            item = Permitted(asked.call, tool, tool.parse(asked.arguments), asked.arguments, valued=True)
+            return await self._step.call(item, self._provenance, partial(self._gate, asked, item))
+        except ToolError as error:
+            return self._refused(asked, error.message_to_model)
+
+    def _gate(self, asked: Asked, item: Permitted) -> None:
+        """Raises when a call may not begin: Diverged, Limited, or ToolError when it is only refused."""
+        self._alive()
+        if item.tool.effect != "read":
+            self._ledger.check(asked)
+        self._within_limits()
+        if refused := gates.lock(item, self._step.progress.locked):
+            raise ToolError(refused.text)
+
+    def _within_limits(self) -> None:
+        # A refused call counts: a script that asks for the same in vain for ever has to end.
+        step, wanted = self._step, 1 + self._step.replay.refused
+        if stop := gates.tool_calls(step.progress, self._limits, wanted, step.now_ms()):
+            raise Limited(stop)
+
+    def _refused(self, asked: Asked, why: str) -> ToolResult:
+        self._within_limits()
+        refused = ToolResult(asked.call, "refused", cut(why))
+        self._step.note(refused)
+        return refused
+
+    async def _answer(
+        self, asked: Asked, name: str, prompt: str, files: Sequence[str]
+    ) -> SubagentFinished | ToolResult:
+        step, known = self._step, self._bundle.loaded.subagents
+        if finished := step.replay.answers.get(asked.call):
+            return finished
+        if isinstance(refused := step.progress.outcomes.get(asked.call), ToolResult):
+            return refused
+        if name not in known:
+            return self._refused(asked, f"There is no subagent {name[:64]!r}. There are: {', '.join(known) or 'none'}.")
+        if files:
+            return self._refused(asked, f"The run has no file {str(files[0])[:64]!r}.")
+        left = self._limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
+        timeout = min(known[name].subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
+        aside = question(asked.call, name, known[name], prompt, timeout)
+        return await step.ask_aside(aside, partial(self._gate_subagent, asked, name))
+
+    def _gate_subagent(self, asked: Asked, name: str) -> None:
+        self._alive()
+        step, most = self._step, self._bundle.loaded.subagents[name].subagent.limits.calls
+        asking = {*step.replay.answers, *step.progress.asking} - {asked.call}
+        if sum(call.split(":")[1] == f"subagent.{name}" for call in asking) >= most:
+            raise Limited(gates.Stop(f"stopped after {most} calls of the subagent {name}"))
+        if stop := gates.subagent_call(step.progress, self._limits, asked.call, step.now_ms()):
+            raise Limited(stop)
+
+    def _recorded(self, what: str, draw: Callable[[], object]) -> object:
+        call, values = self._ask(what, {}).call, self._step.replay.values
+        if call not in values and len(values) >= VALUES:
+            self._halt(Limited(gates.Stop(f"stopped after {VALUES} values of the clock and of chance")))
+        return self._step.record_value(call, draw)
+
+
+def granted(step: Step, bundle: Bundle) -> Mapping[str, Tool[Any]]:
+    """The tools that a workflow lists, as they are now."""
+    return {name: step.services.tools[name] for name in bundle.loaded.workflow.tools if name in step.services.tools}
+
+
+async def put_an_end_to(*tasks: asyncio.Task[Any]) -> None:
+    """Cancels what is not done, more than once: a script may catch it."""
+    for _ in range(10):
+        if left := [task for task in tasks if not task.done()]:
+            for task in left:
+                task.cancel()
+            await asyncio.wait(left, timeout=1)
+    for task in tasks:
+        if task.done() and not task.cancelled():
+            # Looked at, so that nobody is told of an error that nobody looked at.
+            task.exception()
+
+
+def _value(outcome: Outcome) -> object:
+    """What a script gets for the outcome of a call. Raises ToolFailed."""
+    match outcome:
+        case ToolResult(status="ok", text=text, details=details, value=value):
+            # Through JSON, as it comes back from the journal: the same the first time and every other.
+            return json.loads(encode({"text": text, **(details or {})} if value is None else value))
+        case ToolResult(status="refused", text=text):
+            raise ToolFailed(text, code="refused")
+        case ToolResult(text=text, details=details):
+            raise ToolFailed(text, code=str((details or {}).get("code", "")))
+        case _:
+            raise ToolFailed(outcome.text, code="unknown")

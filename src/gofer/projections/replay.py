@@ -1,0 +1,47 @@
+"""What has the script of a run been told so far? It is told the same when it is run again from its top."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from gofer.journal.entries import Recorded, SubagentFinished, ToolCall, ToolResult, ValueRecorded
+
+
+@dataclass(slots=True)
+class Replay:
+    """What a journal has of a script's calls, by their ids. The outcomes of tools are those of `Progress`."""
+
+    effects: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
+    """Calls that did, or may have done, something outside."""
+    answers: dict[str, SubagentFinished] = field(default_factory=dict[str, SubagentFinished])
+    values: dict[str, object] = field(default_factory=dict[str, object])
+    refused: int = 0
+    """How many calls were refused before they happened."""
+
+
+def project(entries: Iterable[Recorded]) -> Replay:
+    """The replay of a whole journal."""
+    state = Replay()
+    for recorded in entries:
+        state = fold(state, recorded)
+    return state
+
+
+def fold(state: Replay, recorded: Recorded) -> Replay:
+    """The replay after one more entry; the state given is used up."""
+    match recorded.entry:
+        case ToolCall(call=call, effect=effect) as intent if effect != "read" and is_of_a_script(call):
+            state.effects[call] = intent
+        case ToolResult(call=call, status="refused") if is_of_a_script(call):
+            state.refused += 1
+        case SubagentFinished(call=call) as finished:
+            state.answers[call] = finished
+        case ValueRecorded(call=call, value=value):
+            state.values[call] = value
+        case _:
+            pass
+    return state
+
+
+def is_of_a_script(call: str) -> bool:
+    """Whether a call's id is one that a script's calls have."""
+    return ":" in call

@@ -1,0 +1,5 @@
+from gofer.coordinator import Run
+
+
+async def run(run: Run) -> None:
+    pass

@@ -1,0 +1,5 @@
+from gofer.coordinator import Run
+
+
+def coordinate(run: Run) -> str | None:
+    return None

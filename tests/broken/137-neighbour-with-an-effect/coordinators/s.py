@@ -1,0 +1,6 @@
+from coordinators import near
+from gofer.coordinator import Run
+
+
+async def coordinate(run: Run) -> str | None:
+    return None
