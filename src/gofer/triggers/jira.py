@@ -187,8 +187,9 @@ class _Happening:
         }
         # What the body does not say is left out: a fact that is not there is read later, an empty one is not.
         facts: dict[str, object] = {name: value[:VALUE_LIMIT] for name, value in told.items() if value}
-        if isinstance(labels := self.fields.get("labels"), list):
-            facts["labels"] = [as_text(label)[:VALUE_LIMIT] for label in as_list(labels) if as_text(label)]
+        if isinstance(self.fields.get("labels"), list):
+            labels = [as_text(label)[:VALUE_LIMIT] for label in as_list(self.fields.get("labels"))]
+            facts["labels"] = [label for label in labels if label]
         if self.kind == "jira.issue_updated":
             facts["changes"] = _changes(self.body)
         if self.kind == "jira.attachment_added":
