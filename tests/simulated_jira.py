@@ -13,7 +13,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from engine_room import PROVENANCE
+from gofer.events import Actor
+from gofer.secret import Secret
 from gofer.simulators.jira import Issue, JiraSimulator, Pace
+from gofer.tools.jira.api import JiraApi
+from gofer.tools.tool import Call
+from simulated_slack import SimulatedHttp
 from stand_ins import SetClock
 
 ADA, BEN, OWN = "5b10a2844c20165700ede21g", "5b10a2844c20165700ede22h", "557058:gofer"
@@ -122,3 +128,12 @@ def document(*content: object) -> dict[str, Any]:
 
 def paragraph(*texts: object) -> dict[str, Any]:
     return {"type": "paragraph", "content": [{"type": "text", "text": text} for text in texts]}
+
+
+API = JiraApi("http://jira", EMAIL, Secret(TOKEN))
+
+
+def call_of(room: Room, key: str = "run1/call/1", *, private: bool = False, **place: str) -> Call:
+    """A call of a run that began a minute ago, with HTTP that reaches the simulated Jira and nothing else."""
+    since = room.clock.now() - 60
+    return Call(key, Actor(ADA), place, private, PROVENANCE, SimulatedHttp(room.http), room.clock, since)

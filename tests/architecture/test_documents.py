@@ -8,12 +8,11 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
+from gofer.bootstrap.catalog import build_tools
+from gofer.bootstrap.settings import read_settings
 from gofer.cli.main import COMMANDS, main
 from gofer.journal.entries import KINDS
-from gofer.secret import Secret
-from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.refusals import REFUSALS
-from gofer.tools.slack.tools import slack_tools
 from gofer.workflows.mistake import RULES, Rule
 from gofer.workflows.schema import Allowance, Defaults, Limits, ModelChoice, Workflow
 
@@ -60,9 +59,9 @@ def test_limits_are_documented_with_their_defaults() -> None:
 
 def test_every_tool_is_listed_with_its_effect() -> None:
     text = (ROOT / "docs/workflow-file.md").read_text()
-    tools = slack_tools(SlackApi("http://127.0.0.1/", Secret("x")))
-    assert first_column("docs/workflow-file.md", "## Tools") == {tool.name for tool in tools}
-    assert all(f"| `{tool.name}` | {tool.effect} |" in text for tool in tools)
+    tools = build_tools(read_settings({}))
+    assert first_column("docs/workflow-file.md", "## Tools") == set(tools)
+    assert all(f"| `{tool.name}` | {tool.effect} |" in text for tool in tools.values())
 
 
 def test_every_refusal_of_slack_is_listed_with_its_rule_and_sentence() -> None:

@@ -76,6 +76,7 @@ HEAVY = {
     "gofer.engine",
     "gofer.tools",
     "gofer.models",
+    "marklassian",
 }
 
 

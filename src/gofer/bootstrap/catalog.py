@@ -1,12 +1,14 @@
 """Which tools and workflows are there? Every mistake in the files is found before anything runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from gofer.bootstrap.settings import Settings, read_settings
 from gofer.check.folder import check_folder
 from gofer.models.prices import load_prices
+from gofer.tools.jira.api import JiraApi
+from gofer.tools.jira.tools import jira_tools
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.tools import slack_tools
 from gofer.tools.tool import Tool
@@ -16,8 +18,12 @@ from gofer.workflows.mistake import Mistake, refuse
 
 def build_tools(settings: Settings) -> Mapping[str, Tool[Any]]:
     """Every tool by its name."""
-    tools = slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token))
-    return {tool.name: tool for tool in tools}
+    # One line for each system outside.
+    systems: Sequence[Sequence[Tool[Any]]] = [
+        slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token)),
+        jira_tools(JiraApi(settings.jira_base_url, settings.jira_email, settings.jira_api_token)),
+    ]
+    return {tool.name: tool for tools in systems for tool in tools}
 
 
 def tool_names() -> list[str]:

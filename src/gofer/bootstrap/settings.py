@@ -29,6 +29,13 @@ class Settings:
     slack_app_token: Secret
     """SLACK_APP_TOKEN: set for Socket Mode, where Gofer opens the connection and needs no address of its own."""
     slack_api_url: str
+    jira_base_url: str
+    """JIRA_BASE_URL: the site, as https://acme.atlassian.net, or the gateway that scoped tokens need."""
+    jira_email: str
+    """JIRA_EMAIL: whom the API token belongs to."""
+    jira_api_token: Secret
+    jira_webhook_secrets: Sequence[Secret]
+    """JIRA_WEBHOOK_SECRET: one, or two with a comma between them while it is being rotated."""
     public_url: str
     """GOFER_URL: where colleagues open Gofer's pages; empty means the address it listens on."""
     log_level: LogLevel
@@ -60,15 +67,18 @@ def child_environment(settings: Settings) -> dict[str, str]:
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
     """The settings in an environment. Raises ConfigError naming the one that is wrong."""
-    signing = environment.get("SLACK_SIGNING_SECRET", "").split(",")
     return Settings(
         data=Path(environment.get("GOFER_DATA") or ".gofer"),
         openai_api_key=_credential("OPENAI_API_KEY", environment),
         openai_base_url=_url("OPENAI_BASE_URL", environment.get("OPENAI_BASE_URL", "")),
-        slack_signing_secrets=tuple(Secret(secret.strip()) for secret in signing if secret.strip()),
+        slack_signing_secrets=_secrets("SLACK_SIGNING_SECRET", environment),
         slack_bot_token=_credential("SLACK_BOT_TOKEN", environment),
         slack_app_token=_credential("SLACK_APP_TOKEN", environment),
         slack_api_url=_url("SLACK_API_URL", environment.get("SLACK_API_URL") or "https://slack.com/api") + "/",
+        jira_base_url=_url("JIRA_BASE_URL", environment.get("JIRA_BASE_URL", "")),
+        jira_email=environment.get("JIRA_EMAIL", "").strip(),
+        jira_api_token=_credential("JIRA_API_TOKEN", environment),
+        jira_webhook_secrets=_secrets("JIRA_WEBHOOK_SECRET", environment),
         public_url=_url("GOFER_URL", environment.get("GOFER_URL", "")),
         log_level=_log_level(environment.get("AGENT_LOG_LEVEL") or "summary"),
     )
@@ -87,6 +97,11 @@ def _credential(name: str, environment: Mapping[str, str]) -> Secret:
     if not value.isascii() or not value.isprintable() or " " in value:
         raise ConfigError(f"{name} holds characters that no key has; copy it again.")
     return Secret(value)
+
+
+def _secrets(name: str, environment: Mapping[str, str]) -> tuple[Secret, ...]:
+    """A secret that others sign with, and the previous one behind a comma while it is being rotated."""
+    return tuple(Secret(secret.strip()) for secret in environment.get(name, "").split(",") if secret.strip())
 
 
 def _url(name: str, value: str) -> str:

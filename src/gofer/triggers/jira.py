@@ -22,6 +22,7 @@ VALUE_LIMIT = 200
 _ID_LIMIT = 100
 _SIGNATURE = re.compile(r"([a-z0-9-]{1,20})=([0-9a-f]{1,128})", re.ASCII)
 _COMMENT_OF = re.compile(r"/issue/([^/]{1,100})/comment/", re.ASCII)
+_MENTION = re.compile(r"\[~(?:accountid:)?([^\]\s]{1,100})\]", re.IGNORECASE)
 
 Fields = Mapping[str, object]
 
@@ -82,7 +83,7 @@ class JiraDoor:
             return Ignored("it does not say who did it")
         if any(as_text(user.get(name)) in self.own_accounts for name in ("accountId", "key", "name") if user.get(name)):
             return Ignored("Gofer did it", actor)
-        happening = _Happening(kind, body, actor, self.site)
+        happening = _Happening(kind, body, actor, self.site, self.own_accounts)
         missing = happening.missing()
         return Ignored(f"it does not say which {missing} it is about", actor) if missing else happening
 
@@ -100,6 +101,7 @@ class _Happening:
     body: Fields
     actor: Actor
     site: str
+    own_accounts: Sequence[str]
 
     def event(self) -> Event:
         return Event(
@@ -192,9 +194,15 @@ class _Happening:
             facts["labels"] = [label for label in labels if label]
         if self.kind == "jira.issue_updated":
             facts["changes"] = _changes(self.body)
+        if self.kind == "jira.commented":
+            facts["says"] = _MENTION.sub(self._mentioned, self._text())[:TEXT_LIMIT]
         if self.kind == "jira.attachment_added":
             facts["files"] = self._files()
         return facts
+
+    def _mentioned(self, found: re.Match[str]) -> str:
+        """A mention of Gofer as conditions write it, and any other one as it came."""
+        return "@gofer" if found[1] in self.own_accounts else found[0]
 
 
 def _items(body: Fields) -> list[Fields]:

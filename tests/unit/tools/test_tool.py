@@ -3,6 +3,8 @@ import json
 import pytest
 from pydantic import Field
 
+from gofer.bootstrap.catalog import build_tools
+from gofer.bootstrap.settings import read_settings
 from gofer.errors import ToolError
 from gofer.secret import Secret
 from gofer.tools.slack.api import SlackApi
@@ -66,16 +68,22 @@ def test_good_arguments_are_typed() -> None:
 
 
 def test_every_shipped_tool_declares_what_a_resume_and_a_model_need() -> None:
-    tools = slack_tools(SlackApi("http://127.0.0.1/", Secret("x")))
-    assert {tool.name: tool.effect for tool in tools} == {
+    tools = build_tools(read_settings({}))
+    assert {name: tool.effect for name, tool in tools.items()} == {
         "slack_read_thread": "read",
         "slack_get_user": "read",
         "slack_post_message": "lookup",
         "slack_post_file": "lookup",
         "slack_update_message": "keyed",
         "slack_add_reaction": "keyed",
+        "jira_search": "read",
+        "jira_get_issue": "read",
+        "jira_create_issue": "lookup",
+        "jira_add_comment": "lookup",
+        "jira_transition_issue": "keyed",
+        "jira_link_url": "keyed",
     }
-    for tool in tools:
+    for tool in tools.values():
         assert tool.timeout > 0
         for described in tool.schema()["function"]["parameters"]["properties"].values():
             assert described["description"]

@@ -113,7 +113,9 @@ def test_a_comment_becomes_an_event_of_its_issue() -> None:
     assert event.identity == ("jira.commented", "10107", "10200", "1795262460456")
     assert event.text == "[~accountid:557058:gofer] which release was the first to stop?"
     assert event.place == {"issue": "OPS-7", "issue_id": "10107", "comment": "10200"}
-    assert event.facts == {"project": "OPS", "type": "Bug", "status": "In Progress"}
+    assert event.facts == {"project": "OPS", "type": "Bug", "status": "In Progress", "says": event.text}
+    # A condition on a mention of Gofer does not have to know its account.
+    assert verdict(payload("comment_created")).facts["says"] == "@gofer which release was the first to stop?"
     # Bodies of comments do not say whether their issue has a security level.
     assert event.private is None
 
@@ -123,7 +125,7 @@ def test_a_comment_of_data_center_names_its_issue_by_address_only() -> None:
     assert (event.actor, event.conversation) == (Actor("JIRAUSER10100"), "jira::10107")
     assert event.place == {"issue_id": "10107", "comment": "10200"}
     assert event.identity == verdict(payload("comment_created")).identity
-    assert event.facts == {}
+    assert event.facts == {"says": "Which release was the first to stop?"}
 
 
 def test_an_issue_with_a_security_level_is_private() -> None:
