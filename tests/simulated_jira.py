@@ -31,6 +31,8 @@ WORLD: dict[str, Any] = {
     "users": [
         {"account_id": ADA, "name": "Ada Byron"},
         {"account_id": BEN, "name": "Ben Okri"},
+        {"account_id": "5b10a2844c20165700ede23i", "name": "Ben Field"},
+        {"account_id": "5b10a2844c20165700ede24j", "name": "Ben Gone", "active": False},
         {"account_id": OWN, "name": "Gofer", "email": EMAIL},
         {"account_id": "557058:automation", "name": "Automation", "app": True},
     ],

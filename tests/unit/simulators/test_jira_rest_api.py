@@ -73,6 +73,33 @@ def test_each_wrong_field_is_named(fields: dict[str, object], errors: dict[str, 
     play(story)
 
 
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"description": None, "assignee": None, "priority": {"name": "High"}}, 204),
+        ({"summary": ""}, 400),
+        ({"description": "plain"}, 400),
+        ({"status": {"name": "Done"}}, 400),
+    ],
+)
+def test_an_edit_does_all_or_nothing(fields: dict[str, object], status: int) -> None:
+    async def story(room: Room) -> None:
+        before = room.issue()
+        assert (await room.put("/issue/OPS-7", {"fields": fields})).status_code == status
+        after = room.issue()
+        changed = (after.description, after.assignee, after.priority) == (None, "", "High")
+        assert changed == (status == 204)
+        assert (after == before) == (status == 400)
+        whole = await room.http.put(
+            "http://jira/rest/api/3/issue/OPS-7?returnIssue=true", headers=room.headers, json={"update": {}}
+        )
+        assert (whole.status_code, whole.json()["key"]) == (200, "OPS-7")
+        assert (await room.put("/issue/OPS-7", {"update": {"summary": [{"set": "x"}]}})).status_code == 400
+        assert (await room.put("/issue/OPS-7", {"fields": {}, "colour": 1})).status_code == 400
+
+    play(story)
+
+
 def test_comments_are_paged_ordered_and_keep_properties() -> None:
     async def story(room: Room) -> None:
         body = {"body": document(paragraph("Third")), "properties": [{"key": "k", "value": {"a": 1}}]}

@@ -1,6 +1,7 @@
 """Markdown becomes documents that Jira takes, whatever it is; documents become text, whatever they are."""
 
 import json
+import time
 
 import pytest
 from hypothesis import example, given
@@ -80,6 +81,21 @@ def test_addresses_can_be_followed() -> None:
     assert '"https://a.example/x_y?z=1"' in raw
     assert raw.count('"href"') == 2
     assert '{"type": "strong"}, {"type": "link", "attrs": {"href": "https://b.example"}}' in raw
+
+
+@pytest.mark.parametrize("bit", ["[a](", "[a](" * 300 + ")", "![", "> ", "**_"])
+def test_a_text_that_begins_much_and_ends_nothing_is_read_at_once(bit: str) -> None:
+    text = (bit * 30_000)[:30_000]
+    before = time.process_time()
+    assert problem(document(text, NOWHERE)) == ""
+    # Without care for links that never end it is half a minute.
+    assert time.process_time() - before < 5
+
+
+def test_links_with_an_end_are_links_and_others_are_shown() -> None:
+    assert adf_text(document("[a](https://a.example) and [b](https://b.example", NOWHERE)) == (
+        "a (https://a.example) and [b](https://b.example"
+    )
 
 
 def test_nobody_is_paged() -> None:

@@ -1,5 +1,6 @@
 """Issues as a model reads them: names instead of ids, nothing that can pose as our own lines, nothing private."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -229,3 +230,10 @@ def test_each_tool_says_how_it_is_made_sure_that_it_happened_once() -> None:
         "jira_transition_issue": "keyed",
         "jira_link_url": "keyed",
     }
+
+
+def test_each_tool_is_documented_with_the_permissions_it_needs() -> None:
+    rows = (Path(__file__).parents[3] / "docs" / "jira.md").read_text().splitlines()
+    for tool in jira_tools(API):
+        (row,) = (row for row in rows if row.startswith(f"| `{tool.name}` |"))
+        assert all(scope in row for scope in tool.scopes)

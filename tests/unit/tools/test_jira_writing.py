@@ -6,15 +6,17 @@ from typing import Any
 
 import pytest
 
+from gofer.engine.effects import Done, Patience, Permit, carry_out
 from gofer.errors import TemporaryError, ToolError
 from gofer.simulators.faults import Fault
 from gofer.simulators.jira.people import NewIssue
 from gofer.tools.jira.add_comment import AddComment, add_comment, find_comment
-from gofer.tools.jira.api import PROPERTY
+from gofer.tools.jira.api import PROPERTY, JiraApi
 from gofer.tools.jira.create_issue import CHUNK, CreateIssue, create_issue, find_issue
 from gofer.tools.jira.link_url import LinkUrl, link_url
+from gofer.tools.jira.tools import jira_tools
 from gofer.tools.jira.transition_issue import TransitionIssue, transition_issue
-from simulated_jira import ADA, API, BEN, OWN, Room, call_of, play
+from simulated_jira import ADA, API, BEN, EMAIL, OWN, Room, call_of, play
 
 WANTED = CreateIssue(project="ops", type="Bug", summary="It is\n broken", description="**Why?**\n\n- a\n- b")
 
@@ -63,6 +65,29 @@ def test_an_issue_whose_answer_was_lost_is_found_behind_a_search_that_lags() -> 
     play(story)
 
 
+@pytest.mark.parametrize("name", ["jira_create_issue", "jira_add_comment"])
+def test_what_was_answered_too_late_happened_once_when_the_call_is_carried_out(name: str) -> None:
+    async def story(room: Room) -> None:
+        (tool,) = (replace(tool, timeout=0.5, settle=0.0) for tool in jira_tools(API) if tool.name == name)
+        wanted = WANTED if name == "jira_create_issue" else AddComment(text="Look", issue="OPS-7")
+        call, patience = call_of(room), Patience(permit=60, inflight=0.5, skew=0)
+
+        async def renew() -> None:
+            """The run is in nobody else's hands."""
+
+        room.jira.faults.add("POST", "*/issue", Fault("timeout_after_success"))
+        room.jira.faults.add("POST", "*/comment", Fault("timeout_after_success"))
+        outcome = await carry_out(tool, call, wanted, Permit(room.clock, patience, renew), fresh=True)
+        assert isinstance(outcome, Done)
+        again = await carry_out(tool, call, wanted, Permit(room.clock, patience, renew), fresh=False)
+        assert again == outcome
+        made = [issue for issue in room.jira.site.all_issues() if issue.creator == OWN]
+        said = [one for one in room.issue().comments if one.author == OWN]
+        assert len(made + said) == 1  # type: ignore[operator]
+
+    play(story)
+
+
 def test_an_issue_is_found_far_behind_others_that_came_first_and_after_it_was_edited() -> None:
     async def story(room: Room) -> None:
         for number in range(2 * CHUNK):
@@ -104,8 +129,9 @@ def test_where_nobody_can_tell_whether_there_is_an_issue_it_is_not_said_that_the
         ({"project": "HR"}, r"The projects are: OPS, WEB\."),
         ({"type": "Epic"}, r"issuetype: Specify a valid issue type\. The types of OPS are: Bug, Task, Change\."),
         ({"type": "Change"}, r"priority: Priority is required\."),
+        ({"assignee": "ben"}, r"Several people could be meant: Ben Okri, Ben Field\."),
         ({"assignee": "Nobody Here"}, "Jira knows nobody called 'Nobody Here'"),
-        ({"description": "<!-- -->".replace("<!-- -->", " ")}, "says nothing"),
+        ({"description": " "}, "says nothing"),
     ],
 )
 def test_what_an_issue_cannot_be_is_told_with_what_there_is(changes: dict[str, object], words: str) -> None:
@@ -120,7 +146,7 @@ def test_what_an_issue_cannot_be_is_told_with_what_there_is(changes: dict[str, o
 
 def test_people_labels_and_priority_are_set() -> None:
     async def story(room: Room) -> None:
-        more = {"type": "Change", "priority": "High", "labels": ("two words",), "assignee": "ben okri"}
+        more = {"type": "Change", "priority": "High", "labels": ("two words", " "), "assignee": "ben okri"}
         await create_issue(API, call_of(room), WANTED.model_copy(update=more))
         made = room.issue("OPS-10")
         assert (made.assignee, made.priority, made.labels) == (BEN, "High", ("two-words",))
@@ -161,7 +187,10 @@ def test_a_comment_is_written_with_links_and_found_by_the_call_that_did_it() -> 
         assert found is not None
         written = next(one for one in room.issue().comments if one.author == OWN)
         assert found.details == {"comment": written.id}
-        assert written.properties == {PROPERTY: {"key": call.key}}
+        assert written.properties[PROPERTY] == {"key": call.key}
+        # Customers of a service project do not read it.
+        shown = (await room.get(f"/issue/OPS-7/comment/{written.id}")).json()
+        assert shown["jsdPublic"] is False
         assert room.jira.state()["OPS-7"]["comments"][2]["body"] == "Since 4.2.\nanswer-here prompt · run run1"  # type: ignore[index]
         assert await find_comment(API, call_of(room, "run2/call/1", issue="OPS-7"), wanted) is None
 
@@ -200,6 +229,10 @@ def test_an_issue_is_moved_once_however_often_it_is_asked() -> None:
             await transition_issue(API, call, TransitionIssue(status="In Progress"))
 
     play(story)
+
+
+def test_behind_the_gateway_no_address_of_a_page_is_known() -> None:
+    assert JiraApi("https://api.atlassian.com/ex/jira/1", EMAIL, API.token).browse("OPS-7") == ""
 
 
 def test_an_address_is_linked_once() -> None:

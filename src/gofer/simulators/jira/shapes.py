@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from gofer.simulators.jira.adf import document, plain
 from gofer.simulators.jira.delivery import Flavour
 from gofer.simulators.jira.site import Attachment, Comment, Issue, IssueType, Project, RemoteLink, Site, User
+from gofer.simulators.json_values import object_of
 
 Json = dict[str, object]
 
@@ -66,7 +67,7 @@ def comment(site: Site, issue: Issue, one: Comment, *, properties: bool = False)
         "body": one.body,
         "created": moment(one.created),
         "updated": moment(one.created),
-        "jsdPublic": True,
+        "jsdPublic": object_of(one.properties, "sd.public.comment").get("internal") is not True,
     }
     if one.visibility:
         shown["visibility"] = {"type": "role", "value": one.visibility, "identifier": one.visibility}

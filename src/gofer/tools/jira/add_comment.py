@@ -15,6 +15,8 @@ PAGE, PAGES = 100, 20
 """Comments asked for at once, and how often."""
 CLOCKS_APART = 300.0
 """Seconds Jira's clock may be behind ours."""
+_FOR_THE_TEAM = {"key": "sd.public.comment", "value": {"internal": True}}
+"""In a service project the comment is an internal note: customers there never read what Gofer writes."""
 
 
 class AddComment(Arguments):
@@ -27,11 +29,11 @@ class AddComment(Arguments):
 
 
 async def add_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult:
-    """Comments with a link to the prompt and one to the run. Details: the comment's id."""
+    """Comments with a link to the prompt and one to the run, for colleagues only. Details: the comment's id."""
     path = writable(call, arguments.issue)
     body = document(arguments.text, call.provenance)
-    mark = {"key": PROPERTY, "value": {"key": call.key}}
-    return _done(await api.write(call, f"{path}/comment", {"body": body, "properties": [mark]}))
+    properties = [{"key": PROPERTY, "value": {"key": call.key}}, _FOR_THE_TEAM]
+    return _done(await api.write(call, f"{path}/comment", {"body": body, "properties": properties}))
 
 
 async def find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult | None:

@@ -26,8 +26,10 @@ _MARKS = frozenset({"strong", "em", "strike"})
 _SAFE = re.compile(r"(?:https?://|mailto:)\S+", re.IGNORECASE)
 _ADDRESS = re.compile(r"(https?://[^\s<>()\[\]\"'`]*[^\s<>()\[\]\"'`.,;:!?*_])", re.IGNORECASE)
 _ANGLE = re.compile(r"<(?!(?:https?://|mailto:)\S+>)", re.IGNORECASE)
-_HELD = "\ue000"
-"""Stands for `<` while the library reads, which would leave out whatever looks like HTML to it."""
+_UNCLOSED = re.compile(r"\]\((?![^)\]]{0,1500}\))")
+_HELD, _HELD_PARENTHESIS = "\ue000", "\ue001"
+"""Stand for `<` and `(` while the library reads: it would leave out whatever looks like HTML to it, and look for the
+end of a link that has none again and again, for half a minute in a long text."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -50,11 +52,8 @@ def links(provenance: Provenance) -> list[tuple[str, str]]:
 
 
 def _read(text: str) -> list[Node]:
-    try:
-        return _blocks(as_list(as_object(markdown_to_adf(_ANGLE.sub(_HELD, text))).get("content")), "top")
-    except RecursionError:
-        # Nested so deeply that nobody could read it: shown as it was written.
-        return [_paragraph([_text(line)]) for line in text.split("\n") if line.strip()]
+    held = _UNCLOSED.sub("]" + _HELD_PARENTHESIS, _ANGLE.sub(_HELD, text))
+    return _blocks(as_list(as_object(markdown_to_adf(held)).get("content")), "top")
 
 
 def _origin(provenance: Provenance) -> list[Node]:
@@ -92,6 +91,10 @@ def _block(node: Fields, place: Place) -> list[Node]:
         case _:
             inline = _inline(content)
             return [_paragraph(inline)] if inline else []
+
+
+def _restored(text: str) -> str:
+    return text.replace(_HELD, "<").replace(_HELD_PARENTHESIS, "(")
 
 
 def _paragraph(content: Sequence[Node]) -> Node:
@@ -146,7 +149,7 @@ def _code(node: Fields) -> Node:
     language = as_text(as_object(node.get("attrs")).get("language"))
     text = "".join(as_text(as_object(part).get("text")) for part in as_list(node.get("content")))
     shown: Node = {"type": "codeBlock", "content": [_text(text)] if text else []}
-    return shown | ({"attrs": {"language": language[:40].replace(_HELD, "<")}} if language else {})
+    return shown | ({"attrs": {"language": _restored(language[:40])}} if language else {})
 
 
 def _table(rows: Iterable[object]) -> list[Node]:
@@ -202,8 +205,8 @@ def _marks(marks: Iterable[object], *, strong: bool) -> list[Node]:
 
 
 def _link(href: str) -> list[Node]:
-    return [{"type": "link", "attrs": {"href": href}}] if _SAFE.fullmatch(href) and _HELD not in href else []
+    return [{"type": "link", "attrs": {"href": href}}] if _SAFE.fullmatch(href) and _restored(href) == href else []
 
 
 def _text(text: str, marks: Sequence[Node] = ()) -> Node:
-    return {"type": "text", "text": text.replace(_HELD, "<"), **({"marks": [*marks]} if marks else {})}
+    return {"type": "text", "text": _restored(text), **({"marks": [*marks]} if marks else {})}

@@ -53,7 +53,8 @@ async def create_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> Tool
         "summary": " ".join(arguments.summary.split()),
         "description": document(arguments.description, call.provenance),
     }
-    fields |= {"labels": ["-".join(label.split()) for label in arguments.labels]} if arguments.labels else {}
+    labels = ["-".join(label.split()) for label in arguments.labels if label.strip()]
+    fields |= {"labels": labels} if labels else {}
     fields |= {"priority": {"name": arguments.priority}} if arguments.priority else {}
     if arguments.assignee:
         fields["assignee"] = {"accountId": await account_id(api, call, arguments.assignee)}

@@ -54,7 +54,7 @@ def _writing(api: JiraApi) -> tuple[Tool[Any], ...]:
             # Looking goes past the search index, so that nothing but the write itself can be late.
             settle=10.0,
             destination=lambda arguments: arguments.project.upper(),
-            scopes=frozenset({"Browse Projects", "Create Issues", "Assign Issues"}),
+            scopes=frozenset({"Browse Projects", "Create Issues", "Assign Issues", "Browse users and groups"}),
         ),
         Tool(
             name="jira_add_comment",
