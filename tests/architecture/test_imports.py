@@ -77,6 +77,7 @@ HEAVY = {
     "gofer.engine",
     "gofer.tools",
     "gofer.models",
+    "marklassian",
 }
 
 

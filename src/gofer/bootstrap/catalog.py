@@ -9,6 +9,8 @@ from gofer.check.folder import check_folder
 from gofer.models.prices import load_prices
 from gofer.tools.github.api import GitHubApi
 from gofer.tools.github.tools import github_tools
+from gofer.tools.jira.api import JiraApi
+from gofer.tools.jira.tools import jira_tools
 from gofer.tools.notion.api import NotionApi
 from gofer.tools.notion.tools import notion_tools
 from gofer.tools.slack.api import SlackApi
@@ -25,6 +27,7 @@ def build_tools(settings: Settings) -> Mapping[str, Tool[Any]]:
         slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token)),
         github_tools(GitHubApi(settings.github_api_url, settings.github_token)),
         notion_tools(NotionApi(settings.notion_base_url, settings.notion_token)),
+        jira_tools(JiraApi(settings.jira_base_url, settings.jira_email, settings.jira_api_token)),
     ]
     return {tool.name: tool for tools in systems for tool in tools}
 

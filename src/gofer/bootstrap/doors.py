@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from gofer.bootstrap.settings import Settings
 from gofer.triggers.door import Door
 from gofer.triggers.github import GitHubDoor
+from gofer.triggers.jira import JiraDoor
 from gofer.triggers.notion import NotionDoor
 from gofer.triggers.slack import SlackDoor
 
 PATHS: Mapping[str, str] = {
     "slack": "/slack/events",
+    "jira": "/jira/webhook",
     "notion": "/notion/webhook",
     "github": "/github/webhook",
 }
@@ -26,6 +28,8 @@ def doors(settings: Settings) -> dict[str, Door]:
         found[PATHS["slack"]] = SlackDoor(settings.slack_signing_secrets)
     if settings.github_webhook_secrets:
         found[PATHS["github"]] = GitHubDoor(settings.github_webhook_secrets)
+    if settings.jira_webhook_secrets:
+        found[PATHS["jira"]] = JiraDoor(settings.jira_webhook_secrets)
     if settings.notion_webhook_secrets:
         found[PATHS["notion"]] = NotionDoor(settings.notion_webhook_secrets)
     return found
@@ -33,4 +37,4 @@ def doors(settings: Settings) -> dict[str, Door]:
 
 def open_doors() -> Mapping[str, Door]:
     """A door of each source that translates, and verifies nobody: for payloads that somebody has in a file."""
-    return {"slack": SlackDoor(()), "notion": NotionDoor(()), "github": GitHubDoor(())}
+    return {"slack": SlackDoor(()), "jira": JiraDoor(()), "notion": NotionDoor(()), "github": GitHubDoor(())}

@@ -39,6 +39,13 @@ class Settings:
     notion_base_url: str
     notion_webhook_secrets: Sequence[Secret]
     """NOTION_WEBHOOK_SECRET: the verification token, or two with a comma between them while it is being rotated."""
+    jira_base_url: str
+    """JIRA_BASE_URL: the site, as https://acme.atlassian.net, or the gateway that scoped tokens need."""
+    jira_email: str
+    """JIRA_EMAIL: whom the API token belongs to."""
+    jira_api_token: Secret
+    jira_webhook_secrets: Sequence[Secret]
+    """JIRA_WEBHOOK_SECRET: one, or two with a comma between them while it is being rotated."""
     public_url: str
     """GOFER_URL: where colleagues open Gofer's pages; empty means the address it listens on."""
     log_level: LogLevel
@@ -69,6 +76,9 @@ def child_environment(settings: Settings) -> dict[str, str]:
         "GITHUB_TOKEN": settings.github_token.reveal(),
         "NOTION_BASE_URL": settings.notion_base_url,
         "NOTION_TOKEN": settings.notion_token.reveal(),
+        "JIRA_BASE_URL": settings.jira_base_url,
+        "JIRA_EMAIL": settings.jira_email,
+        "JIRA_API_TOKEN": settings.jira_api_token.reveal(),
         "OPENAI_API_KEY": settings.openai_api_key.reveal(),
         "OPENAI_BASE_URL": settings.openai_base_url,
     }
@@ -90,6 +100,10 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         notion_token=_credential("NOTION_TOKEN", environment),
         notion_base_url=_url("NOTION_BASE_URL", environment.get("NOTION_BASE_URL") or "https://api.notion.com"),
         notion_webhook_secrets=_rotating("NOTION_WEBHOOK_SECRET", environment),
+        jira_base_url=_url("JIRA_BASE_URL", environment.get("JIRA_BASE_URL", "")),
+        jira_email=environment.get("JIRA_EMAIL", "").strip(),
+        jira_api_token=_credential("JIRA_API_TOKEN", environment),
+        jira_webhook_secrets=_rotating("JIRA_WEBHOOK_SECRET", environment),
         public_url=_url("GOFER_URL", environment.get("GOFER_URL", "")),
         webhook_secrets=_webhook_secrets(environment),
         log_level=_log_level(environment.get("AGENT_LOG_LEVEL") or "summary"),

@@ -14,10 +14,11 @@ from gofer.local.server import serve
 from gofer.outside import SystemClock, random_id, random_key
 from gofer.secret import Secret
 from gofer.simulators.github import GitHubSimulator
+from gofer.simulators.jira import JiraSimulator
 from gofer.simulators.notion import NotionSimulator
 from gofer.simulators.slack import SlackSimulator
 
-Simulator = SlackSimulator | NotionSimulator | GitHubSimulator
+Simulator = SlackSimulator | JiraSimulator | NotionSimulator | GitHubSimulator
 
 
 @dataclass(slots=True)
@@ -25,6 +26,7 @@ class Simulated:
     """The systems that are simulated; None for one that the world does not have."""
 
     slack: SlackSimulator | None = None
+    jira: JiraSimulator | None = None
     notion: NotionSimulator | None = None
     github: GitHubSimulator | None = None
     urls: dict[str, str] = field(default_factory=dict[str, str])
@@ -33,7 +35,7 @@ class Simulated:
     @property
     def systems(self) -> Mapping[str, Simulator]:
         """Those that are there, by name."""
-        every = {"slack": self.slack, "notion": self.notion, "github": self.github}
+        every = {"slack": self.slack, "jira": self.jira, "notion": self.notion, "github": self.github}
         return {name: system for name, system in every.items() if system is not None}
 
     def subscribe(self, front: str) -> None:
@@ -72,6 +74,9 @@ def _without_credentials(settings: Settings) -> Settings:
         settings,
         slack_bot_token=Secret(""),
         slack_signing_secrets=(),
+        jira_base_url="",
+        jira_api_token=Secret(""),
+        jira_webhook_secrets=(),
         notion_token=Secret(""),
         notion_webhook_secrets=(),
         github_token=Secret(""),
@@ -97,6 +102,27 @@ async def _slack(
         slack_api_url=f"{simulated.urls['slack']}/api/",
         slack_bot_token=Secret(token),
         slack_signing_secrets=(Secret(secret),),
+    )
+
+
+async def _jira(
+    stack: contextlib.AsyncExitStack,
+    simulated: Simulated,
+    settings: Settings,
+    world: Mapping[str, object],
+    http: httpx2.AsyncClient,
+) -> Settings:
+    email, token, secret = "gofer@example.com", random_id(), random_id()
+    part = as_object(world["jira"])
+    jira = JiraSimulator(part, clock=SystemClock().now, http=http, email=email, token=token, webhook_secret=secret)
+    stack.push_async_callback(jira.close)
+    simulated.jira, simulated.urls["jira"] = jira, await stack.enter_async_context(serve(jira.app))
+    return replace(
+        settings,
+        jira_base_url=simulated.urls["jira"],
+        jira_email=email,
+        jira_api_token=Secret(token),
+        jira_webhook_secrets=(Secret(secret),),
     )
 
 
@@ -140,4 +166,4 @@ async def _github(
     )
 
 
-_STARTS = {"slack": _slack, "notion": _notion, "github": _github}
+_STARTS = {"slack": _slack, "jira": _jira, "notion": _notion, "github": _github}

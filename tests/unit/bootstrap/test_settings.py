@@ -5,6 +5,9 @@ import pytest
 from gofer.bootstrap.settings import read_settings
 from gofer.errors import ConfigError
 
+URLS = ["OPENAI_BASE_URL", "SLACK_API_URL", "GITHUB_API_URL", "NOTION_BASE_URL", "JIRA_BASE_URL"]
+CREDENTIALS = ["OPENAI_API_KEY", "SLACK_BOT_TOKEN", "GITHUB_TOKEN", "NOTION_TOKEN", "JIRA_API_TOKEN"]
+
 
 def test_an_empty_environment_has_defaults() -> None:
     settings = read_settings({})
@@ -29,6 +32,14 @@ def test_the_secrets_of_webhooks_are_found_by_their_names() -> None:
     assert revealed == {"": ["all"], "new-hire": ["new", "old"]}
 
 
+def test_a_jira_is_a_site_an_account_and_two_secrets_while_one_is_rotated() -> None:
+    jira = {"JIRA_BASE_URL": "https://acme.atlassian.net/", "JIRA_EMAIL": " g@acme.example", "JIRA_API_TOKEN": "t"}
+    settings = read_settings(jira | {"JIRA_WEBHOOK_SECRET": "new,old"})
+    assert (settings.jira_base_url, settings.jira_email) == ("https://acme.atlassian.net", "g@acme.example")
+    assert settings.jira_api_token.reveal() == "t"
+    assert [secret.reveal() for secret in settings.jira_webhook_secrets] == ["new", "old"]
+
+
 def test_a_key_or_an_endpoint_is_a_model() -> None:
     assert read_settings({"OPENAI_API_KEY": "k"}).has_model
     assert read_settings({"OPENAI_BASE_URL": "http://127.0.0.1/v1"}).has_model
@@ -42,13 +53,17 @@ def test_base_urls_end_as_their_users_need_them() -> None:
 
 
 @pytest.mark.parametrize("value", ["localhost:1", "http://[", "ftp://x", "https://", "http://127.0.0.1:99999/v1"])
-@pytest.mark.parametrize("name", ["OPENAI_BASE_URL", "SLACK_API_URL", "GITHUB_API_URL", "NOTION_BASE_URL"])
+@pytest.mark.parametrize(
+    "name", ["OPENAI_BASE_URL", "SLACK_API_URL", "GITHUB_API_URL", "NOTION_BASE_URL", "JIRA_BASE_URL"]
+)
 def test_what_is_no_url_is_named(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=f"{name} is not a URL"):
         read_settings({name: value})
 
 
-@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "SLACK_BOT_TOKEN", "GITHUB_TOKEN", "NOTION_TOKEN"])
+@pytest.mark.parametrize(
+    "name", ["OPENAI_API_KEY", "SLACK_BOT_TOKEN", "GITHUB_TOKEN", "NOTION_TOKEN", "JIRA_API_TOKEN"]
+)
 def test_a_credential_that_cannot_go_into_a_header_is_named(name: str) -> None:
     for value in ("kéy", "two words", "tab\tbed"):
         with pytest.raises(ConfigError, match=f"{name} holds characters"):

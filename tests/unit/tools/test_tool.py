@@ -89,6 +89,12 @@ def test_every_shipped_tool_declares_what_a_resume_and_a_model_need() -> None:
         "notion_add_comment": "lookup",
         "notion_append_content": "lookup",
         "notion_update_properties": "keyed",
+        "jira_search": "read",
+        "jira_get_issue": "read",
+        "jira_create_issue": "lookup",
+        "jira_add_comment": "lookup",
+        "jira_transition_issue": "keyed",
+        "jira_link_url": "keyed",
     }
     for tool in tools.values():
         assert tool.timeout > 0

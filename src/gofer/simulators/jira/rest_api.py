@@ -1,0 +1,127 @@
+"""Who may call the REST API, and what does a call get back over HTTP?
+
+The door of `/rest/api/3`: credentials, faults, form of the body; what each resource does is in `resources`.
+"""
+
+import asyncio
+import base64
+from collections.abc import Mapping
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from gofer.simulators.faults import Fault, Faults
+from gofer.simulators.jira.asked import INVALID, Asked
+from gofer.simulators.jira.people import People
+from gofer.simulators.jira.resources import RESOURCES, Resource
+from gofer.simulators.jira.searching import Answer
+from gofer.simulators.jira.site import JiraRefusal, Site
+from gofer.simulators.json_values import parsed
+
+_PREFIX = "/rest/api/3"
+_METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH"]
+_REASONS = {
+    403: "You do not have permission to perform this operation.",
+    429: "Rate limit exceeded.",
+}
+
+
+class RestApi:
+    """The REST API over HTTP."""
+
+    def __init__(self, site: Site, people: People, email: str, token: str, faults: Faults) -> None:
+        self._site = site
+        self._people = people
+        self._basic = base64.b64encode(f"{email}:{token}".encode()).decode()
+        self._faults = faults
+
+    def routes(self) -> list[Route]:
+        """The routes of an app that serves this."""
+        return [Route("/{path:path}", self._call, methods=_METHODS)]
+
+    async def _call(self, request: Request) -> Response:
+        fault = self._faults.take(request.method, request.url.path)
+        if fault and (instead := await _before(fault, request)):
+            return instead
+        response = await self._answered(request)
+        if fault and fault.kind == "timeout_after_success":
+            await _hung_up(request)
+        return response
+
+    async def _answered(self, request: Request) -> Response:
+        kind, _, given = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() != "basic" or given.strip() != self._basic:
+            return _unknown_caller()
+        try:
+            resource, path = _resource(request)
+            asked = Asked(self._site, self._people, path, dict(request.query_params), await _body(request))
+            return _said(resource.run(asked))
+        except JiraRefusal as refusal:
+            return _refused(refusal)
+
+
+def _resource(request: Request) -> tuple[Resource, Mapping[str, str]]:
+    path = request.url.path
+    matching = [
+        (one, match)
+        for one in RESOURCES
+        if path.startswith(_PREFIX) and (match := one.path.fullmatch(path.removeprefix(_PREFIX)))
+    ]
+    for resource, match in matching:
+        if resource.method == request.method:
+            return resource, match.groupdict()
+    raise JiraRefusal(405, "Method Not Allowed") if matching else JiraRefusal(404, "No such resource.")
+
+
+async def _body(request: Request) -> object:
+    """The JSON value of a request that writes. Raises JiraRefusal."""
+    if request.method == "GET":
+        return None
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise JiraRefusal(415, "Unsupported Media Type")
+    try:
+        return parsed(await request.body())
+    except ValueError as error:
+        raise JiraRefusal(400, INVALID) from error
+
+
+def _said(answer: Answer) -> Response:
+    status, content = answer
+    return Response(status_code=status) if content is None else JSONResponse(content, status)
+
+
+async def _before(fault: Fault, request: Request) -> Response | None:
+    """The answer instead of the real one; None where that is to be given all the same."""
+    match fault.kind:
+        case "timeout":
+            await _hung_up(request)
+            return Response(status_code=504)
+        case "expired_token":
+            return _unknown_caller()
+        case "status" if fault.status >= 500:
+            return HTMLResponse("<html><body>Jira is taking a break.</body></html>", fault.status, fault.headers)
+        case "status":
+            return _refused(JiraRefusal(fault.status, _REASONS.get(fault.status, INVALID)), fault.headers)
+        case "slow":
+            await asyncio.sleep(fault.seconds)
+            return None
+        case "timeout_after_success":
+            return None
+
+
+async def _hung_up(request: Request) -> None:
+    """Returns when whoever called is gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _unknown_caller() -> Response:
+    """What a wrong or expired token gets: no JSON, and the reason in a header."""
+    headers = {"X-Seraph-LoginReason": "AUTHENTICATED_FAILED", "WWW-Authenticate": 'OAuth realm="https%3A%2F%2Fjira"'}
+    return PlainTextResponse("Client must be authenticated to access this resource.", 401, headers)
+
+
+def _refused(refusal: JiraRefusal, headers: Mapping[str, str] | None = None) -> Response:
+    body = {"errorMessages": list(refusal.messages), "errors": refusal.errors}
+    return JSONResponse(body, refusal.status, headers)

@@ -1,0 +1,129 @@
+"""What do search, the lookup of many issues and the lists of people and projects answer?"""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+
+import gofer.simulators.jira.shapes as shapes
+from gofer.simulators.jira.asked import INVALID, Asked, named
+from gofer.simulators.jira.jql import search
+from gofer.simulators.jira.site import JiraRefusal
+from gofer.simulators.json_values import is_array, text_of
+
+Answer = tuple[int, object]
+MOST_ISSUES, MOST_RECONCILED = 5000, 50
+_SEARCH = ("jql", "nextPageToken", "maxResults", "fields", "expand", "properties", "reconcileIssues", "fieldsByKeys")
+
+
+def search_by_body(asked: Asked) -> Answer:
+    """POST /search/jql."""
+    body = asked.fields(*_SEARCH)
+    reconciled = body.get("reconcileIssues", [])
+    if not is_array(reconciled) or len(reconciled) > MOST_RECONCILED:
+        raise JiraRefusal(400, INVALID)
+    size = body.get("maxResults", 50)
+    if not isinstance(size, int) or isinstance(size, bool) or size < 0:
+        raise JiraRefusal(400, INVALID)
+    return _search(
+        asked,
+        text_of(body, "jql"),
+        text_of(body, "nextPageToken"),
+        size,
+        named(body, "fields"),
+        named(body, "properties"),
+        frozenset(str(one) for one in reconciled),
+    )
+
+
+def search_by_query(asked: Asked) -> Answer:
+    """GET /search/jql."""
+    query: Mapping[str, str] = asked.query
+    size = asked.number("maxResults", 50)
+    token, reconciled = query.get("nextPageToken", ""), frozenset(asked.listed("reconcileIssues"))
+    found = asked.listed("fields"), asked.listed("properties")
+    return _search(asked, query.get("jql", ""), token, size, *found, reconciled)
+
+
+def removed(asked: Asked) -> Answer:
+    """The search of former years."""
+    raise JiraRefusal(410, "The requested API has been removed. Please migrate to the /rest/api/3/search/jql API.")
+
+
+def bulk_fetch(asked: Asked) -> Answer:
+    """POST /issue/bulkfetch: issues read directly, not from the index; what is not there is left out."""
+    body = asked.fields("issueIdsOrKeys", "fields", "properties", "expand", "fieldsByKeys")
+    wanted = named(body, "issueIdsOrKeys")
+    if not wanted or len(wanted) > 100:
+        raise JiraRefusal(400, INVALID)
+    found = {issue.id: issue for one in wanted if (issue := asked.site.find(one))}
+    chosen, properties = named(body, "fields"), named(body, "properties")
+    shown = [shapes.issue_json(asked.site, found[key], chosen, properties) for key in sorted(found, key=int)]
+    return 200, {"issues": shown, "issueErrors": []}
+
+
+def myself(asked: Asked) -> Answer:
+    """GET /myself."""
+    own = asked.site.users[asked.site.account]
+    return 200, shapes.person(asked.site, own) | {"emailAddress": own.email}
+
+
+def users(asked: Asked) -> Answer:
+    """GET /user/search: whose name begins with, or has a word that begins with, the query."""
+    if "query" not in asked.query:
+        raise JiraRefusal(400, "The username query parameter was not provided")
+    query = asked.query["query"].lower()
+    start, size = asked.window(50, 1000)
+    known = [user for user in asked.site.users.values() if _matches(user.name, query) or query == user.account_id]
+    return 200, [shapes.person(asked.site, user) for user in known[start : start + size]]
+
+
+def projects(asked: Asked) -> Answer:
+    """GET /project/search."""
+    start, size = asked.window(50, 100)
+    known = sorted((one for one in asked.site.projects.values() if not one.hidden), key=lambda one: one.key)
+    shown = [shapes.project(asked.site, one) for one in known[start : start + size]]
+    end = start + len(shown) >= len(known)
+    return 200, {"startAt": start, "maxResults": size, "total": len(known), "isLast": end, "values": shown}
+
+
+def _matches(name: str, query: str) -> bool:
+    return any(part.startswith(query) for part in (name.lower(), *name.lower().split()))
+
+
+def _search(
+    asked: Asked,
+    jql: str,
+    token: str,
+    size: int,
+    fields: Sequence[str],
+    properties: Sequence[str],
+    reconciled: frozenset[str],
+) -> Answer:
+    found = search(asked.site, jql, asked.site.indexed(reconciled))
+    start = _start(token, jql)
+    page = found[start : start + min(size, MOST_ISSUES)]
+    shown = [shapes.issue_json(asked.site, issue, fields or ["id"], properties) for issue in page]
+    if not fields:
+        # Without a word about fields only ids are given.
+        shown = [{"id": one["id"]} for one in shown]
+    answer: dict[str, object] = {"issues": shown, "isLast": start + len(page) >= len(found)}
+    if not answer["isLast"]:
+        answer["nextPageToken"] = _token(start + len(page), jql)
+    return 200, answer
+
+
+def _token(start: int, jql: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps([start, jql]).encode()).decode()
+
+
+def _start(token: str, jql: str) -> int:
+    """Where a page begins; a token is good for its own query only."""
+    if not token:
+        return 0
+    try:
+        start, query = json.loads(base64.urlsafe_b64decode(token))
+    except ValueError as error:
+        raise JiraRefusal(400, "The nextPageToken is invalid.") from error
+    if query != jql:
+        raise JiraRefusal(400, "The nextPageToken is invalid.")
+    return int(start)

@@ -1,0 +1,152 @@
+"""Which site does a world file describe?
+
+Every mistake is a ConfigError that names the place in the file.
+"""
+
+from collections.abc import Callable, Mapping
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gofer.errors import ConfigError
+from gofer.simulators.jira.adf import document
+from gofer.simulators.jira.site import Comment, Issue, IssueType, Project, Site, User
+
+STATUSES = ("To Do", "In Progress", "Done")
+MINUTE = 60.0
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _User(_Part):
+    account_id: str = Field(min_length=1)
+    name: str = Field(min_length=1)
+    email: str = ""
+    app: bool = False
+    active: bool = True
+
+
+class _Type(_Part):
+    name: str
+    required: tuple[str, ...] = ()
+
+
+class _Project(_Part):
+    key: str = Field(pattern=r"^[A-Z][A-Z0-9_]+$")
+    name: str
+    issue_types: tuple[str | _Type, ...] = ("Task", "Bug")
+    statuses: tuple[str, ...] = STATUSES
+    moves: dict[str, tuple[str, ...]] = Field(default_factory=dict[str, tuple[str, ...]])
+    hidden: bool = False
+
+
+class _Comment(_Part):
+    author: str
+    body: str
+    visibility: str = ""
+    minutes_ago: float = Field(default=30.0, ge=0)
+
+
+class _Issue(_Part):
+    key: str = Field(pattern=r"^[A-Z][A-Z0-9_]+-[1-9][0-9]*$")
+    summary: str
+    type: str = ""
+    """Left out: the first of the project."""
+    status: str = ""
+    """Left out: the first of the project."""
+    reporter: str
+    assignee: str = ""
+    description: str = ""
+    labels: tuple[str, ...] = ()
+    priority: str = "Medium"
+    security: str = ""
+    comments: tuple[_Comment, ...] = ()
+    minutes_ago: float = Field(default=60.0, ge=0)
+
+
+class _World(_Part):
+    site: str = Field(pattern=r"^[a-z0-9-]+$")
+    account: str
+    """accountId of the user whose API token Gofer has."""
+    webhook_secret: str = ""
+    search_lag: float = Field(default=0.0, ge=0)
+    """Seconds until search knows what was written."""
+    users: tuple[_User, ...]
+    projects: tuple[_Project, ...]
+    issues: tuple[_Issue, ...] = ()
+
+
+def load_site(world: Mapping[str, object], clock: Callable[[], float]) -> tuple[Site, str]:
+    """The site that stands under `jira` in a world, and the secret of its webhook, empty when none is given."""
+    try:
+        read = _World.model_validate(world)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(["jira", *map(str, first["loc"])])
+        raise ConfigError(f"The world is wrong at {place}: {first['msg']}.") from error
+    site = Site(read.site, read.account, read.search_lag, clock)
+    site.users.update({user.account_id: User(**user.model_dump()) for user in read.users})
+    _person(site, read.account, "account")
+    for project in read.projects:
+        site.projects[project.key] = _project(site, project)
+    for issue in read.issues:
+        _plant(site, issue)
+    return site, read.webhook_secret
+
+
+def _project(site: Site, project: _Project) -> Project:
+    types = [_Type(name=one) if isinstance(one, str) else one for one in project.issue_types]
+    return Project(
+        site.new_id(),
+        project.key,
+        project.name,
+        tuple(IssueType(site.new_id(), one.name, one.required) for one in types),
+        project.statuses,
+        project.moves,
+        project.hidden,
+    )
+
+
+def _plant(site: Site, issue: _Issue) -> None:
+    place = f"issues {issue.key}"
+    project = site.projects.get(issue.key.rpartition("-")[0])
+    if project is None or any(issue.key == other.key for other in site.all_issues()):
+        raise ConfigError(f"The world is wrong at jira.{place}: its project is missing, or its key stands there twice.")
+    kind, status = issue.type or project.types[0].name, issue.status or project.statuses[0]
+    if kind not in {one.name for one in project.types} or status not in project.statuses:
+        raise ConfigError(f"The world is wrong at jira.{place}: its project has no such type or status.")
+    for person in (issue.reporter, *(comment.author for comment in issue.comments), issue.assignee or issue.reporter):
+        _person(site, person, place)
+    now, at = site.clock(), site.clock() - issue.minutes_ago * MINUTE
+    site.taken(issue.key)
+    planted = Issue(
+        id=site.new_id(),
+        key=issue.key,
+        project=project.key,
+        type=kind,
+        status=status,
+        summary=issue.summary,
+        creator=issue.reporter,
+        reporter=issue.reporter,
+        created=at,
+        updated=at,
+        description=document(issue.description) if issue.description else None,
+        labels=issue.labels,
+        assignee=issue.assignee,
+        priority=issue.priority,
+        security=issue.security,
+        comments=tuple(_comment(site, comment, now) for comment in issue.comments),
+    )
+    # However young it is said to be, the index knows it: it was there before the world began.
+    site.put(planted, at=float("-inf"))
+
+
+def _comment(site: Site, comment: _Comment, now: float) -> Comment:
+    at = now - comment.minutes_ago * MINUTE
+    return Comment(site.new_id(), comment.author, document(comment.body), at, comment.visibility)
+
+
+def _person(site: Site, account_id: str, place: str) -> None:
+    if account_id not in site.users:
+        raise ConfigError(f"The world is wrong at jira.{place}: {account_id!r} is not among the users.")

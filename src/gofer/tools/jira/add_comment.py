@@ -1,0 +1,71 @@
+"""How is a comment written exactly once? It carries the key of its call as a property that people do not see."""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from gofer.canonical import as_list, as_object, as_text
+from gofer.errors import TemporaryError
+from gofer.tools.jira.adf import document
+from gofer.tools.jira.api import PROPERTY, Fields, JiraApi
+from gofer.tools.jira.issues import moment, writable
+from gofer.tools.tool import Arguments, Call, ToolResult
+
+PAGE, PAGES = 100, 20
+"""Comments asked for at once, and how often."""
+CLOCKS_APART = 300.0
+"""Seconds Jira's clock may be behind ours."""
+_FOR_THE_TEAM = {"key": "sd.public.comment", "value": {"internal": True}}
+"""In a service project the comment is an internal note: customers there never read what Gofer writes."""
+
+
+class AddComment(Arguments):
+    """What to say, and at which issue."""
+
+    text: str = Field(min_length=1, max_length=30_000, description="The comment in Markdown.")
+    issue: str = Field(
+        default="", description="Key such as OPS-7, or a link to it. Left out: where the request came from."
+    )
+
+
+async def add_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult:
+    """Comments with a link to the prompt and one to the run, for colleagues only. Details: the comment's id."""
+    path = writable(call, arguments.issue)
+    body = document(arguments.text, call.provenance)
+    properties = [{"key": PROPERTY, "value": {"key": call.key}}, _FOR_THE_TEAM]
+    return _done(await api.write(call, f"{path}/comment", {"body": body, "properties": properties}))
+
+
+async def find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult | None:
+    """The comment that an earlier attempt of the same call wrote, found by its property.
+
+    None when it is certain that there is none. Raises TemporaryError, JiraRefusal when that cannot be told.
+    """
+    path = writable(call, arguments.issue)
+    for page in range(PAGES):
+        # Newest first: comments that come meanwhile push others to the next page, so that none is passed over.
+        answer = await api.read(call, f"{path}/comment", orderBy="-created", startAt=page * PAGE, maxResults=PAGE)
+        comments = [as_object(one) for one in as_list(answer.get("comments"))]
+        recent = [one for one in comments if moment(one.get("created")) >= call.since - CLOCKS_APART]
+        if found := await _marked(api, call, recent):
+            return _done(found)
+        if len(recent) < PAGE:
+            return None
+    raise TemporaryError(f"The issue has more than {PAGE * PAGES} newer comments; that is too many to look through.")
+
+
+async def _marked(api: JiraApi, call: Call, comments: Sequence[Fields]) -> Fields | None:
+    """The comment with the property of this call; lists of comments do not show properties by themselves."""
+    ids = [int(number) for one in comments if (number := as_text(one.get("id"))).isascii() and number.isdecimal()]
+    if not ids:
+        return None
+    answer = await api.write(call, "/comment/list?expand=properties", {"ids": ids})
+    for comment in map(as_object, as_list(answer.get("values"))):
+        for mark in map(as_object, as_list(comment.get("properties"))):
+            if mark.get("key") == PROPERTY and as_object(mark.get("value")).get("key") == call.key:
+                return comment
+    return None
+
+
+def _done(comment: Fields) -> ToolResult:
+    return ToolResult("Commented.", "commented in Jira", {"comment": as_text(comment.get("id"))})

@@ -1,0 +1,91 @@
+"""Which Jira tools are there, and what does the model read about them?"""
+
+from functools import partial
+from typing import Any
+
+from gofer.tools.jira.add_comment import AddComment, add_comment, find_comment
+from gofer.tools.jira.api import JiraApi
+from gofer.tools.jira.create_issue import CreateIssue, create_issue, find_issue
+from gofer.tools.jira.get_issue import GetIssue, get_issue
+from gofer.tools.jira.link_url import LinkUrl, link_url
+from gofer.tools.jira.search import Search, search
+from gofer.tools.jira.transition_issue import TransitionIssue, transition_issue
+from gofer.tools.tool import Tool
+
+SEES, WRITES = frozenset({"Browse Projects"}), frozenset({"Browse Projects", "Add Comments"})
+
+
+def jira_tools(api: JiraApi) -> tuple[Tool[Any], ...]:
+    """The tools of one Jira site."""
+    return (*_reading(api), *_writing(api), *_changing(api))
+
+
+def _reading(api: JiraApi) -> tuple[Tool[Any], ...]:
+    return (
+        Tool(
+            name="jira_search",
+            description="Find Jira issues by words, project, label, status or type. Use it before creating one, to see"
+            " whether there is one already.",
+            effect="read",
+            arguments=Search,
+            act=partial(search, api),
+            scopes=SEES,
+        ),
+        Tool(
+            name="jira_get_issue",
+            description="Read a Jira issue: summary, status, people, description and comments, oldest first.",
+            effect="read",
+            arguments=GetIssue,
+            act=partial(get_issue, api),
+            scopes=SEES,
+        ),
+    )
+
+
+def _writing(api: JiraApi) -> tuple[Tool[Any], ...]:
+    return (
+        Tool(
+            name="jira_create_issue",
+            description="Create a Jira issue. Say what whoever works on it has to know, and where it comes from.",
+            effect="lookup",
+            arguments=CreateIssue,
+            act=partial(create_issue, api),
+            look=partial(find_issue, api),
+            # Looking goes past the search index, so that nothing but the write itself can be late.
+            settle=10.0,
+            destination=lambda arguments: arguments.project.upper(),
+            scopes=frozenset({"Browse Projects", "Create Issues", "Assign Issues", "Browse users and groups"}),
+        ),
+        Tool(
+            name="jira_add_comment",
+            description="Comment on a Jira issue. Not for the answer to the request: that is delivered by itself.",
+            effect="lookup",
+            arguments=AddComment,
+            act=partial(add_comment, api),
+            look=partial(find_comment, api),
+            settle=10.0,
+            # An issue may be named by its key, by a link, or left out.
+            scopes=WRITES,
+        ),
+    )
+
+
+def _changing(api: JiraApi) -> tuple[Tool[Any], ...]:
+    return (
+        Tool(
+            name="jira_transition_issue",
+            description="Move a Jira issue to another status, such as In Progress or Done.",
+            effect="keyed",
+            arguments=TransitionIssue,
+            act=partial(transition_issue, api),
+            scopes=frozenset({"Browse Projects", "Transition Issues"}),
+        ),
+        Tool(
+            name="jira_link_url",
+            description="Link a Jira issue to a page, a pull request or a Slack thread.",
+            effect="keyed",
+            arguments=LinkUrl,
+            act=partial(link_url, api),
+            scopes=frozenset({"Browse Projects", "Link Issues"}),
+        ),
+    )
