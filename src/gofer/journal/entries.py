@@ -170,6 +170,12 @@ class RunCancelled:
     """Who asked, as people will read it."""
     item: str = ""
     """Id of the inbox item it came in."""
+    of: str = ""
+    """Whose run it has to be, as the source's id of its actor; empty is anybody's."""
+    on: str = ""
+    """Which message the wish was about, by its ts: one that the run is about or wrote; empty is the run as a whole."""
+    silent: bool = False
+    """Whether nobody is left to be told: what was announced is taken back."""
 
 
 @dataclass(frozen=True, slots=True)

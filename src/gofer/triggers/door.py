@@ -49,6 +49,29 @@ class Ignored:
     """Who did it, where the delivery says so."""
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Somebody wants runs to stop: those that a happening started, or those of a conversation."""
+
+    by: str
+    """Who or what asks, as people will read it."""
+    item: str
+    """The same for every delivery of the same wish."""
+    source: str
+    kinds: tuple[str, ...] = ()
+    identity: tuple[str, ...] = ()
+    """What happened, as the event of one of `kinds` that told of it has it; empty when a conversation is meant."""
+    conversation: str = ""
+    """As events name it; one that ends with `*` stands for all that begin so."""
+    of: str = ""
+    """Only runs that this actor started; empty is anybody's."""
+    on: str = ""
+    """Only runs that are about the message with this ts, or wrote it; empty is any."""
+    silent: bool = False
+    """Whether nobody is left to be told that they stopped."""
+    actor: Actor | None = None
+
+
 class Door(Protocol):
     """The entrance of one source."""
 
@@ -56,7 +79,7 @@ class Door(Protocol):
         """Raises BadRequest(401) unless the sender proved who it is, over the raw bytes, around `now`."""
         ...
 
-    def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
+    def translate(self, request: RawRequest) -> Event | Stop | Handshake | Ignored:
         """What a verified delivery means. Raises BadRequest(400) for a body that is not of the source's form."""
         ...
 

@@ -14,6 +14,7 @@ from gofer.workflows.schema import Allowance, Defaults, Workflow
 from gofer.workflows.source import read_source
 from gofer.workflows.text import read_text
 from gofer.workflows.when import Where
+from gofer.workflows.who import bots_apart
 
 DEFAULTS = "defaults.yaml"
 
@@ -47,7 +48,7 @@ class Catalog:
         for name, loaded in sorted(self.workflows.items()):
             for trigger in loaded.workflow.when:
                 for kind, where in trigger.compiled():
-                    compiled.setdefault(kind, []).append((name, where))
+                    compiled.setdefault(kind, []).append((name, {**where, **bots_apart(loaded.workflow.who, kind)}))
         return compiled
 
 

@@ -8,8 +8,9 @@ from pydantic_core import PydanticCustomError
 from gofer.workflows.output import check_schema
 from gofer.workflows.parts import Names, Number, Strict, Whole
 from gofer.workflows.when import When
+from gofer.workflows.who import Who
 
-Reply = Literal["thread", "channel", "none"]
+Reply = Literal["thread", "channel", "dm", "ephemeral", "none"]
 """Where an answer can go."""
 
 
@@ -59,6 +60,8 @@ class Workflow(Strict):
     """Who answers for it: a Slack channel or group."""
     when: When
     """What starts it."""
+    who: Who = ("members",)
+    """Who may start it: members, guests, externals, bots, everyone (but bots), @handles of people and groups, ids."""
     coordinator: Literal["llm"] = "llm"
     """Who decides the next step."""
     prompt: str = ""

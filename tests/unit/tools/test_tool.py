@@ -69,7 +69,13 @@ def test_every_shipped_tool_declares_what_a_resume_and_a_model_need() -> None:
     tools = slack_tools(SlackApi("http://127.0.0.1/", Secret("x")))
     assert {tool.name: tool.effect for tool in tools} == {
         "slack_read_thread": "read",
+        "slack_read_channel": "read",
         "slack_get_user": "read",
+        "slack_get_group": "read",
+        "slack_delete_message": "keyed",
+        "slack_post_ephemeral": "blind",
+        "slack_post_direct": "lookup",
+        "slack_join_channel": "keyed",
         "slack_post_message": "lookup",
         "slack_post_file": "lookup",
         "slack_update_message": "keyed",
