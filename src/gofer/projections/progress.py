@@ -85,6 +85,8 @@ class Progress:
 
     def heeded(self, cancelled: RunCancelled) -> RunCancelled | None:
         """A wish to stop if it is about this run."""
+        if not cancelled.of and not cancelled.on:
+            return cancelled
         if self.event is None or cancelled.of not in ("", self.event.actor.id):
             return None
         written = (result.details for result in self.outcomes.values() if isinstance(result, ToolResult))
