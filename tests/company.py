@@ -15,6 +15,7 @@ from gofer.engine.effects import Patience
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.log import read_journal
+from gofer.models.model import Model
 from gofer.simulators.demo import demo_world
 from gofer.simulators.slack import Message, SlackSimulator
 
@@ -81,12 +82,18 @@ class Company:
 
 @asynccontextmanager
 async def company(
-    folder: Path, *, work: bool = True, world: Mapping[str, object] | None = None, **environment: str
+    folder: Path,
+    *,
+    work: bool = True,
+    world: Mapping[str, object] | None = None,
+    root: Path = ROOT,
+    model: Model | None = None,
+    **environment: str,
 ) -> AsyncIterator[Company]:
     """Gofer over the state in a folder; without `work` it accepts and nobody continues runs."""
     async with (
         httpx2.AsyncClient() as http,
-        open_laptop(settings(folder, **environment), ROOT, world=world or demo_world()) as laptop,
+        open_laptop(settings(folder, **environment), root, world=world or demo_world()) as laptop,
     ):
         if not work:
             yield Company(laptop, http)
@@ -94,7 +101,8 @@ async def company(
         tools = {
             name: replace(tool, settle=0.1 * bool(tool.settle)) for name, tool in laptop.worker.services.tools.items()
         }
-        services = replace(laptop.worker.services, patience=PATIENCE, tools=tools)
+        before = laptop.worker.services
+        services = replace(before, patience=PATIENCE, tools=tools, model=model or before.model)
         async with working(replace(laptop.worker, services=services)):
             yield Company(laptop, http)
 

@@ -14,6 +14,9 @@ from gofer.messages import ToolAsk, Usage
 FORMAT = 1
 """Version of frames and entries; a reader stops at a journal of a newer one."""
 
+MATERIAL = "material/1"
+"""Call id of reading what the event refers to; `private` in its details says whether only some people can see that."""
+
 Effect = Literal["read", "keyed", "lookup", "blind"]
 """What a call without an outcome means on resume: do again, do again with its key, look first, or never again."""
 

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from gofer.events import Event
 from gofer.journal.entries import (
+    MATERIAL,
     CallDeferred,
     LlmRequest,
     LlmResponse,
@@ -98,7 +99,13 @@ class Progress:
         """Whether the run began where only some people can see; unknown counts as private."""
         if self.started is not None:
             return self.started.private
-        return self.event is None or self.event.private is not False
+        if self.event is None or self.event.private is not None:
+            return self.event is None or self.event.private
+        match self.outcomes.get(MATERIAL):
+            case ToolResult(status="ok", details={"private": False}):
+                return False
+            case _:
+                return True
 
     def owned_ms(self, now: int) -> int:
         """How long workers have had the run in hand, waiting for tools and for models that answered included."""
