@@ -99,8 +99,10 @@ class Progress:
         """Whether the run began where only some people can see; unknown counts as private."""
         if self.started is not None:
             return self.started.private
-        if self.event is None or self.event.private is not None:
-            return self.event is None or self.event.private
+        if self.event is None:
+            return True
+        if self.event.private is not None:
+            return self.event.private
         match self.outcomes.get(MATERIAL):
             case ToolResult(status="ok", details={"private": False}):
                 return False
