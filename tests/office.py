@@ -80,6 +80,8 @@ class Office:
     """What messages were changed to, in order."""
     kind: str = "member"
     """What kind of person starts its runs."""
+    unknown: str = ""
+    """Why Slack does not say who starts its runs."""
     aside: list[str] = field(default_factory=list)
     """What was shown to nobody but that person."""
     catalog: Catalog = CATALOG
@@ -105,6 +107,8 @@ class Office:
             return ToolResult("Changed", "changed")
 
         async def person(call: Call, arguments: GetUser) -> ToolResult:
+            if self.unknown:
+                raise SlackRefusal("users.info", self.unknown)
             known = {"found": 1, "kind": self.kind, "handle": "ada", "name": "Ada", "team": call.place["team"]}
             return ToolResult("@Ada", "looked up", known)
 

@@ -109,15 +109,14 @@ async def test_the_stop_button_stops_what_is_under_way_in_its_thread(tmp_path: P
         assert texts(made.answers(asked)) == ["Stopped: cancelled by a press on Stop."]
 
 
-async def test_a_stop_that_cannot_be_stored_is_asked_for_again(tmp_path: Path) -> None:
+async def test_a_deletion_that_is_told_several_times_is_one_stop(tmp_path: Path) -> None:
     model = held(("slack_add_reaction", {"emoji": "eyes", "ts": "1"}))
     async with gofer(tmp_path, TOOLS, model) as made:
         asked = await under_way(made, model)
         await made.slack.delete(CAPTAIN, DEPLOYS, asked.ts)
         await made.slack.settled()
         # The same deletion again, as Slack repeats what it got no answer to: still one stop.
-        before = asked.ts
-        event = {"type": "message", "subtype": "message_deleted", "channel": DEPLOYS, "deleted_ts": before}
+        event = {"type": "message", "subtype": "message_deleted", "channel": DEPLOYS, "deleted_ts": asked.ts}
         envelope = made.slack.envelopes(await made.slack.say(CAPTAIN, DEPLOYS, "x"))[0]
         for number in (1, 2):
             again = json.loads(json.dumps(envelope)) | {"event": event, "event_id": f"Ev{number}"}
