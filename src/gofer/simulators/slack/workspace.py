@@ -240,7 +240,7 @@ class Workspace:
     def direct(self, user: str) -> Channel:
         """The conversation of the bot with one person."""
         found = (one for one in self.channels.values() if one.kind == "im" and user in one.members)
-        return next(found, None) or self.enter(Channel(f"D{user[1:]}", user, "im", (self.bot.user, user)))
+        return next(found, None) or self.enter(Channel(f"D{user[1:]}", self.name_of(user), "im", (self.bot.user, user)))
 
     def react(self, message: Message, name: str, user: str) -> Message:
         """Add a user's reaction."""
