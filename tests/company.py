@@ -16,6 +16,7 @@ from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.log import read_journal
 from gofer.local.lobby import BOUNDS, Bounds
+from gofer.models.model import Model
 from gofer.simulators.demo import demo_world
 from gofer.simulators.slack import Message, SlackSimulator
 
@@ -87,12 +88,14 @@ async def company(
     work: bool = True,
     world: Mapping[str, object] | None = None,
     bounds: Bounds = BOUNDS,
+    root: Path = ROOT,
+    model: Model | None = None,
     **environment: str,
 ) -> AsyncIterator[Company]:
     """Gofer over the state in a folder; without `work` it accepts and nobody continues runs."""
     async with (
         httpx2.AsyncClient() as http,
-        open_laptop(settings(folder, **environment), ROOT, world=world or demo_world(), bounds=bounds) as laptop,
+        open_laptop(settings(folder, **environment), root, world=world or demo_world(), bounds=bounds) as laptop,
     ):
         if not work:
             yield Company(laptop, http)
@@ -100,7 +103,8 @@ async def company(
         tools = {
             name: replace(tool, settle=0.1 * bool(tool.settle)) for name, tool in laptop.worker.services.tools.items()
         }
-        services = replace(laptop.worker.services, patience=PATIENCE, tools=tools)
+        before = laptop.worker.services
+        services = replace(before, patience=PATIENCE, tools=tools, model=model or before.model)
         async with working(replace(laptop.worker, services=services)):
             yield Company(laptop, http)
 

@@ -18,9 +18,11 @@ from gofer.queue.doorbell import Doorbell
 from gofer.queue.memory import MemoryQueue
 from gofer.secret import Secret
 from gofer.tools.slack.api import SlackApi, SlackRefusal
+from gofer.tools.slack.aside import PostEphemeral
+from gofer.tools.slack.get_user import GetUser
 from gofer.tools.slack.read_thread import ReadThread
 from gofer.tools.slack.tools import slack_tools
-from gofer.tools.slack.write import PostMessage, UpdateMessage
+from gofer.tools.slack.write import DeleteMessage, PostMessage, UpdateMessage
 from gofer.tools.tool import Call, Tool, ToolResult
 from gofer.worker import Worker
 from gofer.workflows.bundle import FOLDER, Bundle, encode_bundle
@@ -76,6 +78,12 @@ class Office:
     """ts of messages that a person deleted."""
     edits: list[str] = field(default_factory=list)
     """What messages were changed to, in order."""
+    kind: str = "member"
+    """What kind of person starts its runs."""
+    unknown: str = ""
+    """Why Slack does not say who starts its runs."""
+    aside: list[str] = field(default_factory=list)
+    """What was shown to nobody but that person."""
     catalog: Catalog = CATALOG
 
     def __post_init__(self) -> None:
@@ -98,7 +106,24 @@ class Office:
             self.posted[int(float(arguments.ts)) - 1] = arguments.text
             return ToolResult("Changed", "changed")
 
+        async def person(call: Call, arguments: GetUser) -> ToolResult:
+            if self.unknown:
+                raise SlackRefusal("users.info", self.unknown)
+            known = {"found": 1, "kind": self.kind, "handle": "ada", "name": "Ada", "team": call.place["team"]}
+            return ToolResult("@Ada", "looked up", known)
+
+        async def aside(call: Call, arguments: PostEphemeral) -> ToolResult:
+            self.aside.append(arguments.text)
+            return ToolResult("Shown", "shown")
+
+        async def delete(call: Call, arguments: DeleteMessage) -> ToolResult:
+            self.posted[int(float(arguments.ts)) - 1] = ""
+            return ToolResult("Deleted", "deleted")
+
         tools = {
+            "slack_get_user": Tool("slack_get_user", "", "read", GetUser, person),
+            "slack_post_ephemeral": Tool("slack_post_ephemeral", "", "blind", PostEphemeral, aside),
+            "slack_delete_message": Tool("slack_delete_message", "", "keyed", DeleteMessage, delete),
             "slack_read_thread": Tool("slack_read_thread", "", "read", ReadThread, read),
             "slack_post_message": Tool("slack_post_message", "", "blind", PostMessage, post),
             "slack_update_message": Tool("slack_update_message", "", "keyed", UpdateMessage, update, gone=_GONE),

@@ -77,7 +77,9 @@ def make_outside(clock: SetClock | None = None, http: Http | None = None) -> Out
     )
 
 
-def mention(text: str = "<@U0GOFER0> hello", ts: str = "1795262400.000100", channel: str = "C0DEPLOY0") -> Event:
+def mention(
+    text: str = "<@U0GOFER0> hello", ts: str = "1795262400.000100", channel: str = "C0DEPLOY0", hops: int = 0
+) -> Event:
     """A mention as the Slack door translates it."""
     return Event(
         source="slack",
@@ -87,6 +89,7 @@ def mention(text: str = "<@U0GOFER0> hello", ts: str = "1795262400.000100", chan
         actor=Actor("U0NEWCO0"),
         text=text,
         place={"team": "T0ACME00", "channel": channel, "ts": ts, "thread_ts": ts},
+        hops=hops,
     )
 
 

@@ -7,8 +7,8 @@ from gofer.journal.store import Store
 from gofer.queue.doorbell import Queue
 
 
-async def cancel(run: str, by: str, store: Store, queue: Queue, item: str) -> bool:
-    """Asks for a run to stop; `by` is who asks, for people, and `item` the same for every repetition of the same wish.
+async def cancel(run: str, wish: RunCancelled, store: Store, queue: Queue, item: str) -> bool:
+    """Asks for a run to stop; `item` is the same for every repetition of the same wish.
 
     False when there is no such run or it has ended. A run that has decided on its answer delivers it all the same.
     Raises TemporaryError when nobody was told.
@@ -17,7 +17,7 @@ async def cancel(run: str, by: str, store: Store, queue: Queue, item: str) -> bo
     if head is None or head.ended:
         return False
     try:
-        await inbox.put(store, run, item, RunCancelled(by))
+        await inbox.put(store, run, item, wish)
     except Gone:
         return False
     await queue.ring(run)

@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from gofer.engine.aside import say_aside
 from gofer.engine.asking import PUT_OFF_MINUTES
 from gofer.engine.loop import Ending
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.engine.surfaces import surface
+from gofer.engine.surroundings import thread_of
 from gofer.events import Event
 from gofer.journal.entries import RunConcluded, RunFinished, ToolResult
 from gofer.projections.progress import Progress
@@ -38,7 +40,9 @@ AT_WORK = "_On it. The answer will replace this message._"
 WAITS = f"_The language model is not available now. I go on by myself when it is, within {PUT_OFF_MINUTES} minutes._"
 _IN_FILE = "_This is the beginning; the attached file has all of it._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
-TOOLS = ("slack_post_message", "slack_update_message", "slack_post_file")
+TAKEN_BACK = "taken-back/1"
+"""Call id of deleting what was announced, when whoever asked deleted their message."""
+TOOLS = ("slack_post_message", "slack_update_message", "slack_post_file", "slack_delete_message")
 """Tools that a run calls by itself to deliver its answer."""
 
 
@@ -55,9 +59,10 @@ def conclude(ending: Ending, progress: Progress) -> RunConcluded:
 
 
 async def announce(step: Step, event: Event, reply: Reply, provenance: Provenance) -> None:
-    """Posts that somebody is at work, where the answer will stand; once per run, and only in Slack."""
-    if reply != "none" and event.source == "slack":
-        await step.call(_post(step, STATUS, AT_WORK, _place(event, reply)), provenance)
+    """Posts that somebody is at work, where the answer will stand; once per run."""
+    # Where nobody asked nobody waits, and what one person alone sees cannot be changed later.
+    if reply in ("thread", "channel") and thread_of(step, event):
+        await step.call(_post(step, STATUS, AT_WORK, _place(step, event, reply)), provenance)
 
 
 async def postpone(step: Step, provenance: Provenance) -> None:
@@ -72,10 +77,14 @@ async def deliver(
     """Says what was concluded, in place of what was announced, and gives the end of the run."""
     comment = surface(event).comment
     nowhere = comment is None and event.source != "slack"
-    if nowhere or (reply == "none" and concluded.status == "done"):
+    if nowhere or concluded.status == "ignored" or (reply == "none" and concluded.status == "done"):
         return RunFinished(concluded.status, concluded.reason)
     if comment:
         return _finish(concluded, [await step.call(_comment(step, *comment(event, concluded.text)), provenance)])
+    if concluded.status == "cancelled" and step.progress.cancelled and step.progress.cancelled.silent:
+        return await _take_back(step, provenance, concluded)
+    if reply in ("dm", "ephemeral"):
+        return _finish(concluded, await say_aside(step, event, reply, provenance, concluded.text))
     if WAITING in step.progress.in_doubt:
         # Settled first: an edit that nobody knows about could land over the answer.
         await postpone(step, provenance)
@@ -95,14 +104,23 @@ async def deliver(
     return _finish(concluded, outcomes)
 
 
+async def _take_back(step: Step, provenance: Provenance, concluded: RunConcluded) -> RunFinished:
+    """Deletes what was announced: whoever asked deleted their message, and waits for nothing."""
+    if posted := _posted(step):
+        tool = step.services.tools["slack_delete_message"]
+        arguments = {"channel": posted["channel"], "ts": posted["ts"]}
+        await step.call(Permitted(TAKEN_BACK, tool, tool.parse(arguments), arguments), provenance)
+    return RunFinished(concluded.status, concluded.reason)
+
+
 async def _say_first(step: Step, event: Event, reply: Reply, text: str, provenance: Provenance) -> Outcome:
     """Replaces what was announced, or posts anew where that cannot be changed any more or never was."""
     if (posted := _posted(step)) is None:
-        return await step.call(_post(step, ANSWER, text, _place(event, reply)), provenance)
+        return await step.call(_post(step, ANSWER, text, _place(step, event, reply)), provenance)
     delivered = await step.call(_edit(step, ANSWER, posted, text), provenance)
     match delivered:
         case ToolResult(status="error", details={"code": code}) if code in UNCHANGEABLE:
-            return await step.call(_post(step, ANSWER_ANEW, text, _place(event, reply)), provenance)
+            return await step.call(_post(step, ANSWER_ANEW, text, _place(step, event, reply)), provenance)
         case _:
             return delivered
 
@@ -123,15 +141,15 @@ def _comment(step: Step, name: str, arguments: Mapping[str, object]) -> Permitte
     return Permitted(ANSWER, tool, tool.parse(arguments))
 
 
-def _place(event: Event, reply: Reply) -> Mapping[str, object]:
+def _place(step: Step, event: Event, reply: Reply) -> Mapping[str, object]:
     """Where the first message goes; an event that is about no message has its answer in the channel itself."""
-    thread_ts = event.place.get("thread_ts")
-    return {"thread_ts": thread_ts} if thread_ts and reply != "channel" else {}
+    thread_ts = "" if reply == "channel" else thread_of(step, event)
+    return {"thread_ts": thread_ts} if thread_ts else {}
 
 
 def _thread(step: Step, event: Event, reply: Reply) -> Mapping[str, object]:
     """Where everything but the first message goes: in a channel, into the thread below that one."""
-    if place := _place(event, reply):
+    if place := _place(step, event, reply):
         return place
     for call in (ANSWER_ANEW, ANSWER, STATUS):
         match step.progress.outcomes.get(call):
@@ -149,6 +167,8 @@ def spoken(ending: Ending) -> str:
     match ending.status:
         case "done":
             return ending.answer.strip() or "I have nothing to say to this: the model's answer was empty."
+        case "ignored":
+            return ""
         case "cancelled":
             return f"_Stopped: {ending.reason}._"
         case "limited":

@@ -7,24 +7,28 @@ the last steps, so that a claim whose doorbell was lost is rung again.
 import asyncio
 import hashlib
 import hmac
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gofer.cancel import cancel
 from gofer.canonical import encode
 from gofer.errors import BadRequest, Damaged, TemporaryError
 from gofer.events import Event
 from gofer.journal.coordination import Head
-from gofer.journal.entries import RunAccepted
+from gofer.journal.entries import RunAccepted, RunCancelled
 from gofer.journal.log import Pen, claim, open_claim
 from gofer.journal.store import Store
 from gofer.outside import Outside
 from gofer.queue.doorbell import Queue
 from gofer.secret import Secret
-from gofer.triggers.door import Door, Handshake, Ignored, RawRequest, Registration, Reply
-from gofer.workflows.routes import Routes
+from gofer.triggers.door import Door, Handshake, Ignored, RawRequest, Registration, Reply, Stop
+from gofer.workflows.routes import Routes, fits
 
 BODY_LIMIT = 1_000_000
 """Bytes of a request that are read at most; vendors' events stay far below."""
+_PAGE = 500
+_EVER = 2**62
+"""Unix milliseconds after everything."""
 
 
 async def _nobody_waits(offered: Registration) -> None:
@@ -79,6 +83,9 @@ class Ingress:
                 return Reply(200)
             case Ignored(reason=reason):
                 return Reply(200, f"Ignored: {reason}.".encode())
+            case Stop() as stop:
+                stopped = await self.stop(stop)
+                return Reply(200, b"Accepted." if stopped else b"Ignored: no run is stopped by it.")
             case Event() as event:
                 runs = await self.accept(event)
                 return Reply(200, b"Accepted." if runs else b"Ignored: no workflow is started by it.")
@@ -127,6 +134,27 @@ class Ingress:
             case _:
                 return
 
+    async def stop(self, stop: Stop) -> Sequence[str]:
+        """Tells the runs that are meant to stop; gives those that had not ended. Raises TemporaryError."""
+        wish = RunCancelled(stop.by, of=stop.of, on=stop.on, silent=stop.silent)
+        item = hashlib.sha256(stop.item.encode()).hexdigest()[:24]
+        meant = [run async for run in self._meant(stop)]
+        return [run for run in meant if await cancel(run, wish, self.store, self.queue, item)]
+
+    async def _meant(self, stop: Stop) -> AsyncIterator[str]:
+        """The runs that a wish may be about; the owner of each knows more."""
+        for kind in stop.kinds:
+            for workflow in self.routes.workflows(kind):
+                yield _id(self.installation_key, stop.source, kind, stop.identity, workflow)
+        if not stop.conversation:
+            return
+        page: Sequence[Head] = await self.store.unfinished(_EVER, _PAGE)
+        while page:
+            for head in page:
+                if fits(stop.conversation, head.conversation):
+                    yield head.run
+            page = await self.store.unfinished(_EVER, _PAGE, after=page[-1])
+
 
 def _in_slice(event: Event, number: int) -> Event:
     """An event as one of its slice of time; its conversation too, as runs do not go on from those of other slices."""
@@ -136,8 +164,12 @@ def _in_slice(event: Event, number: int) -> Event:
 
 def run_id(installation_key: Secret, event: Event, workflow: str) -> str:
     """24 hexadecimal digits: the same for every delivery of one happening, and not to be guessed by outsiders."""
-    identity = encode([event.source, event.kind, *event.identity, workflow])
-    return hmac.new(installation_key.reveal().encode(), identity, hashlib.sha256).hexdigest()[:24]
+    return _id(installation_key, event.source, event.kind, event.identity, workflow)
+
+
+def _id(installation_key: Secret, source: str, kind: str, identity: Sequence[str], workflow: str) -> str:
+    what = encode([source, kind, *identity, workflow])
+    return hmac.new(installation_key.reveal().encode(), what, hashlib.sha256).hexdigest()[:24]
 
 
 def _check_size(body: bytes) -> None:

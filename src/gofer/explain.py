@@ -11,7 +11,7 @@ from gofer.canonical import as_list, as_object, clean, decode
 from gofer.dispatch import BODY_LIMIT
 from gofer.errors import BadRequest
 from gofer.events import Actor, Event
-from gofer.triggers.door import Door, Handshake, Ignored, RawRequest, Registration
+from gofer.triggers.door import Door, Handshake, Ignored, RawRequest, Registration, Stop
 from gofer.workflows.routes import Routes
 
 
@@ -94,6 +94,9 @@ def _explained(file: str, body: object, way: Way) -> Explanation:
             return Explanation(file, ignored_because="it offers the secret that its sender will sign with")
         case Ignored(reason=reason, actor=actor):
             return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
+        case Stop(by=by, actor=actor):
+            reason = f"it starts nothing: it stops what is under way there, by {by}"
+            return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
         case Event() as event:
             return _event(file, event, tuple(way.routes.match(event)))
 
@@ -107,8 +110,13 @@ def _event(file: str, event: Event, workflows: tuple[str, ...]) -> Explanation:
         bot=_bot(event.actor),
         private=event.private,
         workflows=workflows,
-        ignored_because=None if workflows else f"no workflow is started by {event.kind}",
+        ignored_because=None if workflows else _nobody(event),
     )
+
+
+def _nobody(event: Event) -> str:
+    by = " of a bot" if event.actor.kind == "bot" else ""
+    return f"no workflow is started by {event.kind}{by}"
 
 
 def _id(actor: Actor | None) -> str | None:

@@ -4,22 +4,26 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gofer import deliver
-from gofer.engine import admission
+from gofer.engine import admission, who
+from gofer.engine.aside import aside_tools
 from gofer.errors import ConfigError
 from gofer.tools.tool import Tool
-from gofer.triggers.slack import SUBSCRIPTIONS
+from gofer.triggers.slack import STOPPING, SUBSCRIPTIONS
 from gofer.workflows.schema import Workflow
 
 SOURCE = "slack"
+STOP = "stopping"
+"""Who needs what tells that a run is to stop."""
 DESCRIPTION = "Does small jobs where colleagues ask for them, by the workflows in this company's repository."
 
 
 def needed(workflows: Iterable[Workflow], tools: Iterable[Tool[Any]]) -> Mapping[str, frozenset[str]]:
     """What Slack has to allow: who needs it, by scope. A tool nobody uses and nobody defined needs nothing."""
     workflows = list(workflows)
-    used = {*admission.TOOLS, *deliver.TOOLS, *(name for workflow in workflows for name in workflow.tools)}
+    used = {*admission.TOOLS, *deliver.TOOLS, *(name for workflow in workflows for name in _used(workflow))}
     by_user = {tool.name: tool.scopes for tool in tools if tool.name in used and tool.name.startswith(f"{SOURCE}_")}
     by_user |= {kind: SUBSCRIPTIONS[kind].scopes for kind in _kinds(workflows)}
+    by_user |= {STOP: STOPPING.scopes} if _kinds(workflows) else {}
     found = sorted({scope for scopes in by_user.values() for scope in scopes})
     return {scope: frozenset(user for user, scopes in by_user.items() if scope in scopes) for scope in found}
 
@@ -29,10 +33,10 @@ def manifest(
 ) -> dict[str, object]:
     """The manifest as plain JSON. `url` is where Gofer can be reached; empty with `socket`. Raises ConfigError."""
     workflows = list(workflows)
-    events = sorted({event for kind in _kinds(workflows) for event in SUBSCRIPTIONS[kind].events})
-    if not events:
+    told = {event for kind in _kinds(workflows) for event in SUBSCRIPTIONS[kind].events}
+    if not told:
         raise ConfigError("No workflow is started by Slack; write a workflow with `when: [slack.mention]` first.")
-    subscriptions: dict[str, object] = {"bot_events": events}
+    subscriptions: dict[str, object] = {"bot_events": sorted({*told, *STOPPING.events})}
     if url:
         subscriptions = {"request_url": f"{url}/slack/events", **subscriptions}
     return {
@@ -46,6 +50,13 @@ def manifest(
             "token_rotation_enabled": False,
         },
     }
+
+
+def _used(workflow: Workflow) -> tuple[str, ...]:
+    """The tools of a workflow, and those that its runs call by themselves for what its file says."""
+    kinds = {kind for trigger in workflow.when for kind, _ in trigger.compiled()}
+    reading = ("slack_read_channel",) if "slack.member_joined" in kinds else ()
+    return (*workflow.tools, *who.tools(workflow), *aside_tools(workflow.reply), *reading)
 
 
 def _kinds(workflows: Iterable[Workflow]) -> list[str]:

@@ -10,6 +10,7 @@ from gofer.engine.admission import admit, pinned
 from gofer.engine.allowance import NotNow, record
 from gofer.engine.asking import Parked
 from gofer.engine.loop import Ending
+from gofer.engine.meant import NotMeant
 from gofer.engine.services import Services
 from gofer.engine.step import Step
 from gofer.errors import Cancelled, OutOfTime, RunStopped, TemporaryError
@@ -112,6 +113,8 @@ class Owner:
                 bundle = await pinned(self.services, await admit(step, event, loaded))
                 await self._show_whether_private(step)
             return await self._coordinate(step, event, bundle)
+        except NotMeant as error:
+            return Ending("ignored", reason=str(error))
         except NotNow as error:
             return Ending("limited", reason=str(error), notice=error.told)
         except RunStopped as error:

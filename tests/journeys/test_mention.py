@@ -33,6 +33,7 @@ async def test_a_mention_is_answered_in_its_thread_with_a_tool_call_on_the_way(t
     assert answer.text.startswith("[offline model]")
     calls = [entry for entry in entries if isinstance(entry, ToolCall)]
     assert [(call.call, call.tool) for call in calls] == [
+        ("who/1", "slack_get_user"),
         ("material/1", "slack_read_thread"),
         ("status/1", "slack_post_message"),
         ("1.0", "slack_read_thread"),
@@ -69,7 +70,7 @@ async def test_the_answer_links_to_its_prompt_and_its_run(tmp_path: Path) -> Non
     assert "# Answer in the thread" in prompt.text
     assert (run.status_code, head.run[:8] in run.text) == (200, True)
     assert head.run in listed.text
-    assert [span["kind"] for span in spans] == ["run", "tool", "tool", "llm", "tool", "llm", "tool"]
+    assert [span["kind"] for span in spans] == ["run", "tool", "tool", "tool", "llm", "tool", "llm", "tool"]
     assert all(span["end"] for span in spans)
 
 

@@ -68,6 +68,7 @@ def test_runs_and_traces_can_be_read_afterwards(capsys: pytest.CaptureFixture[st
     assert (list(trace), trace["run"]) == (["run", "spans"], run)
     assert list(trace["spans"][0]) == ["id", "parent", "kind", "name", "status", "start", "end", "attributes"]
     assert [span["name"] for span in trace["spans"]][1:] == [
+        "slack_get_user",
         "slack_read_thread",
         "slack_post_message",
         "chat gpt-5.4-mini",
@@ -113,9 +114,9 @@ def test_purged_contents_are_gone_and_kept_ones_are_not(capsys: pytest.CaptureFi
 
 def test_a_payload_that_starts_nothing_says_why(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     event = tmp_path / "bot.json"
-    event.write_text(json.dumps({"type": "event_callback", "event": {"type": "app_mention", "bot_id": "B1"}}))
+    event.write_text(json.dumps({"type": "event_callback", "event": {"type": "app_mention", "user": "USLACKBOT"}}))
     code, _, err = gofer(capsys, "run", "answer-here", "--event", str(event))
-    assert (code, err) == (2, "gofer: This payload starts nothing: a bot wrote it.\n")
+    assert (code, err) == (2, "gofer: This payload starts nothing: Slack wrote it.\n")
 
 
 def test_a_run_that_has_ended_is_not_cancelled(capsys: pytest.CaptureFixture[str]) -> None:

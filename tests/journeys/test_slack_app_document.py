@@ -90,9 +90,16 @@ async def test_following_it_for_http_ends_with_an_answer_and_the_secret_can_be_r
 
 def test_every_scope_is_explained_with_who_needs_it() -> None:
     tools = slack_tools(SlackApi("", Secret("")))
-    everything = Workflow(
-        description="d", owner="#o", when=("slack.mention",), tools=tuple(tool.name for tool in tools)
-    )
+    when = [
+        "slack.mention",
+        "slack.direct",
+        {"slack.message": {"channels": "any"}},
+        {"slack.reaction": {"emoji": "jira"}},
+        "slack.channel_created",
+        "slack.member_joined",
+    ]
+    names = [tool.name for tool in tools]
+    everything = Workflow.model_validate({"description": "d", "owner": "#o", "when": when, "tools": names})
     documented = {row[0].strip("`"): set(re.findall(r"`([^`]+)`", row[2])) for row in table("## Scopes")}
     assert documented == {scope: set(users) for scope, users in needed([everything], tools).items()}
 

@@ -90,6 +90,24 @@ async def test_a_mention_over_the_socket_is_answered_in_its_thread(tmp_path: Pat
     assert {envelope["event_id"] for envelope in made.slack.envelopes(asked)} <= delivered
 
 
+async def test_whatever_people_do_comes_over_the_socket_too(tmp_path: Path) -> None:
+    async with office(tmp_path) as (made, _):
+        channel, person = "C0GENERA0", "U0CAPTN0"
+        said = await made.slack.say(person, channel, "is it up?")
+        await made.slack.edit(person, channel, said.ts, "<@U0GOFER0> hello")
+        (head,) = await made.ended()
+        await made.slack.react(person, channel, said.ts, "octagonal_sign")
+        await made.slack.create_channel(person, "proj-x")
+        await made.slack.upload(person, channel, "a.txt", b"x")
+        await made.slack.delete(person, channel, said.ts)
+        await made.slack.settled()
+        # Two messages, an edit and the mention it adds, an emoji, a channel, a deletion; and what Gofer wrote.
+        assert len(set(made.slack.sockets.acknowledged)) >= 7
+        assert len(await made.ended()) == 1
+        assert len(made.answers(said)) == 1
+    assert head.status == "done"
+
+
 async def test_the_same_message_over_the_socket_and_over_http_is_one_run(tmp_path: Path) -> None:
     async with office(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
         made.slack.subscribe(f"{made.laptop.url}/slack/events")

@@ -204,7 +204,7 @@ class Schedule:
         for _ in range(2 if run else 0):
             machine = Machine(self.faults)
             store, queue = MachineStore(machine, self.store), MachineQueue(machine, self.queue)
-            asking = asyncio.create_task(cancel(run, "Ada", store, queue, f"cancel-{machine.number}"))
+            asking = asyncio.create_task(cancel(run, e.RunCancelled("Ada"), store, queue, f"cancel-{machine.number}"))
             asking.add_done_callback(lambda task: task.cancelled() or task.exception() or self.cancelled.add(run))
             self.graves.append(asking)
             await asyncio.sleep(120)

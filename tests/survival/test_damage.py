@@ -125,13 +125,13 @@ def flipped(frame: bytes) -> bytes:
 
 DAMAGE: dict[str, tuple[Callable[[Seal, Frames], Frames], str]] = {
     "a changed byte": (lambda seal, f: [*f[:2], flipped(f[2]), *f[3:]], "damaged at frame 3"),
-    "a changed byte at the end": (lambda seal, f: [*f[:-1], flipped(f[-1])], "damaged at frame 6"),
+    "a changed byte at the end": (lambda seal, f: [*f[:-1], flipped(f[-1])], "damaged at frame 7"),
     "a cut frame": (lambda seal, f: [f[0], f[1][:-1], *f[2:]], "damaged at frame 2"),
-    "an empty frame": (lambda seal, f: [*f[:5], b""], "damaged at frame 6"),
+    "an empty frame": (lambda seal, f: [*f[:6], b""], "damaged at frame 7"),
     "a lost frame in the middle": (lambda seal, f: [*f[:2], *f[3:]], "damaged at frame 3"),
     "a lost first frame": (lambda seal, f: f[1:], "damaged at frame 1"),
-    "a lost last frame": (lambda seal, f: f[:-1], "damaged after frame 5: 6 frames were written and 5 are there"),
-    "all frames lost": (lambda seal, f: [], "damaged after frame 0: 6 frames were written and 0 are there"),
+    "a lost last frame": (lambda seal, f: f[:-1], "damaged after frame 6: 7 frames were written and 6 are there"),
+    "all frames lost": (lambda seal, f: [], "damaged after frame 0: 7 frames were written and 0 are there"),
     "swapped frames": (lambda seal, f: [*f[:2], f[3], f[2], *f[4:]], "damaged at frame 3"),
     "another run": (of_another_run, "damaged at frame 1"),
     "a frame of another run": (with_a_later_frame_of_another_run, "damaged at frame 3"),
@@ -140,9 +140,9 @@ NEWER: dict[str, tuple[Callable[[Seal, Frames], Frames], str]] = {
     "a newer format": (of_a_newer_format, "cannot be read at frame 1: it was written in format 2"),
     "an entry of an unknown kind": (
         with_an_unknown_entry,
-        "cannot be read at frame 6: this journal has an entry of kind",
+        "cannot be read at frame 7: this journal has an entry of kind",
     ),
-    "an unknown field": (with_an_unknown_field, "cannot be read at frame 6: this journal has a field 'mood'"),
+    "an unknown field": (with_an_unknown_field, "cannot be read at frame 7: this journal has a field 'mood'"),
 }
 
 
@@ -250,7 +250,7 @@ async def test_a_damaged_body_is_told_to_everybody_and_the_run_is_left_alone(
     body.unlink()
     if kind != "missing":
         body.write_bytes(raw[:-1] if kind == "cut" else raw.replace(b"a", b"e", 1))
-    said = "cannot be read at frame 3: the body "
+    said = "cannot be read at frame 4: the body "
     await check_everywhere(folder, specimen.long, said, capsys, monkeypatch)
 
 

@@ -80,8 +80,8 @@ async def test_killed_at_every_journal_boundary_a_run_ends_with_exactly_one_answ
                 kills += sum(code != 0 for code in codes)
                 if not any(codes):
                     break
-    # The claim, four intents of calls, two of the model, and the end: 8 frames, killed on both sides.
-    assert kills == 16
+    # The claim, five intents of calls, two of the model, and the end: 9 frames, killed on both sides.
+    assert kills == 18
 
 
 LONG = """\

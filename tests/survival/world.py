@@ -25,6 +25,7 @@ PLAN: tuple[tuple[str, ...], ...] = (
 )
 """The tools the model asks for, turn by turn; then it answers."""
 EFFECTS: Mapping[str, Effect] = {
+    "slack_get_user": "read",
     "slack_read_thread": "read",
     "search": "read",
     "page": "keyed",
@@ -35,7 +36,13 @@ EFFECTS: Mapping[str, Effect] = {
 }
 
 
-DETAILS: Mapping[str, object] = {"private": False, "channel": "C1", "ts": "1.0"}
+DETAILS: Mapping[str, object] = {
+    "private": False,
+    "channel": "C1",
+    "ts": "1.0",
+    "kind": "member",
+    "team": "T0ACME00",
+}
 """What the code of a run relies on in the results of its tools."""
 
 
@@ -43,6 +50,7 @@ class Anything(Arguments):
     """Whatever is said, for every simulated tool."""
 
     text: str = ""
+    name: str = ""
     channel: str = ""
     ts: str = ""
     thread_ts: str = ""

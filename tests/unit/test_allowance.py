@@ -57,8 +57,8 @@ async def test_who_has_started_too_many_runs_is_told_in_one_line_when_the_next_c
     assert told == "You have started 2 runs in the last hour; I can take the next one at 13:05 UTC."
     head = await made.store.head("c")
     assert head is not None
-    # Refused before it was known to be public, so its row says no more.
-    assert (head.status, head.reason) == ("limited", "")
+    # Its thread was read before, and is public.
+    assert (head.status, head.reason) == ("limited", "limit reached: 2 runs an hour for one person")
     assert len(made.model.requests) == 2
     made.clock.advance(3000)
     assert await begin(made, "d") == "three"

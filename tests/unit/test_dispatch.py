@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gofer.blobs.memory import MemoryBlobs
 from gofer.dispatch import BODY_LIMIT, Ingress, run_id
 from gofer.errors import TemporaryError
+from gofer.journal.coordination import InboxItem
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
 from gofer.journal.memory import MemoryStore
@@ -35,6 +36,12 @@ class WatchedStore(MemoryStore):
         super().__init__()
         self.writes = 0
         self.full = False
+        self.deaf = False
+
+    async def put_item(self, run: str, item: InboxItem) -> None:
+        if self.deaf:
+            raise TemporaryError("disk full")
+        await super().put_item(run, item)
 
     async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
         self.writes += 1
@@ -206,6 +213,30 @@ async def test_what_cannot_be_stored_is_not_accepted_from_a_socket() -> None:
     made, store, _ = ingress()
     store.full = True
     assert (await made.hear(SlackDoor(()), delivery(MENTION))).status == 503
+
+
+async def test_a_wish_to_stop_that_cannot_be_stored_is_asked_for_again() -> None:
+    made, store, queue = ingress()
+    await made.receive(post(MENTION))
+    (run,) = await rung(queue)
+    deletion = json.loads((Path(__file__).parents[1] / "events" / "slack_deleted.json").read_text())
+    body = json.dumps(deletion).encode()
+    store.deaf = True
+    assert (await made.receive(post(body))).status == 503
+    store.deaf = False
+    assert (await made.receive(post(body))).body == b"Accepted."
+    assert (await made.receive(post(body))).status == 200
+    assert len(await store.items(run)) == 1
+    assert await rung(queue) == [run]
+
+
+async def test_a_wish_to_stop_what_is_not_there_is_ignored() -> None:
+    made, store, queue = ingress()
+    for name in ("deleted", "session_stopped"):
+        body = (Path(__file__).parents[1] / "events" / f"slack_{name}.json").read_bytes()
+        reply = await made.receive(post(body))
+        assert (reply.status, reply.body) == (200, b"Ignored: no run is stopped by it.")
+    assert (store.writes, await rung(queue)) == (0, [])
 
 
 async def test_an_unsigned_door_is_never_open_to_http() -> None:

@@ -17,7 +17,7 @@ from gofer.workflows.routes import Routes, read_routes
 
 EVENTS = sorted((Path(__file__).parents[1] / "events").glob("slack_*.json"))
 MENTION = json.loads((Path(__file__).parents[1] / "events" / "slack_app_mention.json").read_text())
-ROUTES = read_routes({"slack.mention": [("answer-here", {})]})
+ROUTES = read_routes({"slack.mention": [("answer-here", {"bot": ["false"]})]})
 NAMES = ["file", "kind", "dedupe_key", "actor", "bot", "private", "workflows", "ignored_because", "error"]
 
 
@@ -66,10 +66,13 @@ def test_the_same_post_has_one_key_whatever_brings_it() -> None:
 @pytest.mark.parametrize(
     ("payload", "reason", "actor", "bot"),
     [
-        (with_event(bot_id="B1", user=None), "a bot wrote it", "B1", True),
+        (with_event(bot_id="B1", user=None), "no workflow is started by slack.mention of a bot", "B1", True),
         (with_event(user="U0GOFER0"), "Gofer wrote it", "U0GOFER0", True),
-        (with_event(type="message", text="hello"), "the message does not mention Gofer", "U0NEWCO0", False),
-        (with_event(type="reaction_added"), "events of type 'reaction_added' start nothing", "U0NEWCO0", False),
+        (with_event(type="message", text="hello"), "no workflow is started by slack.message", "U0NEWCO0", False),
+        (with_event(type="message", text="hello", hidden=True), "messages of subtype '' start", "U0NEWCO0", False),
+        (with_event(type="reaction_removed"), "events of type 'reaction_removed' start nothing", "U0NEWCO0", False),
+        (with_event(type="reaction_added"), "it is not on a message", "U0NEWCO0", False),
+        (with_event(type="agent_session_stopped", thread_ts="1.0"), "it stops what is under way", "U0NEWCO0", False),
         (with_event(ts=None), "it lacks a team, a user, a channel or a ts", "U0NEWCO0", False),
         (MENTION | {"event": None}, "events of type '' start nothing", None, None),
         ({"type": "url_verification", "challenge": "c"}, "it is the sender's test of the URL", None, None),

@@ -30,7 +30,7 @@ def made(*workflows: Workflow, url: str = "", socket: bool = True) -> dict[str, 
 
 def test_every_run_reads_its_thread_and_posts_its_answer() -> None:
     app = read_manifest(made(workflow()))
-    assert app.events == {"app_mention"}
+    assert app.events == {"app_mention", "message.channels", "message.groups", "reaction_added"}
     assert app.scopes == {
         "app_mentions:read",
         "channels:history",
@@ -39,8 +39,23 @@ def test_every_run_reads_its_thread_and_posts_its_answer() -> None:
         "files:write",
         "groups:history",
         "groups:read",
+        "reactions:read",
         "users:read",
     }
+
+
+def test_what_a_workflow_file_says_adds_what_its_runs_need_for_it() -> None:
+    before = needed([workflow()], TOOLS)
+    plain = Workflow(description="d", owner="#o", when=("slack.mention",))
+
+    def added(**changes: object) -> set[str]:
+        changed = Workflow.model_validate({**plain.model_dump(exclude_unset=True), **changes})
+        return set(needed([changed], TOOLS)) - set(before)
+
+    assert added(who=["@leads"]) == {"usergroups:read"}
+    assert added(reply="dm") == {"im:history", "im:write"}
+    assert added(reply="ephemeral") == set()
+    assert added(when=["slack.direct"]) == {"im:history", "im:read"}
 
 
 def test_a_tool_of_any_workflow_adds_its_scopes_and_an_unknown_one_adds_none() -> None:

@@ -124,9 +124,9 @@ async def test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_o
     journal = await entries(made)
     assert journal[-1] == RunFinished("done")
     assert made.posted == ["Hello."]
-    # Reading the thread, the status, two model calls, the model's call, the answer: six steps, one worker each.
-    assert sum(isinstance(entry, RunHandedOver) for entry in journal) == 5
-    assert len(answered) == 6
+    # Who asked, the thread, the status, two model calls, its call, the answer: seven steps, one worker each.
+    assert sum(isinstance(entry, RunHandedOver) for entry in journal) == 6
+    assert len(answered) == 7
     assert await made.queue.buried(10) == []
 
 

@@ -8,6 +8,7 @@ from gofer.bootstrap.settings import process_settings
 from gofer.bootstrap.state import State, read_state
 from gofer.cancel import cancel
 from gofer.cli.listed import listed
+from gofer.journal.entries import RunCancelled
 from gofer.outside import SystemClock, random_id
 
 
@@ -31,4 +32,4 @@ def execute(arguments: argparse.Namespace) -> int:
 async def _cancel(state: State, prefix: str, by: str) -> tuple[str, bool]:
     # Who has the whole id of a run that is not listed knows of it already.
     head = await state.store.head(prefix) or await listed(state.store, prefix)
-    return head.run, await cancel(head.run, by, state.store, state.queue, random_id())
+    return head.run, await cancel(head.run, RunCancelled(by), state.store, state.queue, random_id())

@@ -1,49 +1,54 @@
 """What did the event not say, and does the run start? The first steps of every run, journaled like all others."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from gofer.blobs.store import blob_key
-from gofer.canonical import as_object
 from gofer.engine.allowance import enter
+from gofer.engine.material import read_material
+from gofer.engine.meant import asks_for, check_conditions, check_hops, meets
 from gofer.engine.services import Services
-from gofer.engine.step import Outcome, Permitted, Step
-from gofer.engine.surfaces import DATA, surface
-from gofer.errors import Damaged, Gone, RunStopped
+from gofer.engine.step import Step
+from gofer.engine.who import look_up, may_start, turn_away
+from gofer.errors import Damaged, Gone
 from gofer.events import Event
-from gofer.journal.entries import MessageReceived, RunStarted, ToolResult
+from gofer.journal.coordination import Head
+from gofer.journal.entries import MessageReceived, RunStarted
 from gofer.journal.log import read_journal
 from gofer.projections.progress import project
 from gofer.projections.recap import recap
-from gofer.tools.tool import Provenance
 from gofer.workflows.bundle import FOLDER, Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Loaded
 
-MATERIAL = "material/1"
-"""Call id of reading what the event refers to."""
 TOOLS = ("slack_read_thread",)
 """Tools that every run calls by itself before the model is asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """What the first message to the model is made of."""
-
-    text: str
-    private: bool
-    facts: Mapping[str, object]
-    """What of it conditions of workflow files may ask for, beyond what the event says."""
+_PAGE = 500
+_EVER = 2**62
+"""Unix milliseconds after everything."""
+_LOOKED_BACK = 50
+"""Earlier runs of a conversation that are looked at, when none of those after them came to anything."""
 
 
 async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     """Reads the event's surroundings, pins the bundle and writes the first message.
 
-    Raises RunStopped, NotNow, Cancelled, OutOfTime.
+    Raises RunStopped, NotMeant, NotNow, Cancelled, OutOfTime.
     """
     step.heed_cancel()
+    check_hops(event)
+    provenance = step.provenance(loaded.prompt_file)
+    person = await look_up(step, event, provenance)
+    welcome = await may_start(step, person, loaded, provenance)
+    facts = {**event.facts, **person.facts}
+    if not welcome and meets(event, loaded, facts):
+        raise await turn_away(step, event, person, loaded, provenance)
+    material = await read_material(step, event, person, provenance)
+    earlier = await _earlier(step, event)
+    followed = earlier is not None or (asks_for(event, loaded, "followed") and await _under_way(step, event))
+    check_conditions(event, loaded, {**facts, **material.facts, "followed": followed})
+    if not welcome:
+        raise await turn_away(step, event, person, loaded, provenance)
     left = await enter(step, event, loaded)
-    material = await _read(step, event, step.provenance(loaded.prompt_file))
-    continues, recalled = await _recall(step, event)
+    continues, recalled = await _recall(step, earlier)
     tools = [step.services.tools[name].schema() for name in loaded.workflow.tools if name in step.services.tools]
     raw = encode_bundle(Bundle(loaded, tools))
     key = blob_key(FOLDER, raw)
@@ -59,14 +64,35 @@ async def pinned(services: Services, started: RunStarted) -> Bundle:
     return decode_bundle(await services.blobs.get(f"{FOLDER}/{started.bundle}"))
 
 
-async def _recall(step: Step, event: Event) -> tuple[str, str]:
+async def _earlier(step: Step, event: Event) -> Head | None:
+    """The newest ended run of the conversation that was let in, before this one."""
+    before = step.progress.accepted_at
+    for _ in range(_LOOKED_BACK):
+        head = await step.services.store.previous(event.conversation, step.progress.workflow, before)
+        if head is None or head.status != "ignored":
+            return head
+        before = head.accepted_at
+    return None
+
+
+async def _under_way(step: Step, event: Event) -> bool:
+    """Whether an earlier run of the conversation has not ended, as one that waits for its model."""
+    store, sought = step.services.store, (event.conversation, step.progress.workflow)
+    page: Sequence[Head] = await store.unfinished(_EVER, _PAGE)
+    while page:
+        mine = [head for head in page if (head.conversation, head.workflow) == sought]
+        if any(head.accepted_at < step.progress.accepted_at for head in mine):
+            return True
+        page = await store.unfinished(_EVER, _PAGE, after=page[-1])
+    return False
+
+
+async def _recall(step: Step, head: Head | None) -> tuple[str, str]:
     """The run that this one goes on from and what is worth knowing of it; empty when there is none."""
-    store, progress = step.services.store, step.progress
-    head = await store.previous(event.conversation, progress.workflow, progress.accepted_at)
     if head is None:
         return "", ""
     try:
-        journal = await read_journal(head.run, store, step.services.blobs)
+        journal = await read_journal(head.run, step.services.store, step.services.blobs)
     except (Damaged, Gone):
         return "", ""
     # Its head may lie; what it left in the journal counts.
@@ -74,39 +100,3 @@ async def _recall(step: Step, event: Event) -> tuple[str, str]:
     if earlier.finished is None or earlier.started is None:
         return "", ""
     return head.run, recap(head.run, journal)
-
-
-async def _read(step: Step, event: Event, provenance: Provenance) -> Material:
-    """What the event is about. Raises RunStopped when it cannot be read."""
-    asked = surface(event).read(event)
-    if asked is None:
-        return Material(_first_message(event, _quoted(event.text)), event.private is not False, {})
-    name, arguments = asked
-    tool = step.services.tools[name]
-    permitted = Permitted(MATERIAL, tool, tool.parse(arguments), arguments)
-    return _material(event, await step.call(permitted, provenance))
-
-
-def _material(event: Event, outcome: Outcome) -> Material:
-    match outcome:
-        case ToolResult(status="ok", text=read, details=details):
-            details = details or {}
-            # The more careful of two sources wins.
-            private = event.private is True or details.get("private") is not False
-            # A thread holds what its event says; an issue or a page may not say any more what was changed.
-            said = "" if event.source == "slack" else _quoted(event.text)
-            return Material(
-                _first_message(event, f"{said}\n\n{read}".strip("\n")), private, as_object(details.get("facts"))
-            )
-        case ToolResult(text=text):
-            raise RunStopped(f"what it is about could not be read: {text}")
-        case _:
-            raise RunStopped("what it is about could not be read")
-
-
-def _first_message(event: Event, read: str) -> str:
-    return f"{surface(event).opening(event)}\n{DATA}\n\n{read}"
-
-
-def _quoted(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.splitlines())

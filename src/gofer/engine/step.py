@@ -298,9 +298,8 @@ class Step:
         outside = self.services.outside
         key = f"{self.run}/{item.call}"
         since = self.progress.accepted_at / 1000
-        return Call(
-            key, event.actor, event.place, self.progress.private, provenance, outside.http, outside.clock, since
-        )
+        private, http = self.progress.private, outside.http
+        return Call(key, event.actor, event.place, private, provenance, http, outside.clock, since, event.hops)
 
     def _elapsed(self, since: int) -> int:
         return int(self.services.outside.clock.monotonic() * 1000) - since

@@ -14,6 +14,9 @@ from gofer.messages import ToolAsk, Usage
 FORMAT = 1
 """Version of frames and entries; a reader stops at a journal of a newer one."""
 
+MATERIAL = "material/1"
+"""Call id of reading what the event refers to; `private` in its details says whether only some people can see that."""
+
 Effect = Literal["read", "keyed", "lookup", "blind"]
 """What a call without an outcome means on resume: do again, do again with its key, look first, or never again."""
 
@@ -209,6 +212,12 @@ class RunCancelled:
     """Who asked, as people will read it."""
     item: str = ""
     """Id of the inbox item it came in."""
+    of: str = ""
+    """Whose run it has to be, as the source's id of its actor; empty is anybody's."""
+    on: str = ""
+    """Which message the wish was about, by its ts: one that the run is about or wrote; empty is the run as a whole."""
+    silent: bool = False
+    """Whether nobody is left to be told: what was announced is taken back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from gofer.events import Event
 from gofer.journal.entries import (
+    MATERIAL,
     CallDeferred,
     LlmRequest,
     LlmResponse,
@@ -88,12 +89,30 @@ class Progress:
         """Whether somebody asked for it to stop before it was concluded: nothing but telling so is begun any more."""
         return self.cancelled is not None and self.concluded is None
 
+    def heeded(self, cancelled: RunCancelled) -> RunCancelled | None:
+        """A wish to stop if it is about this run."""
+        if not cancelled.of and not cancelled.on:
+            return cancelled
+        if self.event is None or cancelled.of not in ("", self.event.actor.id):
+            return None
+        written = (result.details for result in self.outcomes.values() if isinstance(result, ToolResult))
+        messages = {self.event.place.get("ts"), *(str((details or {}).get("ts", "")) for details in written)}
+        return cancelled if not cancelled.on or cancelled.on in messages else None
+
     @property
     def private(self) -> bool:
         """Whether the run began where only some people can see; unknown counts as private."""
         if self.started is not None:
             return self.started.private
-        return self.event is None or self.event.private is not False
+        if self.event is None:
+            return True
+        if self.event.private is not None:
+            return self.event.private
+        match self.outcomes.get(MATERIAL):
+            case ToolResult(status="ok", details={"private": False}):
+                return False
+            case _:
+                return True
 
     def owned_ms(self, now: int) -> int:
         """How long workers have had the run in hand, waiting for tools and for models that answered included."""
@@ -140,7 +159,7 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
         case CallDeferred() as deferred:
             _defer(state, recorded.at, deferred)
         case RunCancelled(item=item) as cancelled:
-            state.cancelled = state.cancelled or cancelled
+            state.cancelled = state.cancelled or state.heeded(cancelled)
             state.taken.add(item)
         case RunConcluded() as concluded:
             state.concluded = concluded

@@ -61,6 +61,8 @@ class Call:
     clock: Clock
     since: float = 0.0
     """Unix seconds on our clock before which no attempt of this call can have happened."""
+    hops: int = 0
+    """How many runs stand in a row behind this one; what it writes says so, where it can."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,30 @@ class Ignored:
     """Who did it, where the delivery says so."""
 
 
-Arrival: TypeAlias = Event | Handshake | Registration | Ignored
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Somebody wants runs to stop: those that a happening started, or those of a conversation."""
+
+    by: str
+    """Who or what asks, as people will read it."""
+    item: str
+    """The same for every delivery of the same wish."""
+    source: str
+    kinds: tuple[str, ...] = ()
+    identity: tuple[str, ...] = ()
+    """What happened, as the event of one of `kinds` that told of it has it; empty when a conversation is meant."""
+    conversation: str = ""
+    """As events name it; one that ends with `*` stands for all that begin so."""
+    of: str = ""
+    """Only runs that this actor started; empty is anybody's."""
+    on: str = ""
+    """Only runs that are about the message with this ts, or wrote it; empty is any."""
+    silent: bool = False
+    """Whether nobody is left to be told that they stopped."""
+    actor: Actor | None = None
+
+
+Arrival: TypeAlias = Event | Stop | Handshake | Registration | Ignored
 """What a delivery can mean."""
 
 

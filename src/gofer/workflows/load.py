@@ -19,6 +19,7 @@ from gofer.workflows.source import read_source
 from gofer.workflows.subagent import LoadedSubagent, load_subagents
 from gofer.workflows.text import read_text
 from gofer.workflows.when import Where
+from gofer.workflows.who import bots_apart
 
 DEFAULTS = "defaults.yaml"
 SKILLS = "skills"
@@ -62,8 +63,8 @@ class Catalog:
         for name, loaded in sorted(self.workflows.items()):
             for trigger in loaded.workflow.when:
                 for kind, where in trigger.compiled():
-                    own = {"workflow": [name]} if kind == "schedule" else {}
-                    compiled.setdefault(kind, []).append((name, where | own))
+                    own = {"workflow": [name]} if kind == "schedule" else bots_apart(loaded.workflow.who, kind)
+                    compiled.setdefault(kind, []).append((name, {**where, **own}))
         return compiled
 
     def schedules(self) -> list[tuple[str, object]]:

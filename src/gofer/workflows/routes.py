@@ -1,5 +1,6 @@
 """Which workflows does an event start? A look-up over compiled JSON: no YAML, no pydantic."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -34,10 +35,15 @@ class Routes:
         near = self.by_kind.get(event.kind, _NONE).near(facts)
         return sorted({route.workflow for route in near if passes(route.where, facts)})
 
+    def workflows(self, kind: str) -> Sequence[str]:
+        """Every workflow that a kind of event may start, in the order of their names."""
+        ways = self.by_kind.get(kind, _NONE)
+        return sorted({route.workflow for routes in (ways.others, *ways.by_word.values()) for route in routes})
+
 
 @dataclass(frozen=True, slots=True)
 class _Ways:
-    """The routes of one kind, found by the fact that most of them ask for."""
+    """The routes of one kind, found by the fact that leaves the fewest to look at."""
 
     fact: str
     by_word: Mapping[str, Sequence[Route]]
@@ -92,16 +98,19 @@ def read_routes(compiled: object) -> Routes:
 
 
 def _ways(routes: Sequence[Route]) -> _Ways:
-    counts: dict[str, int] = {}
-    for route in routes:
-        for fact in filter(lambda fact: _plain(route, fact), route.where):
-            counts[fact] = counts.get(fact, 0) + 1
-    fact = max(sorted(counts), key=lambda name: counts[name], default="")
+    fact = min(sorted({fact for route in routes for fact in route.where}), key=lambda f: _looked(routes, f), default="")
     by_word: dict[str, list[Route]] = {}
     for route in (route for route in routes if _plain(route, fact)):
         for word in route.where[fact]:
             by_word.setdefault(word.casefold(), []).append(route)
     return _Ways(fact, by_word, [route for route in routes if not _plain(route, fact)])
+
+
+def _looked(routes: Sequence[Route], fact: str) -> int:
+    """How many routes are looked at for one event at most, when this fact leads to them."""
+    plain = [route for route in routes if _plain(route, fact)]
+    shared = Counter(word.casefold() for route in plain for word in route.where[fact])
+    return len(routes) - len(plain) + max(shared.values(), default=0)
 
 
 def _plain(route: Route, fact: str) -> bool:

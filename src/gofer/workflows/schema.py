@@ -8,8 +8,9 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from gofer.workflows.output_schema import Flaw, flaws
 from gofer.workflows.parts import Name, Names, Number, Strict, Whole
 from gofer.workflows.when import When
+from gofer.workflows.who import Who
 
-Reply = Literal["thread", "channel", "none"]
+Reply = Literal["thread", "channel", "dm", "ephemeral", "none"]
 """Where an answer can go."""
 
 
@@ -77,6 +78,8 @@ class Workflow(Strict):
     """Who answers for it: a Slack channel or group."""
     when: When
     """What starts it."""
+    who: Who = ("members",)
+    """Who may start it: members, guests, externals, bots, everyone (but bots), @handles of people and groups, ids."""
     coordinator: Literal["llm", "script"] = "llm"
     """Who decides the next step: a model, or the Python of `coordinator_script`."""
     coordinator_script: str = ""

@@ -8,6 +8,7 @@ from typing import get_args
 from gofer.canonical import as_list, as_object
 from gofer.workflows.parts import Strict
 from gofer.workflows.source import Loc, Source
+from gofer.workflows.who import GROUPS
 
 WANTED = {
     "string_type": "text",
@@ -141,6 +142,8 @@ def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, obje
             return f"{name} is {word}, which is out of bounds.", f"Write a number that is {words} {shown}."
         case "one_trigger":
             return f"{name} is not one trigger.", "Begin each with a dash of its own."
+        case "string_pattern_mismatch" if loc[:1] == ("who",):
+            return f"{name} is `{word}`, which names nobody.", f"Write {_listed(GROUPS)}, an @handle or a user id."
         case _:
             return f"{name} does not fit.", "Look it up in docs/workflow-file.md."
 

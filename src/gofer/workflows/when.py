@@ -93,7 +93,8 @@ class SlackMessage(InChannels):
         if self.mention is not True:
             yield kind, where
         if self.mention is not False:
-            yield "slack.mention", where
+            # Without a wish for mentions, an edit that adds one is no new message.
+            yield "slack.mention", where if self.mention else where | {"edited": ["false"]}
 
 
 class SlackDirect(Conditions):

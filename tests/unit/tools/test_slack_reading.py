@@ -69,7 +69,8 @@ def test_a_thread_is_read_with_names_for_ids() -> None:
         "@unknown user at 2025-11-21 07:13 UTC (ts 1763709180.000200):\n"
         "    who?"
     )
-    assert result.details == {"channel": "deploys", "private": False, "messages": 2}
+    facts = {"channel": "deploys", "private": False, "messages": 2}
+    assert result.details == {**facts, "thread_ts": "1763709120.000100"}
     assert result.value == {
         "channel": "deploys",
         "private": False,

@@ -48,7 +48,7 @@ def test_a_message_carries_its_call_and_ends_with_links() -> None:
     assert body["blocks"][1]["elements"][0]["text"] == (
         "<http://localhost/prompts/answer-here|answer-here prompt> · <http://localhost/runs/run1|run run1>"
     )
-    assert body["metadata"]["event_payload"] == {"key": "run1/answer/1"}
+    assert body["metadata"]["event_payload"] == {"key": "run1/answer/1", "hops": 0}
     assert result.details == {"channel": "C0000001", "ts": "3.0"}
 
 

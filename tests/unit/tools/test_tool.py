@@ -71,7 +71,13 @@ def test_every_shipped_tool_declares_what_a_resume_and_a_model_need() -> None:
     tools = build_tools(read_settings({}))
     assert {name: tool.effect for name, tool in tools.items()} == {
         "slack_read_thread": "read",
+        "slack_read_channel": "read",
         "slack_get_user": "read",
+        "slack_get_group": "read",
+        "slack_delete_message": "keyed",
+        "slack_post_ephemeral": "blind",
+        "slack_post_direct": "lookup",
+        "slack_join_channel": "keyed",
         "slack_post_message": "lookup",
         "slack_post_file": "lookup",
         "slack_update_message": "keyed",

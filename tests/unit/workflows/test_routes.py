@@ -58,8 +58,12 @@ def test_a_fact_that_is_not_there_yet_is_left_to_admission() -> None:
             {"slack.message": {"channels": "#a"}},
             [
                 ("slack.message", {"channels": ["a"], "reply": ["false"]}),
-                ("slack.mention", {"channels": ["a"], "reply": ["false"]}),
+                ("slack.mention", {"channels": ["a"], "reply": ["false"], "edited": ["false"]}),
             ],
+        ),
+        (
+            {"slack.message": {"channels": "#a", "mention": True}},
+            [("slack.mention", {"channels": ["a"], "reply": ["false"]})],
         ),
         (
             {"slack.message": {"channels": "#a", "mention": False, "replies": True}},

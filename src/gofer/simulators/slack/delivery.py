@@ -14,10 +14,7 @@ from dataclasses import dataclass
 import httpx2
 
 from gofer.simulators.json_values import JsonObject, object_of, text_of
-from gofer.simulators.slack.shapes import message_body, stable_id
 from gofer.simulators.slack.socket_mode import SocketMode
-from gofer.simulators.slack.timestamps import order
-from gofer.simulators.slack.workspace import Channel, Message, Workspace
 
 RETRY_GAPS = (0.0, 60.0, 300.0)
 """Seconds before each retry."""
@@ -39,90 +36,6 @@ def signature(signing_secret: str, timestamp: str, body: bytes) -> str:
     """The value of X-Slack-Signature for these bytes."""
     signed = b"v0:" + timestamp.encode() + b":" + body
     return "v0=" + hmac.new(signing_secret.encode(), signed, hashlib.sha256).hexdigest()
-
-
-def message_envelopes(workspace: Workspace, message: Message) -> list[dict[str, object]]:
-    """The envelopes Slack sends for a new message: a mention where the bot reads along comes twice."""
-    channel = workspace.channel(message.channel)
-    member = workspace.bot.user in channel.members
-    own = message.bot_id == workspace.bot.bot_id
-    body = message_body(workspace, message) | {"channel": channel.id, "event_ts": message.ts}
-    if message.metadata:
-        body["metadata"] = dict(message.metadata)
-    events: list[dict[str, object]] = []
-    visible = member or channel.kind == "channel"
-    if visible and channel.kind != "im" and not own and workspace.mentions_bot(message.text):
-        events.append(body | {"type": "app_mention"})
-    if member or channel.kind == "im":
-        events.append(body | {"channel_type": channel.kind})
-    return [envelope(workspace, event, message.ts) for event in events]
-
-
-def change_envelopes(workspace: Workspace, before: Message, after: Message) -> list[dict[str, object]]:
-    """The envelope for an edited message."""
-    channel = workspace.channel(after.channel)
-    changed_at = after.edited_ts or after.ts
-    event: dict[str, object] = {
-        "type": "message",
-        "subtype": "message_changed",
-        "hidden": True,
-        "channel": channel.id,
-        "channel_type": channel.kind,
-        "ts": changed_at,
-        "event_ts": changed_at,
-        "message": message_body(workspace, after),
-        "previous_message": message_body(workspace, before),
-    }
-    return [envelope(workspace, event, changed_at)] if _reads_along(workspace, channel) else []
-
-
-def reaction_envelopes(
-    workspace: Workspace, message: Message, name: str, user: str, *, added: bool
-) -> list[dict[str, object]]:
-    """The envelope for a reaction that came or went."""
-    event_ts = workspace.next_ts()
-    event: dict[str, object] = {
-        "type": "reaction_added" if added else "reaction_removed",
-        "user": user,
-        "reaction": name,
-        "item": {"type": "message", "channel": message.channel, "ts": message.ts},
-        "event_ts": event_ts,
-    }
-    if message.user and not message.bot_id:
-        event["item_user"] = message.user
-    member = _reads_along(workspace, workspace.channel(message.channel))
-    return [envelope(workspace, event, event_ts)] if member else []
-
-
-def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str, object]:
-    """An `event_callback` around an event; the same event gets the same event_id."""
-    team, bot = workspace.team, workspace.bot
-    identity = stable_id(team.id, json.dumps(event, sort_keys=True))
-    authorization = {
-        "enterprise_id": None,
-        "team_id": team.id,
-        "user_id": bot.user,
-        "is_bot": True,
-        "is_enterprise_install": False,
-    }
-    return {
-        "token": "simulated-verification-token",
-        "team_id": team.id,
-        "context_team_id": team.id,
-        "context_enterprise_id": None,
-        "api_app_id": bot.app_id,
-        "event": dict(event),
-        "type": "event_callback",
-        "event_id": f"Ev{identity}",
-        "event_time": order(event_ts) // 1_000_000,
-        "authorizations": [authorization],
-        "is_ext_shared_channel": False,
-        "event_context": f"4-{identity}",
-    }
-
-
-def _reads_along(workspace: Workspace, channel: Channel) -> bool:
-    return workspace.bot.user in channel.members or channel.kind == "im"
 
 
 class Delivery:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from gofer.simulators.json_values import objects, text_of
 from gofer.simulators.slack.arguments import Arguments
 from gofer.simulators.slack.backend import Answer, Backend
-from gofer.simulators.slack.delivery import message_envelopes
+from gofer.simulators.slack.envelopes import message_envelopes
 from gofer.simulators.slack.shapes import stable_id
 from gofer.simulators.slack.timestamps import micros
 from gofer.simulators.slack.workspace import Channel, File, Message, SlackRefusal, Workspace
@@ -64,6 +64,13 @@ def _channel(backend: Backend, arguments: Arguments) -> Channel | None:
     if backend.workspace.bot.user not in channel.members:
         raise SlackRefusal("not_in_channel")
     return channel
+
+
+def uploaded(workspace: Workspace, user: str, name: str, content: bytes, mimetype: str) -> Answer:
+    """A file that a person shares; how messages show it."""
+    file = File(f"F{stable_id(name, str(len(workspace.files)))}", name, len(content), content, shared=True)
+    workspace.files[file.id] = file
+    return _completed(workspace, file.id, name) | {"user": user, "mimetype": mimetype}
 
 
 def _completed(workspace: Workspace, file_id: str, title: str) -> Answer:

@@ -11,11 +11,17 @@ from types import MappingProxyType
 from gofer.simulators.slack.arguments import Arguments
 from gofer.simulators.slack.backend import Answer, Backend, Method
 from gofer.simulators.slack.content import content_of, metadata_of
-from gofer.simulators.slack.delivery import change_envelopes, message_envelopes, reaction_envelopes
+from gofer.simulators.slack.envelopes import (
+    change_envelopes,
+    deletion_envelopes,
+    joined_envelopes,
+    message_envelopes,
+    reaction_envelopes,
+)
 from gofer.simulators.slack.files import complete_upload, get_upload_url
-from gofer.simulators.slack.shapes import channel_shape, message_body, stored_message, user_shape
+from gofer.simulators.slack.shapes import channel_shape, group_shape, message_body, stored_message, user_shape
 from gofer.simulators.slack.timestamps import micros, order
-from gofer.simulators.slack.workspace import Message, SlackRefusal, Workspace
+from gofer.simulators.slack.workspace import Message, SlackRefusal, Whisper, Workspace
 
 _EMOJI = re.compile(r"[a-z0-9_+'-]{1,100}(::skin-tone-[2-6])?")
 _TYPES = frozenset({"public_channel", "private_channel", "mpim", "im"})
@@ -83,6 +89,65 @@ def _update(backend: Backend, arguments: Arguments) -> Answer:
     backend.delivery.announce(change_envelopes(workspace, before, after))
     written = _written(workspace, after)
     return {"channel": after.channel, "ts": after.ts, "text": after.text, "message": written}
+
+
+def _delete(backend: Backend, arguments: Arguments) -> Answer:
+    message = backend.message(arguments, "ts")
+    if message.bot_id != backend.workspace.bot.bot_id:
+        raise SlackRefusal("cant_delete_message")
+    remove(backend, message)
+    return {"channel": message.channel, "ts": message.ts}
+
+
+def remove(backend: Backend, message: Message) -> None:
+    """Take a message away, or leave a tombstone above its replies, and tell the subscriber."""
+    workspace, left = backend.workspace, None
+    if not message.is_reply and workspace.replies(message):
+        extra = {"subtype": "tombstone", "hidden": True}
+        words = "This message was deleted."
+        left = workspace.put(Message(message.channel, message.ts, "USLACKBOT", words, message.ts, extra=extra))
+    else:
+        workspace.remove(message)
+    backend.delivery.announce(deletion_envelopes(workspace, message, left))
+
+
+def _post_ephemeral(backend: Backend, arguments: Arguments) -> Answer:
+    workspace, channel = backend.workspace, backend.joined_channel(arguments)
+    content, user = content_of(arguments), arguments.required("user")
+    if user not in channel.members:
+        raise SlackRefusal("user_not_in_channel")
+    if arguments.values.get("metadata") is not None:
+        raise SlackRefusal("invalid_arguments", "[ERROR] no such argument: metadata")
+    bot, thread_ts = workspace.bot, arguments.text("thread_ts") or None
+    draft = Message(channel.id, workspace.next_ts(), bot.user, content.text, thread_ts, bot.bot_id, content.blocks)
+    workspace.whispers.append(Whisper(user, draft))
+    return {"message_ts": draft.ts}
+
+
+def _join(backend: Backend, arguments: Arguments) -> Answer:
+    workspace, channel = backend.workspace, backend.visible_channel(arguments)
+    if channel.kind != "channel":
+        raise SlackRefusal("method_not_supported_for_channel_type")
+    if workspace.bot.user in channel.members:
+        return {"channel": channel_shape(workspace, channel), "warning": "already_in_channel"}
+    joined = workspace.join(channel, workspace.bot.user)
+    backend.delivery.announce(joined_envelopes(workspace, joined, workspace.bot.user, ""))
+    return {"channel": channel_shape(workspace, joined)}
+
+
+def _open(backend: Backend, arguments: Arguments) -> Answer:
+    asked = arguments.required("users")
+    user = backend.workspace.users.get(asked)
+    if user is None:
+        raise SlackRefusal("user_not_found")
+    if user.bot:
+        raise SlackRefusal("cannot_dm_bot")
+    return {"channel": {"id": backend.workspace.direct(user.id).id}}
+
+
+def _usergroups_list(backend: Backend, arguments: Arguments) -> Answer:
+    workspace, with_users = backend.workspace, arguments.flag("include_users")
+    return {"usergroups": [group_shape(workspace, group, with_users=with_users) for group in workspace.groups.values()]}
 
 
 def _written(workspace: Workspace, message: Message) -> Answer:
@@ -210,6 +275,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "auth.test": Method(_auth_test, ""),
         "chat.postMessage": Method(_post_message, "chat:write"),
         "chat.update": Method(_update, "chat:write"),
+        "chat.delete": Method(_delete, "chat:write"),
+        "chat.postEphemeral": Method(_post_ephemeral, "chat:write"),
         "chat.getPermalink": Method(_get_permalink, ""),
         "reactions.add": Method(_reactions_add, "reactions:write"),
         "reactions.remove": Method(_reactions_remove, "reactions:write"),
@@ -219,6 +286,9 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "conversations.history": Method(_history, "channels:history"),
         "conversations.info": Method(_conversations_info, "channels:read"),
         "conversations.list": Method(_conversations_list, "channels:read"),
+        "conversations.join": Method(_join, "channels:join"),
+        "conversations.open": Method(_open, "im:write"),
+        "usergroups.list": Method(_usergroups_list, "usergroups:read"),
         "users.info": Method(_users_info, "users:read"),
         "users.list": Method(_users_list, "users:read"),
     }

@@ -16,7 +16,8 @@ from gofer.simulators.slack.workspace import Message, Workspace
 _EMOJI = {
     "+1": "👍", "-1": "👎", "bug": "🐛", "eyes": "👀", "fire": "🔥", "heart": "❤️", "hourglass": "⌛",
     "jira": "🎫",
-    "merged": "🔀", "no_entry": "⛔", "ok_hand": "👌", "pray": "🙏", "raised_hands": "🙌", "rocket": "🚀",
+    "merged": "🔀", "no_entry": "⛔", "octagonal_sign": "🛑", "ok_hand": "👌", "pray": "🙏", "raised_hands": "🙌",
+    "rocket": "🚀",
     "rotating_light": "🚨", "tada": "🎉", "thinking_face": "🤔", "warning": "⚠️", "wave": "👋",
     "white_check_mark": "✅", "x": "❌",
 }  # fmt: skip

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Sequence
 
 from gofer.simulators.json_values import JsonObject, objects, text_of
-from gofer.simulators.slack.workspace import Channel, Message, User, Workspace
+from gofer.simulators.slack.workspace import Channel, Group, Message, User, Workspace
 
 _ENTITY = re.compile(r"<([^<>\n]+)>")
 _NAMED_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
@@ -70,7 +70,7 @@ def user_shape(workspace: Workspace, user: User) -> dict[str, object]:
     handle = re.sub(r"[^a-z0-9]+", ".", user.name.lower()).strip(".")
     return {
         "id": user.id,
-        "team_id": workspace.team.id,
+        "team_id": "T0ELSEWH0" if user.external else workspace.team.id,
         "name": handle,
         "deleted": user.deactivated,
         "real_name": user.real_name,
@@ -78,6 +78,7 @@ def user_shape(workspace: Workspace, user: User) -> dict[str, object]:
         "is_app_user": False,
         "is_restricted": user.restricted,
         "is_ultra_restricted": False,
+        **({"is_stranger": True} if user.external else {}),
         "tz": user.tz,
         "profile": {
             "real_name": user.real_name,
@@ -117,6 +118,20 @@ def channel_shape(workspace: Workspace, channel: Channel) -> dict[str, object]:
         "topic": {"value": "", "creator": "", "last_set": 0},
         "purpose": {"value": "", "creator": "", "last_set": 0},
     }
+
+
+def group_shape(workspace: Workspace, group: Group, *, with_users: bool) -> dict[str, object]:
+    """A user group."""
+    shape: dict[str, object] = {
+        "id": group.id,
+        "team_id": workspace.team.id,
+        "is_usergroup": True,
+        "name": group.name,
+        "handle": group.handle,
+        "date_delete": 0,
+        "user_count": len(group.users),
+    }
+    return shape | {"users": list(group.users)} if with_users else shape
 
 
 def rich_text(message: Message) -> list[dict[str, object]]:

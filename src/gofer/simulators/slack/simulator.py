@@ -14,13 +14,22 @@ from gofer.simulators.json_values import JsonObject
 from gofer.simulators.slack.adopt import plant
 from gofer.simulators.slack.backend import Backend
 from gofer.simulators.slack.composer import typed
-from gofer.simulators.slack.delivery import Delivery, Pace, message_envelopes
+from gofer.simulators.slack.delivery import Delivery, Pace
+from gofer.simulators.slack.envelopes import (
+    change_envelopes,
+    created_envelopes,
+    joined_envelopes,
+    message_envelopes,
+    stopped_envelopes,
+)
+from gofer.simulators.slack.files import uploaded
 from gofer.simulators.slack.manifest import read_manifest
-from gofer.simulators.slack.methods import change_reaction
+from gofer.simulators.slack.methods import change_reaction, remove
 from gofer.simulators.slack.page import Page
+from gofer.simulators.slack.shapes import stable_id
 from gofer.simulators.slack.socket_mode import SocketMode
 from gofer.simulators.slack.web_api import Failure, WebApi
-from gofer.simulators.slack.workspace import Message, SlackRefusal
+from gofer.simulators.slack.workspace import Channel, Message, SlackRefusal
 from gofer.simulators.slack.world import bot_id_of, load_workspace
 
 
@@ -59,19 +68,87 @@ class SlackSimulator:
 
     async def say(self, user_id: str, channel_id: str, text: str, thread_ts: str | None = None) -> Message:
         """A user writes a message, in wire form (`<@U…>` mentions); its events begin to be delivered."""
-        if user_id not in self.workspace.users:
-            raise SlackRefusal("user_not_found", user_id)
-        bot_id = bot_id_of(self.workspace, user_id)
-        message = self.workspace.post(Message(channel_id, "", user_id, text, thread_ts, bot_id))
-        self._delivery.announce(self.envelopes(message))
-        return message
+        return self._write(Message(channel_id, "", user_id, text, thread_ts))
+
+    async def upload(
+        self,
+        user_id: str,
+        channel_id: str,
+        name: str,
+        content: bytes,
+        text: str = "",
+        thread_ts: str | None = None,
+        mimetype: str = "text/plain",
+    ) -> Message:
+        """A user shares a file, with a text or without one."""
+        shown = uploaded(self.workspace, user_id, name, content, mimetype)
+        extra = {"subtype": "file_share", "files": [shown], "upload": False, "display_as_bot": False}
+        return self._write(Message(channel_id, "", user_id, text, thread_ts, extra=extra))
+
+    async def edit(self, user_id: str, channel_id: str, ts: str, text: str) -> Message:
+        """A user changes what they wrote."""
+        before = self._own(user_id, channel_id, ts)
+        after = self.workspace.put(replace(before, text=text, edited_ts=self.workspace.next_ts()))
+        self._delivery.announce(change_envelopes(self.workspace, before, after))
+        return after
+
+    async def unfurl(self, channel_id: str, ts: str) -> Message:
+        """Slack adds the preview of a link to a message; nobody changed its text."""
+        before = self.workspace.message(channel_id, ts)
+        preview = {"attachments": [{"id": 1, "title": "A page", "from_url": "https://example.com"}]}
+        after = self.workspace.put(replace(before, extra={**before.extra, **preview}))
+        self._delivery.announce(change_envelopes(self.workspace, before, after))
+        return after
+
+    async def delete(self, user_id: str, channel_id: str, ts: str) -> None:
+        """A user deletes what they wrote."""
+        remove(self._backend, self._own(user_id, channel_id, ts))
+
+    async def create_channel(self, user_id: str, name: str) -> Channel:
+        """A user creates a public channel and is in it."""
+        if self.workspace.channel_named(name):
+            raise SlackRefusal("name_taken", name)
+        channel = Channel(f"C{stable_id('channel', name)}", name, members=(self._known(user_id),))
+        self.workspace.enter(channel)
+        self._delivery.announce(created_envelopes(self.workspace, channel, user_id))
+        return channel
+
+    async def join(self, user_id: str, channel_id: str, inviter: str = "") -> Channel:
+        """A user, or the bot, comes into a channel, by themselves or by somebody's invitation."""
+        channel = self.workspace.join(self.workspace.channel(channel_id), self._known(user_id))
+        self._delivery.announce(joined_envelopes(self.workspace, channel, user_id, inviter))
+        return channel
+
+    def direct(self, user_id: str) -> Channel:
+        """The conversation of a user with the bot, opened where it was not."""
+        return self.workspace.direct(self._known(user_id))
+
+    async def stop_session(self, user_id: str, channel_id: str, thread_ts: str) -> None:
+        """A user presses Stop while the bot is at work in a thread."""
+        parent = self.workspace.parent(self.workspace.message(channel_id, thread_ts))
+        self._delivery.announce(stopped_envelopes(self.workspace, parent, self._known(user_id)))
 
     async def react(self, user_id: str, channel_id: str, ts: str, emoji: str, *, added: bool = True) -> Message:
         """A user adds or takes away an emoji; the event begins to be delivered."""
+        message = self.workspace.message(channel_id, ts)
+        return change_reaction(self._backend, message, emoji.strip(":"), self._known(user_id), added=added)
+
+    def _write(self, draft: Message) -> Message:
+        bot_id = bot_id_of(self.workspace, self._known(draft.user))
+        message = self.workspace.post(replace(draft, bot_id=bot_id))
+        self._delivery.announce(self.envelopes(message))
+        return message
+
+    def _own(self, user_id: str, channel_id: str, ts: str) -> Message:
+        message = self.workspace.message(channel_id, ts)
+        if message.user != user_id:
+            raise SlackRefusal("cant_update_message", user_id)
+        return message
+
+    def _known(self, user_id: str) -> str:
         if user_id not in self.workspace.users:
             raise SlackRefusal("user_not_found", user_id)
-        message = self.workspace.message(channel_id, ts)
-        return change_reaction(self._backend, message, emoji.strip(":"), user_id, added=added)
+        return user_id
 
     def typed(self, text: str) -> str:
         """The wire form of what a person types: escaped, `@Gofer` a mention, addresses as links."""

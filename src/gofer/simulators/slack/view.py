@@ -8,7 +8,7 @@ from gofer.simulators.slack.rendering import Renderer, emoji
 from gofer.simulators.slack.timestamps import order
 from gofer.simulators.slack.workspace import Channel, Message, User, Workspace
 
-_QUICK = ("eyes", "white_check_mark", "+1", "jira", "merged")
+_QUICK = ("jira", "eyes", "white_check_mark", "+1", "merged", "octagonal_sign")
 _COLOURS = 8
 
 
@@ -48,7 +48,8 @@ class View:
         )
 
     def _timeline(self, channel: Channel) -> str:
-        messages = [self._message(message) for message in self._workspace.timeline(channel.id)]
+        said = self._workspace.timeline(channel.id)
+        messages = [self._message(message) for message in said] + self._whispers(channel, None)
         shown = "".join(messages) or '<p class="empty">Nothing has been said here yet.</p>'
         notes = [f"{len(channel.members)} members"]
         notes += ["private"] * (channel.kind != "channel") + ["archived"] * channel.archived
@@ -62,7 +63,8 @@ class View:
     def _thread(self, channel: Channel, parent: Message) -> str:
         replies = self._workspace.replies(parent)
         count = f'<div class="count">{_count(len(replies), "reply", "replies")}</div>' if replies else ""
-        shown = "".join(self._message(reply, in_thread=True) for reply in replies)
+        answers = [self._message(reply, in_thread=True) for reply in replies]
+        shown = "".join(answers + self._whispers(channel, parent))
         return (
             f'<section class="column"><div class="bar">Thread <small>{escape(_title(channel))}</small>'
             f'<a class="close" href="/?channel={escape(channel.id)}" title="Close">&times;</a></div>'
@@ -83,6 +85,18 @@ class View:
             f"{self._chips(message)}{'' if in_thread else self._thread_link(message)}</div>"
             f"{self._quick(message)}</article>"
         )
+
+    def _whispers(self, channel: Channel, parent: Message | None) -> list[str]:
+        """What one person alone sees there, each with that person's name."""
+        wanted = parent.ts if parent else None
+        return [
+            f'<article class="message whisper">{self._face(one.message.user)}<div><div class="who">'
+            f"<b>{escape(self._workspace.name_of(one.message.user))}</b>{self._badge(one.message)}"
+            f"{self._time(one.message.ts)}<em>only visible to {escape(self._workspace.name_of(one.user))}</em></div>"
+            f'<div class="body">{self._renderer.message(one.message)}</div></div></article>'
+            for one in self._workspace.whispers
+            if (one.message.channel, one.message.thread_ts) == (channel.id, wanted)
+        ]
 
     def _thread_link(self, message: Message) -> str:
         parent = self._workspace.parent(message)

@@ -57,6 +57,18 @@ class User:
     title: str = ""
     tz: str = "Etc/UTC"
     deactivated: bool = False
+    external: bool = False
+    """Of another company, in a shared channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A user group."""
+
+    id: str
+    handle: str
+    name: str
+    users: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +124,14 @@ class File:
     shared: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Whisper:
+    """A message that one person alone sees."""
+
+    user: str
+    message: Message
+
+
 class Workspace:
     """The state of one simulated workspace."""
 
@@ -121,6 +141,8 @@ class Workspace:
         self.users: dict[str, User] = {}
         self.channels: dict[str, Channel] = {}
         self.files: dict[str, File] = {}
+        self.groups: dict[str, Group] = {}
+        self.whispers: list[Whisper] = []
         self._clock = clock
         self._messages: dict[tuple[str, str], Message] = {}
         self._instants: set[int] = set()
@@ -198,6 +220,27 @@ class Workspace:
                 raise SlackRefusal("thread_not_found")
             thread_ts = self.parent(answered).ts
         return self.put(replace(draft, ts=self.next_ts(), thread_ts=thread_ts))
+
+    def remove(self, message: Message) -> None:
+        """Take a message away; what follows in its thread stays."""
+        del self._messages[message.channel, message.ts]
+
+    def join(self, channel: Channel, user: str) -> Channel:
+        """Make somebody a member of a channel."""
+        if channel.archived:
+            raise SlackRefusal("is_archived")
+        members = channel.members if user in channel.members else (*channel.members, user)
+        return self.enter(replace(channel, members=members))
+
+    def enter(self, channel: Channel) -> Channel:
+        """Store a channel, in place of an older state of it."""
+        self.channels[channel.id] = channel
+        return channel
+
+    def direct(self, user: str) -> Channel:
+        """The conversation of the bot with one person."""
+        found = (one for one in self.channels.values() if one.kind == "im" and user in one.members)
+        return next(found, None) or self.enter(Channel(f"D{user[1:]}", self.name_of(user), "im", (self.bot.user, user)))
 
     def react(self, message: Message, name: str, user: str) -> Message:
         """Add a user's reaction."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from gofer.errors import ConfigError
 from gofer.simulators.json_values import JsonObject, is_array, is_object
 from gofer.simulators.slack.timestamps import micros
-from gofer.simulators.slack.workspace import Bot, Channel, Message, Team, User, Workspace
+from gofer.simulators.slack.workspace import Bot, Channel, Group, Message, Team, User, Workspace
 
-_TOP = frozenset({"team", "app", "bot", "users", "channels", "messages"})
+_TOP = frozenset({"team", "app", "bot", "users", "groups", "channels", "messages"})
 _REPLY = frozenset({"user", "text", "minutes_ago", "ts", "reactions"})
 
 
@@ -31,6 +31,8 @@ def load_workspace(world: JsonObject, clock: Callable[[], float]) -> Workspace:
     workspace.users[own.user] = User(own.user, own.name, own.name, bot=True)
     for place in top.items("users"):
         _user(workspace, place)
+    for place in top.items("groups"):
+        _group(workspace, place)
     for place in top.items("channels"):
         _channel(workspace, place)
     for place in top.items("messages"):
@@ -39,7 +41,7 @@ def load_workspace(world: JsonObject, clock: Callable[[], float]) -> Workspace:
 
 
 def _user(workspace: Workspace, place: "_Place") -> None:
-    place = place.mapping({"id", "name", "real_name", "bot", "restricted", "title", "tz", "deactivated"})
+    place = place.mapping({"id", "name", "real_name", "bot", "restricted", "title", "tz", "deactivated", "external"})
     name = place.text("name")
     user = User(
         place.text("id"),
@@ -50,10 +52,19 @@ def _user(workspace: Workspace, place: "_Place") -> None:
         place.text("title") if place.has("title") else "",
         place.text("tz") if place.has("tz") else "Etc/UTC",
         place.flag("deactivated"),
+        place.flag("external"),
     )
     if user.id in workspace.users:
         raise place.wrong(f"has the id {user.id}, which another user has already")
     workspace.users[user.id] = user
+
+
+def _group(workspace: Workspace, place: "_Place") -> None:
+    place = place.mapping({"id", "handle", "name", "users"})
+    handle = place.text("handle").removeprefix("@")
+    users = _people(workspace, place.at("users"), "has the user") if place.has("users") else ()
+    name = place.text("name") if place.has("name") else handle
+    workspace.groups[place.text("id")] = Group(place.text("id"), handle, name, users)
 
 
 def _channel(workspace: Workspace, place: "_Place") -> None:
@@ -61,12 +72,9 @@ def _channel(workspace: Workspace, place: "_Place") -> None:
     channel_id, name = place.text("id"), place.text("name").removeprefix("#")
     if channel_id in workspace.channels or workspace.channel_named(name):
         raise place.wrong(f"repeats the id or the name of another channel ({channel_id}, {name})")
-    members = place.at("members").strings() if place.has("members") else []
-    for member in members:
-        if member not in workspace.users:
-            raise place.wrong(f"has the member {member!r}, who is not among the users")
+    members = _people(workspace, place.at("members"), "has the member") if place.has("members") else ()
     kind = "group" if place.flag("private") else "channel"
-    workspace.channels[channel_id] = Channel(channel_id, name, kind, tuple(members), place.flag("archived"))
+    workspace.channels[channel_id] = Channel(channel_id, name, kind, members, place.flag("archived"))
 
 
 def _thread(workspace: Workspace, place: "_Place") -> None:
@@ -100,10 +108,14 @@ def _message(workspace: Workspace, place: "_Place", channel: Channel, thread_ts:
 
 
 def _reacting(workspace: Workspace, place: "_Place") -> tuple[str, ...]:
+    return _people(workspace, place, "names")
+
+
+def _people(workspace: Workspace, place: "_Place", said: str) -> tuple[str, ...]:
     users = place.strings()
     for user in users:
         if user not in workspace.users:
-            raise place.wrong(f"names {user!r}, who is not among the users")
+            raise place.wrong(f"{said} {user!r}, who is not among the users")
     return tuple(users)
 
 

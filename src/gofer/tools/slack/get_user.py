@@ -28,7 +28,10 @@ class GetUser(Arguments):
 
 
 async def get_user(api: SlackApi, call: Call, arguments: GetUser) -> ToolResult:
-    """The one person of that name, or everybody it may mean; never a guess. Details: how many were found."""
+    """The one person of that name, or everybody it may mean; never a guess.
+
+    Details: how many were found, and of the only one what kind of person, handle, name and team.
+    """
     if by_id := _ID.fullmatch(arguments.name.strip()):
         found = [as_object((await api.read(call, "users.info", user=by_id[1])).get("user"))]
         return _told(found, "that id")
@@ -53,7 +56,7 @@ async def _everybody(api: SlackApi, call: Call) -> Sequence[User]:
 def _told(found: Sequence[User], asked: str) -> ToolResult:
     count = len(found)
     if count == 1:
-        return ToolResult(_described(found[0]), "looked up a person", {"found": 1})
+        return ToolResult(_described(found[0]), "looked up a person", {"found": 1, **_for_code(found[0])})
     lines = [f"- {_described(person)}" for person in found[:_SHOWN]]
     more = [f"- and {count - _SHOWN} more"] if count > _SHOWN else []
     text = "\n".join([f"{count} people are called {asked}; ask which one is meant:", *lines, *more])
@@ -73,6 +76,19 @@ def _names(person: User) -> set[str]:
     profile = as_object(person.get("profile"))
     names = (person.get("name"), person.get("real_name"), profile.get("real_name"), profile.get("display_name"))
     return {one_line(as_text(name)).casefold() for name in names if name}
+
+
+def _for_code(person: User) -> Mapping[str, object]:
+    guest = person.get("is_restricted") is True or person.get("is_ultra_restricted") is True
+    bot = person.get("is_bot") is True or person.get("id") == "USLACKBOT"
+    # Who is not plainly of this workspace, or not any more, is somebody from elsewhere.
+    foreign = person.get("is_stranger") is True or person.get("deleted") is True or not person.get("id")
+    return {
+        "kind": "bot" if bot else "external" if foreign else "guest" if guest else "member",
+        "handle": one_line(as_text(person.get("name"))),
+        "name": one_line(_shown(person)),
+        "team": as_text(person.get("team_id")),
+    }
 
 
 def _shown(person: User) -> str:

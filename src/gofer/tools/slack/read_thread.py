@@ -34,16 +34,16 @@ class ReadThread(Arguments):
 
 
 async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolResult:
-    """The thread as text with names; details: channel name, whether it is private, and how many messages.
+    """The thread as text with names; details: channel name, whether private, how many messages, ts of the first.
 
     For scripts: `{channel, private, text, messages: [{ts, author, text}]}`, oldest first; `text` is what a model reads.
     """
     channel, ts = await _locate(api, call, arguments)
     info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
-    private = _is_private(info)
+    private = is_private(info)
     if private and channel != call.place.get("channel"):
         raise ToolError("That channel is private; it can be read only by a run that started there.")
-    messages = await replies(api, call, channel, ts)
+    messages = await _whole_thread(api, call, channel, ts)
     names = await look_up(api, call, _people(messages))
     name = one_line(as_text(info.get("name"))) or "a direct message"
     count = f"{len(messages)} message{'' if len(messages) == 1 else 's'}"
@@ -51,7 +51,12 @@ async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolR
     return ToolResult(
         text=text,
         summary=f"read {count} of a thread",
-        details={"channel": name, "private": private, "messages": len(messages)},
+        details={
+            "channel": name,
+            "private": private,
+            "messages": len(messages),
+            "thread_ts": as_text(messages[0].get("ts")) if messages else ts,
+        },
         value={"channel": name, "private": private, "text": text, "messages": _listed(messages, names)},
     )
 
@@ -68,12 +73,12 @@ def _listed(messages: Sequence[Message], names: Names) -> list[dict[str, str]]:
     ]
 
 
-def render(channel: str, messages: Sequence[Message], names: Names, focus: str = "") -> str:
-    """A thread as a model reads it, oldest first, one header line per message.
+def render(channel: str, messages: Sequence[Message], names: Names, focus: str = "", title: str = "Thread") -> str:
+    """A thread, or what `title` says, as a model reads it, oldest first, one header line per message.
 
     What does not fit is left out in the middle and counted; the message with ts `focus` is always shown.
     """
-    lines = [f"Thread in #{channel}, {len(messages)} messages, oldest first:"]
+    lines = [f"{title} in #{channel}, {len(messages)} messages, oldest first:"]
     before = -1
     for index in _choose(messages, focus):
         if index > before + 1:
@@ -140,7 +145,16 @@ async def replies(api: SlackApi, call: Call, channel: str, ts: str) -> Sequence[
     return list(found.values())
 
 
-def _is_private(info: Mapping[str, object]) -> bool:
+async def _whole_thread(api: SlackApi, call: Call, channel: str, ts: str) -> Sequence[Message]:
+    """The thread of a message, also where Slack gives a reply alone when it is asked for it."""
+    messages = await replies(api, call, channel, ts)
+    thread_ts = as_text(messages[0].get("thread_ts")) if messages else ""
+    if not thread_ts or thread_ts == messages[0].get("ts"):
+        return messages
+    return await replies(api, call, channel, thread_ts)
+
+
+def is_private(info: Mapping[str, object]) -> bool:
     """Anything not plainly public counts as private."""
     flags = ("is_private", "is_im", "is_mpim", "is_ext_shared")
     return info.get("is_channel") is not True or any(info.get(flag) is True for flag in flags)
@@ -161,10 +175,19 @@ def _author(message: Message, names: Names) -> str:
 
 def _body(message: Message, names: Names) -> list[str]:
     """Indented, so that no text of a message can pose as another message's header."""
-    text = names.text(as_text(message.get("text"))) or "(no text)"
+    files = [_file(as_object(file)) for file in as_list(message.get("files"))]
+    text = names.text(as_text(message.get("text"))) or "(no text)" * (not files)
     cut = f"\n[{len(text) - MESSAGE_LIMIT} further characters of this message are left out.]"
     shown = text if len(text) <= MESSAGE_LIMIT else text[:MESSAGE_LIMIT] + cut
-    return [f"    {line}" for line in shown.splitlines()]
+    return [f"    {line}" for line in [*shown.splitlines(), *files]]
+
+
+def _file(file: Message) -> str:
+    """A file as a line; what stands in it is not read."""
+    name = one_line(as_text(file.get("name")) or as_text(file.get("title"))) or "without a name"
+    kind, size = one_line(as_text(file.get("mimetype")) or as_text(file.get("filetype"))), file.get("size")
+    about = [name, *filter(None, [kind]), *([f"{size} bytes"] if isinstance(size, int) else [])]
+    return f"[file: {', '.join(about)}; what stands in it cannot be read yet, say so if it matters]"
 
 
 def _time(ts: str) -> str:

@@ -39,6 +39,8 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
     {
         "account_inactive": Refusal("operate", "Gofer's Slack app was removed; whoever runs Gofer has to install it."),
         "already_reacted": Refusal("tell", "The reaction is there already."),
+        "cannot_dm_bot": Refusal("tell", "That is a program; it reads no direct messages."),
+        "cant_delete_message": Refusal("tell", "Only messages that Gofer posted can be deleted."),
         "cant_update_message": Refusal("tell", "Only messages that Gofer posted can be changed."),
         "channel_not_found": Refusal(
             "tell", "Slack knows no such channel, or Gofer is not a member of it. Check the name."
@@ -58,9 +60,13 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
         "missing_scope": Refusal(
             "operate", "Gofer's Slack app lacks a permission for this; whoever runs Gofer has to add it."
         ),
+        "method_not_supported_for_channel_type": Refusal(
+            "tell", "Gofer can join public channels only; to any other one somebody has to invite it."
+        ),
         "msg_too_long": Refusal("tell", "That is longer than one Slack message; post it in several."),
         "not_authed": Refusal("operate", "Gofer called Slack without a token; whoever runs Gofer has to set one."),
         "not_in_channel": Refusal("tell", "Gofer is not a member of that channel; somebody has to invite it first."),
+        "plan_upgrade_required": Refusal("operate", "This workspace's plan of Slack has no user groups."),
         "rate_limited": _LATER,
         "ratelimited": _LATER,
         "request_timeout": _BUSY,
@@ -71,6 +77,10 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
         "token_revoked": Refusal("operate", _RENEW),
         "too_many_reactions": Refusal("tell", "That message has as many of Gofer's reactions as Slack takes."),
         "user_not_found": Refusal("tell", "Slack knows no such person."),
+        "user_not_in_channel": Refusal(
+            "tell", "That person is not in the channel, so nothing can be shown to them there."
+        ),
+        "user_not_visible": Refusal("tell", "Slack does not show that person to Gofer."),
     }
 )
 """Every code that has a rule of its own; docs/slack.md lists the same."""

@@ -1,7 +1,7 @@
 """What does a Slack app have to be allowed for each method of the Web API that Gofer calls?
 
 Methods that act in a conversation need one scope for each kind of conversation: channels are public, groups are private
-channels. Direct messages are not among them, because nothing starts a run there.
+channels. What is said to Gofer alone needs the scopes of `slack.direct` besides (`triggers/slack/subscriptions.py`).
 """
 
 from collections.abc import Mapping
@@ -9,15 +9,20 @@ from typing import Literal, TypeAlias
 
 Method: TypeAlias = Literal[
     "auth.test",
+    "chat.delete",
+    "chat.postEphemeral",
     "chat.postMessage",
     "chat.update",
     "conversations.history",
     "conversations.info",
+    "conversations.join",
     "conversations.list",
+    "conversations.open",
     "conversations.replies",
     "files.completeUploadExternal",
     "files.getUploadURLExternal",
     "reactions.add",
+    "usergroups.list",
     "users.info",
     "users.list",
 ]
@@ -26,16 +31,22 @@ Method: TypeAlias = Literal[
 _READ = frozenset({"channels:history", "groups:history"})
 SCOPES: Mapping[Method, frozenset[str]] = {
     "auth.test": frozenset(),
+    "chat.delete": frozenset({"chat:write"}),
+    "chat.postEphemeral": frozenset({"chat:write"}),
     "chat.postMessage": frozenset({"chat:write"}),
     "chat.update": frozenset({"chat:write"}),
     "conversations.history": _READ,
     "conversations.info": frozenset({"channels:read", "groups:read"}),
+    # There is no joining of private channels.
+    "conversations.join": frozenset({"channels:join"}),
+    "conversations.open": frozenset({"im:write"}),
     # Gofer asks it for public channels only.
     "conversations.list": frozenset({"channels:read"}),
     "conversations.replies": _READ,
     "files.completeUploadExternal": frozenset({"files:write"}),
     "files.getUploadURLExternal": frozenset({"files:write"}),
     "reactions.add": frozenset({"reactions:write"}),
+    "usergroups.list": frozenset({"usergroups:read"}),
     "users.info": frozenset({"users:read"}),
     "users.list": frozenset({"users:read"}),
 }

@@ -4,16 +4,22 @@ from functools import partial
 from typing import Any
 
 from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.aside import PostDirect, PostEphemeral, find_direct, post_direct, post_ephemeral
+from gofer.tools.slack.get_group import GetGroup, get_group
 from gofer.tools.slack.get_user import GetUser, get_user
+from gofer.tools.slack.join_channel import JoinChannel, join_channel
 from gofer.tools.slack.post_file import PostFile, find_file, post_file
+from gofer.tools.slack.read_channel import ReadChannel, read_channel
 from gofer.tools.slack.read_thread import ReadThread, read_thread
 from gofer.tools.slack.refusals import NOT_THERE
 from gofer.tools.slack.scopes import scopes
 from gofer.tools.slack.write import (
     AddReaction,
+    DeleteMessage,
     PostMessage,
     UpdateMessage,
     add_reaction,
+    delete_message,
     find_message,
     post_message,
     update_message,
@@ -23,7 +29,7 @@ from gofer.tools.tool import Tool
 
 def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
     """The tools of one Slack workspace."""
-    return (*_reading(api), *_messages(api), *_additions(api))
+    return (*_reading(api), *_people(api), *_messages(api), *_aside(api), *_additions(api))
 
 
 def _reading(api: SlackApi) -> tuple[Tool[Any], ...]:
@@ -37,6 +43,19 @@ def _reading(api: SlackApi) -> tuple[Tool[Any], ...]:
             scopes=scopes("conversations.list", "conversations.info", "conversations.replies", "users.info"),
         ),
         Tool(
+            name="slack_read_channel",
+            description="Read the newest messages of a Slack channel, without the replies in threads.",
+            effect="read",
+            arguments=ReadChannel,
+            act=partial(read_channel, api),
+            scopes=scopes("conversations.list", "conversations.info", "conversations.history", "users.info"),
+        ),
+    )
+
+
+def _people(api: SlackApi) -> tuple[Tool[Any], ...]:
+    return (
+        Tool(
             name="slack_get_user",
             description="Look up one person: real name, title, time zone, whether bot, guest or deactivated. Not needed"
             " for the authors of a thread you were shown.",
@@ -44,6 +63,14 @@ def _reading(api: SlackApi) -> tuple[Tool[Any], ...]:
             arguments=GetUser,
             act=partial(get_user, api),
             scopes=scopes("users.info", "users.list"),
+        ),
+        Tool(
+            name="slack_get_group",
+            description="Look up who is in a user group, such as @dev-leads.",
+            effect="read",
+            arguments=GetGroup,
+            act=partial(get_group, api),
+            scopes=scopes("usergroups.list", "users.info"),
         ),
     )
 
@@ -71,6 +98,40 @@ def _messages(api: SlackApi) -> tuple[Tool[Any], ...]:
             gone=NOT_THERE,
             destination=lambda arguments: arguments.ts,
             scopes=scopes("conversations.list", "chat.update"),
+        ),
+        Tool(
+            name="slack_delete_message",
+            description="Delete a message that Gofer posted.",
+            effect="keyed",
+            arguments=DeleteMessage,
+            act=partial(delete_message, api),
+            destination=lambda arguments: arguments.ts,
+            scopes=scopes("conversations.list", "chat.delete"),
+        ),
+    )
+
+
+def _aside(api: SlackApi) -> tuple[Tool[Any], ...]:
+    return (
+        Tool(
+            name="slack_post_ephemeral",
+            description="Show a message to nobody but the person who started this, where they did. Not for the answer"
+            " to the request: that is delivered by itself.",
+            effect="blind",
+            arguments=PostEphemeral,
+            act=partial(post_ephemeral, api),
+            scopes=scopes("chat.postEphemeral"),
+        ),
+        Tool(
+            name="slack_post_direct",
+            description="Write a direct message to the person who started this. Not for the answer to the request:"
+            " that is delivered by itself.",
+            effect="lookup",
+            arguments=PostDirect,
+            act=partial(post_direct, api),
+            look=partial(find_direct, api),
+            settle=5.0,
+            scopes=scopes("conversations.open", "chat.postMessage") | {"im:history"},
         ),
     )
 
@@ -103,5 +164,13 @@ def _additions(api: SlackApi) -> tuple[Tool[Any], ...]:
             arguments=AddReaction,
             act=partial(add_reaction, api),
             scopes=scopes("conversations.list", "reactions.add"),
+        ),
+        Tool(
+            name="slack_join_channel",
+            description="Join a public Slack channel, so that Gofer can read and write there.",
+            effect="keyed",
+            arguments=JoinChannel,
+            act=partial(join_channel, api),
+            scopes=scopes("conversations.list", "conversations.join"),
         ),
     )

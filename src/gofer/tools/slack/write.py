@@ -11,6 +11,7 @@ from gofer.tools.slack.fallback import fallback
 from gofer.tools.slack.looking import candidates
 from gofer.tools.slack.parts import one_message
 from gofer.tools.slack.read_thread import channel_id
+from gofer.tools.slack.refusals import NOT_THERE
 from gofer.tools.tool import Arguments, Call, Provenance, ToolResult
 
 _EMOJI = re.compile(r":?([a-z0-9_+'-]+(?:::skin-tone-[2-6])?):?")
@@ -32,6 +33,13 @@ class UpdateMessage(Arguments):
     channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
 
 
+class DeleteMessage(Arguments):
+    """Which message."""
+
+    ts: str = Field(description="ts of the message, one that Gofer posted.")
+    channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
+
+
 class AddReaction(Arguments):
     """Which emoji on which message."""
 
@@ -48,7 +56,7 @@ async def post_message(api: SlackApi, call: Call, arguments: PostMessage) -> Too
         call,
         "chat.postMessage",
         channel=channel,
-        **_content(call, arguments.text),
+        **content(call, arguments.text),
         unfurl_links=False,
         unfurl_media=False,
         **thread,
@@ -60,8 +68,19 @@ async def post_message(api: SlackApi, call: Call, arguments: PostMessage) -> Too
 async def update_message(api: SlackApi, call: Call, arguments: UpdateMessage) -> ToolResult:
     """Replaces a message of ours, links included; doing it twice is doing it once. Details: channel id and ts."""
     channel = await writable(api, call, arguments.channel)
-    await api.write(call, "chat.update", channel=channel, ts=arguments.ts, **_content(call, arguments.text))
+    await api.write(call, "chat.update", channel=channel, ts=arguments.ts, **content(call, arguments.text))
     return ToolResult(f"Changed (ts {arguments.ts}).", "changed a message", {"channel": channel, "ts": arguments.ts})
+
+
+async def delete_message(api: SlackApi, call: Call, arguments: DeleteMessage) -> ToolResult:
+    """Deletes a message of ours; one that is gone already counts as deleted."""
+    channel = await writable(api, call, arguments.channel)
+    try:
+        await api.write(call, "chat.delete", channel=channel, ts=arguments.ts)
+    except SlackRefusal as refused:
+        if refused.code not in NOT_THERE:
+            raise
+    return ToolResult("Deleted.", "deleted a message")
 
 
 async def find_message(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult | None:
@@ -100,14 +119,15 @@ async def writable(api: SlackApi, call: Call, channel: str) -> str:
     return target
 
 
-def _content(call: Call, markdown: str) -> dict[str, object]:
+def content(call: Call, markdown: str) -> dict[str, object]:
+    """The fields of a message: its text, links, and what it is found and counted by. Raises ToolError."""
     text = one_message(markdown)
     if text is None:
         raise ToolError("That is empty or longer than one Slack message (12,000 characters); post it in several.")
     return {
         "text": fallback(text),
         "blocks": [{"type": "markdown", "text": text}, *_origin(call.provenance)],
-        "metadata": {"event_type": "gofer_call", "event_payload": {"key": call.key}},
+        "metadata": {"event_type": "gofer_call", "event_payload": {"key": call.key, "hops": call.hops}},
         # Neither names nor addresses in the text are looked for; what stands in it is all there is.
         "parse": "none",
         "link_names": False,

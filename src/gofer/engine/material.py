@@ -1,0 +1,47 @@
+"""What is an event about, as far as it does not say so itself?"""
+
+from gofer.canonical import as_object
+from gofer.engine.step import Outcome, Permitted, Step
+from gofer.engine.surfaces import DATA, Material, surface
+from gofer.engine.surroundings import slack_material
+from gofer.engine.who import Person
+from gofer.errors import RunStopped
+from gofer.events import Event
+from gofer.journal.entries import MATERIAL, ToolResult
+from gofer.tools.tool import Provenance
+
+
+async def read_material(step: Step, event: Event, person: Person, provenance: Provenance) -> Material:
+    """Reads the outside object of an event. Raises RunStopped, Cancelled, OutOfTime."""
+    if event.source == "slack":
+        return await slack_material(step, event, person, provenance)
+    asked = surface(event).read(event)
+    if asked is None:
+        return Material(_first_message(event, _quoted(event.text)), event.private is not False)
+    name, arguments = asked
+    tool = step.services.tools[name]
+    permitted = Permitted(MATERIAL, tool, tool.parse(arguments), arguments)
+    return _material(event, await step.call(permitted, provenance))
+
+
+def _material(event: Event, outcome: Outcome) -> Material:
+    match outcome:
+        case ToolResult(status="ok", text=read, details=found):
+            details = found or {}
+            # The more careful of two sources wins.
+            private = event.private is True or details.get("private") is not False
+            # An issue or a page may not say any more what was changed.
+            told = f"{_quoted(event.text)}\n\n{read}".strip("\n")
+            return Material(_first_message(event, told), private, as_object(details.get("facts")))
+        case ToolResult(text=text):
+            raise RunStopped(f"what it is about could not be read: {text}")
+        case _:
+            raise RunStopped("what it is about could not be read")
+
+
+def _first_message(event: Event, read: str) -> str:
+    return f"{surface(event).opening(event)}\n{DATA}\n\n{read}"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.splitlines())

@@ -1,0 +1,48 @@
+"""Is the workflow meant by what happened, now that more is known of it than its event said?"""
+
+from collections.abc import Mapping
+
+from gofer.errors import GoferError
+from gofer.events import Event
+from gofer.workflows.load import Loaded
+from gofer.workflows.routes import passes
+from gofer.workflows.who import bots_apart
+
+MOST_HOPS = 5
+"""How many runs may stand in a row, each started by what the one before it wrote."""
+
+Facts = Mapping[str, object]
+
+
+class NotMeant(GoferError):
+    """The run ends without a word to anybody; the message is the reason in lists."""
+
+
+def check_hops(event: Event) -> None:
+    """Raises NotMeant for one run too many in a row."""
+    if event.hops > MOST_HOPS:
+        raise NotMeant(f"{event.hops} runs stand in a row behind it, and at most {MOST_HOPS} may")
+
+
+def meets(event: Event, loaded: Loaded, facts: Facts) -> bool:
+    """Whether facts fulfil all that one trigger of the workflow asks for; what is not among them is not fulfilled."""
+    ways = [
+        {**where, **bots_apart(loaded.workflow.who, kind)}
+        for trigger in loaded.workflow.when
+        for kind, where in trigger.compiled()
+        if kind == event.kind
+    ]
+    # Started by hand, or its trigger was taken away meanwhile: somebody wanted it.
+    return not ways or any(passes(where, facts, whole=True) for where in ways)
+
+
+def asks_for(event: Event, loaded: Loaded, fact: str) -> bool:
+    """Whether a trigger of the workflow that fits the event asks for a fact."""
+    ways = [way for trigger in loaded.workflow.when for way in trigger.compiled()]
+    return any(fact in where for kind, where in ways if kind == event.kind)
+
+
+def check_conditions(event: Event, loaded: Loaded, facts: Facts) -> None:
+    """Raises NotMeant when no trigger of the workflow is fulfilled."""
+    if not meets(event, loaded, facts):
+        raise NotMeant(f"it does not meet the conditions of {event.kind}")

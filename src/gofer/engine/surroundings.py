@@ -1,0 +1,80 @@
+"""What does an event of Slack refer to, and how is a model told what happened?"""
+
+import re
+from collections.abc import Mapping
+
+from gofer.engine.step import Outcome, Permitted, Step
+from gofer.engine.surfaces import DATA, Material
+from gofer.engine.who import Person
+from gofer.errors import RunStopped
+from gofer.events import Event
+from gofer.journal.entries import MATERIAL, ToolResult
+from gofer.tools.tool import Provenance
+
+RECENT = 20
+"""Messages of a channel that are read when what happened is about the channel and not about a message."""
+_NO_EMOJI = re.compile(r"[^a-z0-9_+'-]")
+
+
+async def slack_material(step: Step, event: Event, person: Person, provenance: Provenance) -> Material:
+    """Reads the thread or the channel of an event. Raises RunStopped, Cancelled, OutOfTime."""
+    if event.kind == "slack.channel_created":
+        # Gofer is not in it yet, and nothing has been said there.
+        name = str(event.facts.get("name", ""))
+        return Material(_told(event, person, name), event.private is not False, _channels(event, name))
+    if "ts" in event.place:
+        what, name, arguments = "the thread", "slack_read_thread", {"ts": event.place["ts"]}
+    else:
+        what, name, arguments = "the channel", "slack_read_channel", {"limit": RECENT}
+    tool = step.services.tools[name]
+    outcome = await step.call(Permitted(MATERIAL, tool, tool.parse(arguments), arguments), provenance)
+    return _material(event, person, outcome, what)
+
+
+def thread_of(step: Step, event: Event) -> str:
+    """The ts of the thread in which an event is answered; empty for one that is about no message."""
+    match step.progress.outcomes.get(MATERIAL):
+        case ToolResult(status="ok", details={"thread_ts": str(thread_ts)}) if event.source == "slack":
+            # A reaction does not say in which thread its message stands.
+            return thread_ts
+        case _:
+            return event.place.get("thread_ts", "")
+
+
+def _material(event: Event, person: Person, outcome: Outcome, what: str) -> Material:
+    match outcome:
+        case ToolResult(status="ok", text=read, details=found):
+            details = found or {}
+            # The more careful of two sources wins.
+            private = event.private is True or details.get("private") is not False
+            channel = str(details.get("channel", ""))
+            text = f"{_told(event, person, channel)}\n{DATA}\n\n{read}"
+            return Material(text, private, _channels(event, channel))
+        case ToolResult(text=text):
+            raise RunStopped(f"{what} could not be read: {text}")
+        case _:
+            raise RunStopped(f"{what} could not be read")
+
+
+def _channels(event: Event, name: str) -> Mapping[str, object]:
+    return {"channels": [name, event.place.get("channel", "")]}
+
+
+def _told(event: Event, person: Person, channel: str) -> str:
+    """What happened, in a sentence or two without ids."""
+    who, ts = f"@{person.name}" if person.name else "Somebody", event.place.get("ts", "")
+    match event.kind:
+        case "slack.mention":
+            return f"You were mentioned in the message with ts {ts} of this thread. Answer its author there."
+        case "slack.direct":
+            return f"You were written to directly, in the message with ts {ts} of this thread. Answer its author there."
+        case "slack.reaction":
+            emoji = _NO_EMOJI.sub("", event.place.get("reaction", ""))
+            return f"{who} put :{emoji}: on the message with ts {ts} of this thread."
+        case "slack.channel_created":
+            return f"{who} created the public channel #{' '.join(channel.split())[:80]}."
+        case "slack.member_joined":
+            joined = "You were invited" if event.facts.get("member") == "gofer" else f"{who} came"
+            return f"{joined} to #{channel}. The newest messages there follow."
+        case _:
+            return f"{who} wrote the message with ts {ts} of this thread; nobody mentioned you."

@@ -1,0 +1,141 @@
+"""Who did it, and may they start this workflow? Looked up before anything else of the event is read."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gofer.canonical import encode
+from gofer.engine.meant import NotMeant
+from gofer.engine.step import Permitted, Step
+from gofer.errors import RunStopped
+from gofer.events import Event
+from gofer.journal.coordination import DAY_MS, Usage
+from gofer.journal.entries import ToolResult
+from gofer.tools.tool import Provenance
+from gofer.workflows.load import Loaded
+from gofer.workflows.schema import Workflow
+
+LOOKED_UP = "who/1"
+"""Call id of looking up who did it."""
+GROUP = "group/{}"
+"""Call id of looking up the first user group that may, the second, and so on."""
+TOLD = "told/1"
+"""Call id of telling somebody that they may not."""
+TOOLS = ("slack_get_user", "slack_post_ephemeral")
+"""Tools that every run calls by itself for this."""
+GROUP_TOOL = "slack_get_group"
+_ASKED = frozenset({"slack.mention", "slack.direct", "slack.reaction"})
+"""What people do in order to start something; whoever did something else waits for no answer."""
+_OURS = frozenset({"schedule", "webhook"})
+"""Sources of which somebody here said, in a file or by a secret, that they may."""
+_NOT_SEEN = frozenset({"user_not_found", "user_not_visible"})
+_ID = re.compile(r"[UW][A-Z0-9]{6,}")
+_NAMED = {"members": "members of this workspace", "externals": "people of other companies", "bots": "other apps"}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who did it."""
+
+    id: str
+    kind: str = "external"
+    """`member`, `guest`, `external` or `bot`; somebody unknown is external."""
+    handle: str = ""
+    name: str = ""
+    """As people write it, for a model; empty when it is not known."""
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """What conditions may ask for."""
+        return {"bot": self.kind == "bot"}
+
+
+def tools(workflow: Workflow) -> tuple[str, ...]:
+    """Tools that the runs of a workflow call by themselves for this."""
+    return (*TOOLS, GROUP_TOOL) if any(one.startswith("@") for one in workflow.who) else TOOLS
+
+
+async def look_up(step: Step, event: Event, provenance: Provenance) -> Person:
+    """Who is behind an event. Raises RunStopped when Slack does not say, Cancelled, OutOfTime."""
+    if event.source in _OURS:
+        return Person(event.actor.id, "member")
+    if event.source != "slack" or event.actor.kind == "bot":
+        return Person(event.actor.id, event.actor.kind if event.actor.kind == "bot" else "member")
+    known = _ID.fullmatch(event.actor.id)
+    asked = {"name": event.actor.id}
+    details = await _details(step, LOOKED_UP, "slack_get_user", asked, provenance) if known else None
+    if details is None:
+        return Person(event.actor.id)
+    kind, handle, name, team = (str(details.get(key, "")) for key in ("kind", "handle", "name", "team"))
+    # Who Slack does not say is of this workspace is taken for somebody from elsewhere.
+    foreign = kind in ("member", "guest") and team != event.place.get("team")
+    return Person(event.actor.id, "external" if foreign else kind, handle, name)
+
+
+async def may_start(step: Step, person: Person, loaded: Loaded, provenance: Provenance) -> bool:
+    """Whether a workflow is for somebody. Raises RunStopped, Cancelled, OutOfTime."""
+    who = loaded.workflow.who
+    plain = {f"{person.kind}s", person.id, "everyone" if person.kind != "bot" else "bots"}
+    if plain & set(who):
+        return True
+    handles = [one.removeprefix("@") for one in who if one.startswith("@")]
+    if person.handle and person.handle.casefold() in map(str.casefold, handles):
+        return True
+    for number, handle in enumerate(handles, 1):
+        found = await _details(step, GROUP.format(number), GROUP_TOOL, {"handle": handle}, provenance)
+        if found is not None and person.id in _listed(found.get("members")):
+            return True
+    return False
+
+
+async def turn_away(step: Step, event: Event, person: Person, loaded: Loaded, provenance: Provenance) -> NotMeant:
+    """Tells somebody in one line whom the workflow is for, once a day; gives the reason for lists."""
+    whom = _whom(loaded.workflow)
+    if event.kind in _ASKED and person.kind != "bot" and await _first_of_the_day(step, event, loaded.name):
+        text = f"Sorry, {loaded.name} is for {whom}. {loaded.workflow.owner} can tell you more."
+        tool = step.services.tools["slack_post_ephemeral"]
+        arguments: Mapping[str, object] = {"text": text, "thread_ts": event.place.get("thread_ts", "")}
+        await step.call(Permitted(TOLD, tool, tool.parse(arguments), arguments), provenance)
+    said = "an" if person.kind == "external" else "a"
+    return NotMeant(f"{said} {person.kind} started it, and it is for {whom}")
+
+
+async def _first_of_the_day(step: Step, event: Event, workflow: str) -> bool:
+    scope = hashlib.sha256(encode(["turned away", event.source, event.actor.id, workflow])).hexdigest()[:32]
+    store, now = step.services.store, step.now_ms()
+    if any(row.run != step.run for row in await store.usage(scope, now - DAY_MS)):
+        return False
+    await store.put_usage([Usage(scope, step.run, now, 0.0)])
+    return True
+
+
+async def _details(
+    step: Step, call: str, name: str, arguments: Mapping[str, object], provenance: Provenance
+) -> Mapping[str, object] | None:
+    """What a look-up gave for code; None when there is nobody and nothing of that name."""
+    tool = step.services.tools[name]
+    match await step.call(Permitted(call, tool, tool.parse(arguments), arguments), provenance):
+        case ToolResult(status="ok", details=details):
+            return details or {}
+        case ToolResult(details={"code": code}) if code in _NOT_SEEN:
+            return None
+        case ToolResult(text=text):
+            raise RunStopped(f"it cannot be told who started it: {text}")
+        case _:
+            raise RunStopped("it cannot be told who started it")
+
+
+def _whom(workflow: Workflow) -> str:
+    """Whom a workflow is for, without anybody's id."""
+    named = dict.fromkeys(_NAMED.get(one, one if one.startswith("@") else "") or _plain(one) for one in workflow.who)
+    *others, last = named
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _plain(one: str) -> str:
+    return one if one.islower() else "people named in its file"
+
+
+def _listed(value: object) -> list[object]:
+    return list(value) if isinstance(value, list | tuple) else []  # pyright: ignore[reportUnknownArgumentType]

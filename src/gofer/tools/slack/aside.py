@@ -1,0 +1,64 @@
+"""How is something said to one person only, the one who started the run?"""
+
+from pydantic import Field
+
+from gofer.canonical import as_object, as_text
+from gofer.errors import ToolError
+from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.looking import candidates
+from gofer.tools.slack.write import content
+from gofer.tools.tool import Arguments, Call, ToolResult
+
+
+class PostEphemeral(Arguments):
+    """What to show to whoever started the run, where they did it."""
+
+    text: str = Field(min_length=1, description="The message in Markdown.")
+    thread_ts: str = Field(default="", description="ts of the thread to show it in. Left out: in the channel.")
+
+
+class PostDirect(Arguments):
+    """What to write to whoever started the run."""
+
+    text: str = Field(min_length=1, description="The message in Markdown.")
+
+
+async def post_ephemeral(api: SlackApi, call: Call, arguments: PostEphemeral) -> ToolResult:
+    """Shows Markdown to one person; nobody else sees it, and it is gone when they reload."""
+    channel = call.place.get("channel")
+    if not channel:
+        raise ToolError("The request did not come from a channel of Slack; nothing can be shown there.")
+    thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
+    said = content(call, arguments.text)
+    # Nobody looks for it later.
+    said.pop("metadata")
+    await api.write(call, "chat.postEphemeral", channel=channel, user=call.actor.id, **said, **thread)
+    return ToolResult("Shown to whoever asked.", "showed a message to one person")
+
+
+async def post_direct(api: SlackApi, call: Call, arguments: PostDirect) -> ToolResult:
+    """Writes Markdown to one person directly; details: channel id and ts."""
+    channel = await _direct(api, call)
+    said = content(call, arguments.text)
+    reply = await api.write(call, "chat.postMessage", channel=channel, **said, unfurl_links=False, unfurl_media=False)
+    return _written(channel, as_text(reply.get("ts")))
+
+
+async def find_direct(api: SlackApi, call: Call, arguments: PostDirect) -> ToolResult | None:
+    """The direct message an earlier attempt of the same call wrote. None when it is certain that there is none."""
+    channel = await _direct(api, call)
+    async for message in candidates(api, call, channel, ""):
+        payload = as_object(as_object(message.get("metadata")).get("event_payload"))
+        if payload.get("key") == call.key:
+            return _written(channel, as_text(message.get("ts")))
+    return None
+
+
+async def _direct(api: SlackApi, call: Call) -> str:
+    """The conversation with whoever started the run; opening it again gives the same one."""
+    reply = await api.write(call, "conversations.open", users=call.actor.id)
+    return as_text(as_object(reply.get("channel")).get("id"))
+
+
+def _written(channel: str, ts: str) -> ToolResult:
+    return ToolResult(f"Written directly (ts {ts}).", "wrote a direct message", {"channel": channel, "ts": ts})

@@ -1,0 +1,23 @@
+"""How does Gofer get into a public channel by itself?"""
+
+from pydantic import Field
+
+from gofer.canonical import as_object, as_text
+from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.names import one_line
+from gofer.tools.slack.write import writable
+from gofer.tools.tool import Arguments, Call, ToolResult
+
+
+class JoinChannel(Arguments):
+    """Which channel."""
+
+    channel: str = Field(default="", description="Public channel, as #name. Left out: the one that this is about.")
+
+
+async def join_channel(api: SlackApi, call: Call, arguments: JoinChannel) -> ToolResult:
+    """Joins a public channel; being in it already counts as joined. Details: channel id and name."""
+    channel = await writable(api, call, arguments.channel)
+    reply = await api.write(call, "conversations.join", channel=channel)
+    name = one_line(as_text(as_object(reply.get("channel")).get("name")))
+    return ToolResult(f"Joined #{name or 'it'}.", "joined a channel", {"channel": channel, "name": name})

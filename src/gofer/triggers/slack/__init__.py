@@ -1,0 +1,7 @@
+"""Slack: is this delivery from there, and what happened?"""
+
+from gofer.triggers.slack.door import WINDOW, SlackDoor, sign
+from gofer.triggers.slack.posts import TEXT_LIMIT
+from gofer.triggers.slack.subscriptions import STOPPING, SUBSCRIPTIONS, Subscription
+
+__all__ = ["STOPPING", "SUBSCRIPTIONS", "TEXT_LIMIT", "WINDOW", "SlackDoor", "Subscription", "sign"]

@@ -1,0 +1,58 @@
+"""By what do people in Slack stop what they started: the button of a session, a stop sign, deleting what they wrote?"""
+
+from gofer.canonical import as_text
+from gofer.events import Actor
+from gofer.triggers.door import Ignored, Stop
+from gofer.triggers.slack.delivery import Delivery, Fields
+
+STOP_SIGNS = frozenset({"octagonal_sign", "stop_sign", "black_square_for_stop", "no_entry", "no_entry_sign"})
+"""Emoji that stop a run: put by who asked for it, on what it is about or on what Gofer wrote."""
+_POSTS = ("slack.mention", "slack.message", "slack.direct")
+
+
+def deleted(delivery: Delivery, ts: str, before: Fields) -> Stop | Ignored:
+    """A message is gone: what it started stops, and takes back that it is at work."""
+    team, channel = delivery.team, as_text(delivery.event.get("channel"))
+    actor = delivery.actor(before)
+    if delivery.is_own(before):
+        return Ignored("what Gofer wrote was deleted", actor)
+    if not (team and channel and ts):
+        return Ignored("a deletion lacks a team, a channel or a ts", actor)
+    return Stop(
+        by="the deletion of the message that asked for it",
+        item=f"deleted {team}:{channel}:{ts}",
+        source="slack",
+        kinds=_POSTS,
+        identity=(team, channel, ts),
+        silent=True,
+        actor=actor,
+    )
+
+
+def stop_sign(team: str, channel: str, ts: str, actor: Actor) -> Stop:
+    """Somebody put a stop sign on a message; it stops what they themselves asked for there."""
+    return Stop(
+        by="who asked for it",
+        item=f"stop sign {team}:{channel}:{ts}:{actor.id}",
+        source="slack",
+        conversation=f"slack:{team}:{channel}:*",
+        of=actor.id,
+        on=ts,
+        actor=actor,
+    )
+
+
+def session_stopped(delivery: Delivery) -> Stop | Ignored:
+    """Somebody pressed Stop while Gofer was at work for them."""
+    event = delivery.event
+    team, channel, thread_ts = delivery.team, as_text(event.get("channel")), as_text(event.get("thread_ts"))
+    when, actor = as_text(event.get("event_ts")), delivery.actor(event)
+    if not (team and channel and thread_ts):
+        return Ignored("it lacks a team, a channel or a thread", actor)
+    return Stop(
+        by="a press on Stop",
+        item=f"session {team}:{channel}:{thread_ts}:{when}",
+        source="slack",
+        conversation=f"slack:{team}:{channel}:{thread_ts}",
+        actor=actor,
+    )

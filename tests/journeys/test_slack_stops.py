@@ -1,0 +1,125 @@
+"""People stop what they started: by a stop sign, by the Stop button, by deleting what they wrote."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from company import Company
+from gofer.deliver import AT_WORK
+from gofer.journal.coordination import Head
+from gofer.simulators.slack import Message
+from one_workflow import CAPTAIN, DEPLOYS, ONCALL, Echo, gofer, quiet, texts
+
+pytestmark = pytest.mark.anyio
+ASK = "<@U0GOFER0> hello"
+TOOLS = "when: [slack.mention]\ntools: [slack_add_reaction]"
+
+
+def held(*asks: tuple[str, dict[str, object]]) -> Echo:
+    """A model that has been asked and says nothing yet."""
+    model = Echo(asks)
+    model.go.clear()
+    return model
+
+
+async def under_way(made: Company, model: Echo, text: str = ASK, thread: Message | None = None) -> Message:
+    """A mention whose run waits for the model."""
+    asked = await made.slack.say(CAPTAIN, DEPLOYS, text, thread.ts if thread else None)
+    async with asyncio.timeout(10):
+        await model.asked.wait()
+    return asked
+
+
+async def ended(made: Company, model: Echo) -> Head:
+    """The run, after the model was let go and Slack has told of everything."""
+    await made.slack.settled()
+    model.go.set()
+    (head,) = await made.ended()
+    return head
+
+
+@pytest.mark.parametrize("reply", [False, True])
+async def test_a_deleted_message_stops_its_run_before_the_next_write_and_takes_back_the_status(
+    tmp_path: Path, reply: bool
+) -> None:
+    model = held(("slack_add_reaction", {"emoji": "eyes", "ts": "1"}))
+    async with gofer(tmp_path, TOOLS, model) as made:
+        thread = made.slack.workspace.timeline(DEPLOYS)[0] if reply else None
+        asked = await under_way(made, model, thread=thread)
+        (status,) = made.answers(asked)
+        assert status.text == AT_WORK.strip("_")
+        await made.slack.delete(CAPTAIN, DEPLOYS, asked.ts)
+        head = await ended(made, model)
+        assert head.status == "cancelled"
+        assert made.slack.workspace.find(DEPLOYS, status.ts) is None
+        assert [m.text for m in made.slack.workspace.all_messages() if m.user == "U0GOFER0" and m.ts > asked.ts] == []
+        # One question to the model was under way; nothing was asked or written after it.
+        assert len(model.bodies) == 1
+        # A tombstone stays where there were replies.
+        assert (made.slack.workspace.find(DEPLOYS, asked.ts) is None) == reply
+
+
+async def test_a_deleted_message_that_started_nothing_stops_nothing(tmp_path: Path) -> None:
+    model = held()
+    async with gofer(tmp_path, TOOLS, model) as made:
+        asked = await under_way(made, model)
+        other = await made.slack.say(CAPTAIN, DEPLOYS, "oops", asked.ts)
+        await made.slack.delete(CAPTAIN, DEPLOYS, other.ts)
+        assert (await ended(made, model)).status == "done"
+        # After the end it is too late.
+        await made.slack.delete(CAPTAIN, DEPLOYS, asked.ts)
+        assert [head.status for head in await quiet(made)] == ["done"]
+
+
+@pytest.mark.parametrize("on_status", [False, True])
+async def test_a_stop_sign_of_who_asked_stops_the_run_and_it_says_so(tmp_path: Path, on_status: bool) -> None:
+    model = held(("slack_add_reaction", {"emoji": "eyes", "ts": "1"}))
+    async with gofer(tmp_path, TOOLS, model) as made:
+        asked = await under_way(made, model)
+        (status,) = made.answers(asked)
+        target = status if on_status else asked
+        await made.slack.react(CAPTAIN, DEPLOYS, target.ts, "octagonal_sign")
+        head = await ended(made, model)
+        assert (head.status, head.reason) == ("cancelled", "cancelled by who asked for it")
+        assert texts(made.answers(asked)) == ["Stopped: cancelled by who asked for it."]
+
+
+async def test_a_stop_sign_of_somebody_else_or_elsewhere_stops_nothing(tmp_path: Path) -> None:
+    model = held()
+    async with gofer(tmp_path, TOOLS, model) as made:
+        other = await made.slack.say(CAPTAIN, DEPLOYS, "something else")
+        asked = await under_way(made, model)
+        await made.slack.react(ONCALL, DEPLOYS, asked.ts, "octagonal_sign")
+        await made.slack.react(CAPTAIN, DEPLOYS, other.ts, "octagonal_sign")
+        assert (await ended(made, model)).status == "done"
+        assert texts(made.answers(asked)) == ["Here you are."]
+
+
+async def test_the_stop_button_stops_what_is_under_way_in_its_thread(tmp_path: Path) -> None:
+    model = held(("slack_add_reaction", {"emoji": "eyes", "ts": "1"}))
+    async with gofer(tmp_path, "when: [slack.direct]\ntools: [slack_add_reaction]", model) as made:
+        direct = made.slack.direct(CAPTAIN)
+        asked = await made.slack.say(CAPTAIN, direct.id, "hello")
+        async with asyncio.timeout(10):
+            await model.asked.wait()
+        await made.slack.stop_session(CAPTAIN, direct.id, asked.ts)
+        assert (await ended(made, model)).status == "cancelled"
+        assert texts(made.answers(asked)) == ["Stopped: cancelled by a press on Stop."]
+
+
+async def test_a_deletion_that_is_told_several_times_is_one_stop(tmp_path: Path) -> None:
+    model = held(("slack_add_reaction", {"emoji": "eyes", "ts": "1"}))
+    async with gofer(tmp_path, TOOLS, model) as made:
+        asked = await under_way(made, model)
+        await made.slack.delete(CAPTAIN, DEPLOYS, asked.ts)
+        await made.slack.settled()
+        # The same deletion again, as Slack repeats what it got no answer to: still one stop.
+        event = {"type": "message", "subtype": "message_deleted", "channel": DEPLOYS, "deleted_ts": asked.ts}
+        envelope = made.slack.envelopes(await made.slack.say(CAPTAIN, DEPLOYS, "x"))[0]
+        for number in (1, 2):
+            again = json.loads(json.dumps(envelope)) | {"event": event, "event_id": f"Ev{number}"}
+            assert await made.slack.deliver(again, retry_num=number) == 200
+        head = await ended(made, model)
+        assert head.status == "cancelled"

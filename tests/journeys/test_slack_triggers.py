@@ -1,0 +1,210 @@
+"""What people do in Slack starts what the workflow files say, once, and ends in an answer or in a reason."""
+
+from pathlib import Path
+
+import pytest
+
+from company import Company
+from gofer.journal.coordination import Head
+from gofer.journal.entries import MessageReceived
+from one_workflow import CAPTAIN, DEPLOYS, GENERAL, GUEST, ONCALL, STRANGER, Echo, gofer, quiet, texts
+
+pytestmark = pytest.mark.anyio
+
+
+async def reasons(made: Company, runs: int = 1) -> list[tuple[str, str]]:
+    return [(head.status, head.reason) for head in await made.ended(runs)]
+
+
+async def first_message(made: Company, head: Head) -> str:
+    entries = await made.entries(head.run)
+    return next(entry.text for entry in entries if isinstance(entry, MessageReceived))
+
+
+def whispers(made: Company) -> list[tuple[str, str]]:
+    return [(one.user, one.message.text) for one in made.slack.workspace.whispers]
+
+
+async def test_edits_previews_and_thread_counts_start_nothing_and_an_added_mention_one_run(tmp_path: Path) -> None:
+    async with gofer(tmp_path, "when: [slack.mention]") as made:
+        said = await made.slack.say(CAPTAIN, DEPLOYS, "is https://example.com up?")
+        await made.slack.unfurl(DEPLOYS, said.ts)
+        await made.slack.edit(CAPTAIN, DEPLOYS, said.ts, "is https://example.com up??")
+        assert await quiet(made) == []
+        # Slack tells of it twice: as a mention and as a changed message.
+        await made.slack.edit(CAPTAIN, DEPLOYS, said.ts, "<@U0GOFER0> is https://example.com up?")
+        await made.slack.unfurl(DEPLOYS, said.ts)
+        assert await reasons(made) == [("done", "")]
+        await made.slack.edit(CAPTAIN, DEPLOYS, said.ts, "<@U0GOFER0> is it up?")
+        assert len(await quiet(made)) == 1
+        assert texts(made.answers(said)) == ["Here you are."]
+
+
+async def test_a_bare_file_is_a_message_and_is_named_to_the_model(tmp_path: Path) -> None:
+    async with gofer(tmp_path, "when: [{slack.message: {channels: C0DEPLOY0}}]") as made:
+        await made.slack.upload(CAPTAIN, DEPLOYS, "crash.png", b"\x89PNG", mimetype="image/png")
+        (head,) = await made.ended()
+        told = await first_message(made, head)
+    assert head.status == "done"
+    assert "[file: crash.png, image/png, 4 bytes; what stands in it cannot be read yet" in told
+    assert "(no text)" not in told
+
+
+async def test_two_people_who_react_to_one_message_are_dealt_with_one_after_the_other(tmp_path: Path) -> None:
+    async with gofer(tmp_path, "when: [{slack.reaction: {emoji: jira, channels: '#deploys'}}]") as made:
+        deploy = made.slack.workspace.timeline(DEPLOYS)[0]
+        reply = made.slack.workspace.replies(deploy)[0]
+        for person in (CAPTAIN, ONCALL):
+            await made.slack.react(person, DEPLOYS, reply.ts, "jira")
+        await made.slack.react(CAPTAIN, DEPLOYS, reply.ts, "eyes")
+        first, second = await made.ended(2)
+        told = [await first_message(made, head) for head in (first, second)]
+        # Answered in the thread, although the event only knows the message.
+        answers = texts(made.answers(deploy))
+    assert first.conversation == second.conversation
+    # The events come at once, in any order.
+    people = {text.partition(" put :jira: on the message")[0] for text in told}
+    assert people == {"@Release Captain", "@On-call"}
+    assert answers.count("Here you are.") == 2
+    # The second finds the answer to the first in the thread, not that somebody is at work on it.
+    assert sum("Here you are." in text for text in told) == 1
+
+
+async def test_a_channel_by_name_is_decided_when_it_is_known_and_the_rest_is_silent(tmp_path: Path) -> None:
+    async with gofer(tmp_path, "when: [{slack.message: {channels: '#dep*'}}]") as made:
+        await made.slack.say(CAPTAIN, GENERAL, "hello everybody")
+        assert await reasons(made) == [("ignored", "it does not meet the conditions of slack.message")]
+        said = await made.slack.say(CAPTAIN, DEPLOYS, "hello deployers")
+        assert (await reasons(made, 2))[1] == ("done", "")
+        assert texts(made.answers(said)) == ["Here you are."]
+        spoken = [message for message in made.slack.workspace.all_messages() if message.user == "U0GOFER0"]
+        assert {message.channel for message in spoken if message.ts > said.ts} == {DEPLOYS}
+
+
+async def test_replies_are_followed_where_it_answered_and_nowhere_else(tmp_path: Path) -> None:
+    async with gofer(tmp_path, "when: [{slack.mention: {follow_ups: true}}]") as made:
+        other = await made.slack.say(CAPTAIN, DEPLOYS, "among ourselves")
+        await made.slack.say(ONCALL, DEPLOYS, "yes?", thread_ts=other.ts)
+        await made.ended(1)
+        asked = await made.ask("@Gofer hello")
+        await made.ended(2)
+        await made.slack.say(GUEST, DEPLOYS, "me too", thread_ts=asked.ts)
+        await made.ended(3)
+        await made.slack.say(CAPTAIN, DEPLOYS, "and now?", thread_ts=asked.ts)
+        found = await reasons(made, 4)
+        assert len(made.answers(asked)) == 2
+    assert [status for status, _ in found] == ["ignored", "done", "ignored", "done"]
+
+
+async def test_a_direct_message_is_answered_without_a_mention(tmp_path: Path) -> None:
+    async with gofer(tmp_path, "when: [slack.direct]") as made:
+        direct = made.slack.direct(CAPTAIN)
+        said = await made.slack.say(CAPTAIN, direct.id, "hello")
+        (head,) = await made.ended()
+        assert (head.status, head.private) == ("done", True)
+        assert texts(made.answers(said)) == ["Here you are."]
+
+
+async def test_a_new_channel_is_joined_and_gofer_says_so_there(tmp_path: Path) -> None:
+    model = Echo([("slack_join_channel", {})])
+    file = "when: [{slack.channel_created: {name: proj-*}}]\ntools: [slack_join_channel]"
+    async with gofer(tmp_path, file, model) as made:
+        await made.slack.create_channel(CAPTAIN, "lunch")
+        channel = await made.slack.create_channel(CAPTAIN, "proj-x")
+        (head,) = await made.ended()
+        told = await first_message(made, head)
+        joined = made.slack.workspace.channel(channel.id)
+        assert texts(made.slack.workspace.timeline(channel.id)) == ["Here you are."]
+    assert (head.status, head.private) == ("done", False)
+    assert told == "@Release Captain created the public channel #proj-x."
+    assert "U0GOFER0" in joined.members
+
+
+async def test_an_invitation_and_a_new_member_are_told_apart(tmp_path: Path) -> None:
+    async with gofer(tmp_path, "when: [{slack.member_joined: {member: gofer}}]") as made:
+        channel = await made.slack.create_channel(CAPTAIN, "proj-x")
+        await made.slack.join("U0GOFER0", channel.id, inviter=CAPTAIN)
+        await made.slack.join(ONCALL, channel.id)
+        (head,) = await made.ended()
+        assert "You were invited to #proj-x" in await first_message(made, head)
+        assert len(await quiet(made)) == 1
+
+
+@pytest.mark.parametrize(
+    ("who", "person", "may"),
+    [
+        ("members", CAPTAIN, True),
+        ("members", GUEST, False),
+        ("members", STRANGER, False),
+        ("[members, guests]", GUEST, True),
+        ("externals", STRANGER, True),
+        ("everyone", STRANGER, True),
+        ("'@on-call'", ONCALL, True),
+        ("'@on-call'", GUEST, False),
+        ("'@release.captain'", CAPTAIN, True),
+        ("U0GUEST00", GUEST, True),
+        ("U0GUEST00", CAPTAIN, False),
+    ],
+)
+async def test_a_workflow_is_for_whom_its_file_says(tmp_path: Path, who: str, person: str, may: bool) -> None:
+    async with gofer(tmp_path, f"when: [slack.mention]\nwho: {who}") as made:
+        asked = await made.slack.say(person, DEPLOYS, "<@U0GOFER0> hello")
+        (head,) = await made.ended()
+        assert texts(made.answers(asked)) == (["Here you are."] if may else [])
+        assert [user for user, _ in whispers(made)] == ([] if may else [person])
+    assert head.status == ("done" if may else "ignored")
+    assert "U0" not in head.reason
+
+
+async def test_somebody_is_turned_away_in_one_line_once_a_day(tmp_path: Path) -> None:
+    async with gofer(tmp_path, "when: [slack.mention]") as made:
+        # Nothing is read for somebody who may not ask: it would fail.
+        made.slack.fail_next("conversations.info", *["channel_not_found"] * 3)
+        for number in range(3):
+            await made.slack.say(GUEST, DEPLOYS, f"<@U0GOFER0> hello {number}")
+            await made.ended(number + 1)
+        heads = await made.ended(3)
+        assert {head.status for head in heads} == {"ignored"}
+        assert len(whispers(made)) == 1
+        assert whispers(made)[0][1].startswith("Sorry, w is for members of this workspace. #helpers can tell you more.")
+        page = (await made.http.get(f"{made.laptop.slack_url}/?channel={DEPLOYS}&thread={_last(made)}")).text
+    assert "only visible to Guest" in page
+
+
+def _last(made: Company) -> str:
+    return str(made.slack.workspace.whispers[0].message.thread_ts)
+
+
+async def test_nobody_is_told_that_a_workflow_of_another_channel_is_not_for_them(tmp_path: Path) -> None:
+    async with gofer(tmp_path, "when: [{slack.mention: {channels: '#deploys'}}]") as made:
+        await made.slack.say(GUEST, GENERAL, "<@U0GOFER0> hello")
+        assert await reasons(made) == [("ignored", "it does not meet the conditions of slack.mention")]
+        assert whispers(made) == []
+        await made.slack.say(GUEST, DEPLOYS, "<@U0GOFER0> hello")
+        await made.ended(2)
+        assert len(whispers(made)) == 1
+
+
+async def test_an_answer_to_one_person_is_seen_by_nobody_else(tmp_path: Path) -> None:
+    async with gofer(tmp_path, "when: [slack.mention]\nreply: ephemeral") as made:
+        asked = await made.ask("@Gofer hello")
+        assert await reasons(made) == [("done", "")]
+        assert (made.answers(asked), len(whispers(made))) == ([], 1)
+    async with gofer(tmp_path / "dm", "when: [slack.mention]\nreply: dm") as made:
+        for channel in ("deploys", "leads"):
+            asked = await made.ask("@Gofer hello", channel)
+            assert made.answers(asked) == []
+        assert await reasons(made, 2) == [("done", ""), ("done", "")]
+        direct = made.slack.direct(CAPTAIN)
+        assert texts(made.slack.workspace.timeline(direct.id)) == ["Here you are."] * 2
+
+
+async def test_other_bots_start_nothing_unless_they_are_named(tmp_path: Path) -> None:
+    async with gofer(tmp_path / "closed", "when: [slack.mention]") as made:
+        for number in range(20):
+            await made.slack.say("U0OTHER00", DEPLOYS, f"<@U0GOFER0> build {number} failed")
+        assert await quiet(made) == []
+    async with gofer(tmp_path / "open", "when: [slack.mention]\nwho: [members, bots]") as made:
+        asked = await made.slack.say("U0OTHER00", DEPLOYS, "<@U0GOFER0> build 7 failed")
+        assert await reasons(made) == [("done", "")]
+        assert texts(made.answers(asked)) == ["Here you are."]
