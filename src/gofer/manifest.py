@@ -17,7 +17,7 @@ DESCRIPTION = "Does small jobs where colleagues ask for them, by the workflows i
 def needed(workflows: Iterable[Workflow], tools: Iterable[Tool[Any]]) -> Mapping[str, frozenset[str]]:
     """What Slack has to allow: who needs it, by scope. A tool nobody uses and nobody defined needs nothing."""
     workflows = list(workflows)
-    used = {*admission.TOOLS, *deliver.TOOLS, *(name for workflow in workflows for name in workflow.tools)}
+    used = {*admission.TOOLS, *deliver.TOOLS, *(name for workflow in workflows for name in workflow.tool_names)}
     by_user = {tool.name: tool.scopes for tool in tools if tool.name in used and tool.name.startswith(f"{SOURCE}_")}
     by_user |= {kind: SUBSCRIPTIONS[kind].scopes for kind in _kinds(workflows)}
     found = sorted({scope for scopes in by_user.values() for scope in scopes})

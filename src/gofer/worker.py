@@ -212,9 +212,8 @@ class Worker:
                     await self._delete(head.run)
                 else:
                     self._log_end(head, status)
-            case RunParked(why=why, until=until):
-                reason = step.progress.deferred_why if why == "model" else ""
-                await self._show(head, "parked", reason, step, wakes_at=until)
+            case RunParked(until=until):
+                await self._show(head, "parked", step.progress.why_parked, step, wakes_at=until)
                 # Whoever put something into its inbox before the head said so was told that it is busy.
                 news = await self.services.store.items(head.run)
                 seconds = 0.0 if news else until / 1000 - self.services.outside.clock.now()

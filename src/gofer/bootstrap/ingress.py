@@ -9,6 +9,7 @@ from gofer.journal.store import Store
 from gofer.outside import Outside
 from gofer.queue.doorbell import Queue
 from gofer.secret import Secret
+from gofer.triggers import slack_actions
 from gofer.triggers.door import Door
 from gofer.triggers.slack import SlackDoor
 from gofer.workflows.routes import read_routes
@@ -21,4 +22,5 @@ def build_ingress(
     doors: dict[str, Door] = {}
     if settings.slack_signing_secrets:
         doors["/slack/events"] = SlackDoor(settings.slack_signing_secrets)
+        doors[slack_actions.PATH] = slack_actions.SlackActionsDoor(settings.slack_signing_secrets)
     return Ingress(doors, read_routes(routes), store, queue, key, outside)

@@ -40,7 +40,7 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     left = await enter(step, event, loaded)
     material = await _read_thread(step, event, step.provenance(loaded.prompt_file))
     continues, recalled = await _recall(step, event)
-    tools = [step.services.tools[name].schema() for name in loaded.workflow.tools if name in step.services.tools]
+    tools = [tool.schema() for tool in step.services.granted(loaded.workflow).values()]
     raw = encode_bundle(Bundle(loaded, tools))
     key = blob_key(FOLDER, raw)
     await step.services.blobs.put(key, raw)

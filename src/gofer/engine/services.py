@@ -10,7 +10,9 @@ from gofer.journal.store import Store
 from gofer.models.model import Model
 from gofer.models.prices import Prices
 from gofer.outside import Outside
+from gofer.secret import Secret
 from gofer.tools.tool import Provenance, Tool
+from gofer.workflows.schema import Workflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +43,10 @@ class Services:
     links: Links
     outside: Outside
     patience: Patience = field(default_factory=Patience)
+    installation_key: Secret = field(default_factory=lambda: Secret(""))
+    """What buttons are stamped with, so that nobody else can make one; empty where nothing is ever asked for."""
+
+    def granted(self, workflow: Workflow) -> Mapping[str, Tool[Any]]:
+        """The tools that the runs of a workflow may ask for; what Gofer calls by itself alone is none of them."""
+        known = {name: self.tools[name] for name in workflow.tool_names if name in self.tools}
+        return {name: tool for name, tool in known.items() if not tool.internal}

@@ -49,6 +49,21 @@ class Ignored:
     """Who did it, where the delivery says so."""
 
 
+@dataclass(frozen=True, slots=True)
+class Click:
+    """Somebody pressed a button for a decision; which one it was is stamped into its token."""
+
+    token: str
+    """What Gofer wrote into the button; to be verified before anything of it is believed."""
+    actor: Actor
+    at: int
+    """When, in unix milliseconds, by the source's clock."""
+
+
+Happening = Event | Handshake | Ignored | Click
+"""What a delivery can mean."""
+
+
 class Door(Protocol):
     """The entrance of one source."""
 
@@ -56,7 +71,7 @@ class Door(Protocol):
         """Raises BadRequest(401) unless the sender proved who it is, over the raw bytes, around `now`."""
         ...
 
-    def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
+    def translate(self, request: RawRequest) -> Happening:
         """What a verified delivery means. Raises BadRequest(400) for a body that is not of the source's form."""
         ...
 

@@ -71,7 +71,7 @@ RULES: Mapping[Rule, str] = {
     "tag": "A YAML tag such as `!!str` is refused: the keys decide what a value is.",
     "too-deep": "The values are nested too deep.",
     "too-large": "The file is larger than any workflow, prompt or schema needs to be.",
-    "tool-not-granted": "A prompt names a tool that its workflow does not have.",
+    "tool-not-granted": "A prompt, or `approve`, names a tool that its workflow does not have.",
     "unknown-key": "A key does not exist.",
     "unknown-role": "A workflow wants a model by a role that `defaults.yaml` does not have.",
     "unknown-tool": "A workflow or a prompt names a tool that does not exist.",
