@@ -23,7 +23,7 @@ from gofer.projections import progress
 from gofer.projections.progress import Progress
 from gofer.projections.trace import timestamp
 from gofer.simulators.demo import demo_world
-from gofer.triggers.door import Click, Handshake, Ignored, RawRequest
+from gofer.triggers.door import Handshake, Ignored, RawRequest
 from gofer.triggers.slack import SlackDoor
 
 
@@ -121,8 +121,6 @@ def _event(payload: Mapping[str, object]) -> Event:
             return event
         case Ignored(reason=reason):
             raise ConfigError(f"This payload starts nothing: {reason}.")
-        case Click():
-            raise ConfigError("This payload is the press of a button; it starts nothing.")
         case Handshake():
             raise ConfigError("This payload is Slack's test of the URL; it starts nothing.")
 

@@ -167,7 +167,7 @@ class ApprovalRequested:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalClicked:
-    """`approval.clicked`: somebody pressed a button that Gofer made; it decides nothing until the owner looked at it."""
+    """`approval.clicked`: somebody pressed a button of Gofer's; it decides nothing until the owner looked at it."""
 
     call: str
     about: About

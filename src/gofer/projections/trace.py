@@ -189,10 +189,15 @@ def _approve(state: Trace, at: int, change: ApprovalRequested | ApprovalDecided)
 
 def _settle(state: Trace, at: int, result: ToolResult) -> None:
     if result.call not in state.spans:
-        state.spans[result.call] = Span(result.call, state.llm, "tool", "(refused)", result.status, at)
+        state.spans[result.call] = Span(result.call, state.llm, "tool", _uncalled(result), result.status, at)
     end = min(at, state.spans[result.call].start + result.took_ms) if result.took_ms else at
     attributes = {"gofer.summary": result.summary} if result.summary else {}
     _update(state, result.call, attributes, status=result.status, end=end)
+
+
+def _uncalled(result: ToolResult) -> str:
+    """What stands for a call that had no intent: it was refused, or an earlier run had made it."""
+    return "(refused)" if result.status == "refused" else "(done before)"
 
 
 def _finish(state: Trace, at: int, finished: RunFinished) -> None:

@@ -4,13 +4,14 @@ Interactivity comes as a signed form with one field `payload`, and through Socke
 of Gofer's own buttons mean something; the people and the time are Slack's, what was pressed is the button's token.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import BadRequest
 from gofer.events import Actor
+from gofer.secret import Secret
 from gofer.triggers.door import Click, Happening, Ignored, RawRequest, json_object
 from gofer.triggers.slack import SlackDoor
 
@@ -22,8 +23,15 @@ Fields = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class SlackActionsDoor(SlackDoor):
-    """The interactivity of one Slack app; its deliveries are signed as events are."""
+class SlackActionsDoor:
+    """The interactivity of one Slack app."""
+
+    secrets: Sequence[Secret]
+    """The signing secret, and the previous one while it is being rotated."""
+
+    def verify(self, request: RawRequest, now: float) -> None:
+        """See Door.verify; deliveries are signed as events are."""
+        SlackDoor(self.secrets).verify(request, now)
 
     def translate(self, request: RawRequest) -> Happening:
         """See Door.translate."""

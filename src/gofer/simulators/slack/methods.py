@@ -13,6 +13,7 @@ from gofer.simulators.slack.backend import Answer, Backend, Method
 from gofer.simulators.slack.content import content_of, metadata_of
 from gofer.simulators.slack.delivery import change_envelopes, message_envelopes, reaction_envelopes
 from gofer.simulators.slack.files import complete_upload, get_upload_url
+from gofer.simulators.slack.interactivity import list_groups, post_ephemeral
 from gofer.simulators.slack.shapes import channel_shape, message_body, stored_message, user_shape
 from gofer.simulators.slack.timestamps import micros, order
 from gofer.simulators.slack.workspace import Message, SlackRefusal, Workspace
@@ -209,6 +210,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "auth.test": Method(_auth_test, ""),
         "chat.postMessage": Method(_post_message, "chat:write"),
+        "chat.postEphemeral": Method(post_ephemeral, "chat:write"),
         "chat.update": Method(_update, "chat:write"),
         "chat.getPermalink": Method(_get_permalink, ""),
         "reactions.add": Method(_reactions_add, "reactions:write"),
@@ -219,6 +221,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "conversations.history": Method(_history, "channels:history"),
         "conversations.info": Method(_conversations_info, "channels:read"),
         "conversations.list": Method(_conversations_list, "channels:read"),
+        "usergroups.list": Method(list_groups, "usergroups:read"),
         "users.info": Method(_users_info, "users:read"),
         "users.list": Method(_users_list, "users:read"),
     }

@@ -48,7 +48,9 @@ class View:
         )
 
     def _timeline(self, channel: Channel) -> str:
-        messages = [self._message(message) for message in self._workspace.timeline(channel.id)]
+        whispers = [one for one in self._workspace.whispers if one.channel == channel.id and not one.thread_ts]
+        listed = sorted([*self._workspace.timeline(channel.id), *whispers], key=lambda one: order(one.ts))
+        messages = [self._message(message) for message in listed]
         shown = "".join(messages) or '<p class="empty">Nothing has been said here yet.</p>'
         notes = [f"{len(channel.members)} members"]
         notes += ["private"] * (channel.kind != "channel") + ["archived"] * channel.archived
@@ -62,7 +64,9 @@ class View:
     def _thread(self, channel: Channel, parent: Message) -> str:
         replies = self._workspace.replies(parent)
         count = f'<div class="count">{_count(len(replies), "reply", "replies")}</div>' if replies else ""
-        shown = "".join(self._message(reply, in_thread=True) for reply in replies)
+        whispers = [one for one in self._workspace.whispers if (one.channel, one.thread_ts) == (channel.id, parent.ts)]
+        listed = sorted([*replies, *whispers], key=lambda one: order(one.ts))
+        shown = "".join(self._message(reply, in_thread=True) for reply in listed)
         return (
             f'<section class="column"><div class="bar">Thread <small>{escape(_title(channel))}</small>'
             f'<a class="close" href="/?channel={escape(channel.id)}" title="Close">&times;</a></div>'
@@ -75,13 +79,15 @@ class View:
         edited = '<span class="edited">(edited)</span>' if message.edited_ts else ""
         # The same message stands in both columns; an id may stand only once in a page.
         anchor = "" if message.is_reply != in_thread else f' id="m{message.ts}"'
+        # Slack does not keep what only one person sees: there is nothing to react or answer to.
+        kept = not message.only_for
         return (
             f'<article class="message"{anchor}>{self._face(message.user)}<div>'
             f'<div class="who"><b>{escape(self._workspace.name_of(message.user) or "Integration")}</b>'
             f"{self._badge(message)}{self._time(message.ts)}{edited}</div>"
             f'<div class="body">{self._renderer.message(message)}</div>'
-            f"{self._chips(message)}{'' if in_thread else self._thread_link(message)}</div>"
-            f"{self._quick(message)}</article>"
+            f"{self._chips(message)}{'' if in_thread or not kept else self._thread_link(message)}</div>"
+            f"{self._quick(message) if kept else ''}</article>"
         )
 
     def _thread_link(self, message: Message) -> str:
@@ -144,6 +150,8 @@ class View:
 
     def _badge(self, message: Message) -> str:
         user = self._workspace.users.get(message.user)
+        if message.only_for:
+            return f'<span class="badge">ONLY VISIBLE TO {escape(self._workspace.name_of(message.only_for))}</span>'
         if message.bot_id:
             return '<span class="badge">APP</span>'
         return '<span class="badge">GUEST</span>' if user and user.restricted else ""

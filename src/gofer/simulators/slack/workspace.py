@@ -60,6 +60,16 @@ class User:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """People who can be mentioned together."""
+
+    id: str
+    handle: str
+    name: str
+    members: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Channel:
     """A conversation of any kind."""
 
@@ -89,6 +99,8 @@ class Message:
     """Fields kept as they came: subtype, files, attachments."""
     paged: frozenset[str] = frozenset()
     """Everybody the app's own words mention, as `@U…`, `!here` or `!subteam^S…`."""
+    only_for: str = ""
+    """The one person who sees it; empty for everybody. Slack shows such a message and does not keep it."""
 
     @property
     def is_reply(self) -> bool:
@@ -119,7 +131,10 @@ class Workspace:
         self.team = team
         self.bot = bot
         self.users: dict[str, User] = {}
+        self.groups: dict[str, Group] = {}
         self.channels: dict[str, Channel] = {}
+        self.whispers: list[Message] = []
+        """What only one person was shown, oldest first."""
         self.files: dict[str, File] = {}
         self._clock = clock
         self._messages: dict[tuple[str, str], Message] = {}
@@ -156,6 +171,11 @@ class Workspace:
         if found is None:
             raise SlackRefusal("message_not_found")
         return found
+
+    def shown(self, channel: str, ts: str) -> Message:
+        """The message with this identity, also one that only one person sees."""
+        whispered = (one for one in self.whispers if (one.channel, one.ts) == (channel, ts))
+        return next(whispered, None) or self.message(channel, ts)
 
     def channel(self, channel: str) -> Channel:
         """The channel with this id; channel_not_found when there is none."""
@@ -198,6 +218,12 @@ class Workspace:
                 raise SlackRefusal("thread_not_found")
             thread_ts = self.parent(answered).ts
         return self.put(replace(draft, ts=self.next_ts(), thread_ts=thread_ts))
+
+    def whisper(self, draft: Message) -> Message:
+        """Show a message to the one person it is for."""
+        message = replace(draft, ts=self.next_ts())
+        self.whispers.append(message)
+        return message
 
     def react(self, message: Message, name: str, user: str) -> Message:
         """Add a user's reaction."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from gofer.errors import ConfigError
 from gofer.simulators.json_values import JsonObject, is_array, is_object
 from gofer.simulators.slack.timestamps import micros
-from gofer.simulators.slack.workspace import Bot, Channel, Message, Team, User, Workspace
+from gofer.simulators.slack.workspace import Bot, Channel, Group, Message, Team, User, Workspace
 
-_TOP = frozenset({"team", "app", "bot", "users", "channels", "messages"})
+_TOP = frozenset({"team", "app", "bot", "users", "groups", "channels", "messages"})
 _REPLY = frozenset({"user", "text", "minutes_ago", "ts", "reactions"})
 
 
@@ -31,6 +31,8 @@ def load_workspace(world: JsonObject, clock: Callable[[], float]) -> Workspace:
     workspace.users[own.user] = User(own.user, own.name, own.name, bot=True)
     for place in top.items("users"):
         _user(workspace, place)
+    for place in top.items("groups"):
+        _group(workspace, place)
     for place in top.items("channels"):
         _channel(workspace, place)
     for place in top.items("messages"):
@@ -54,6 +56,17 @@ def _user(workspace: Workspace, place: "_Place") -> None:
     if user.id in workspace.users:
         raise place.wrong(f"has the id {user.id}, which another user has already")
     workspace.users[user.id] = user
+
+
+def _group(workspace: Workspace, place: "_Place") -> None:
+    place = place.mapping({"id", "handle", "name", "members"})
+    members = place.at("members").strings() if place.has("members") else []
+    for member in members:
+        if member not in workspace.users:
+            raise place.wrong(f"has the member {member!r}, who is not among the users")
+    handle = place.text("handle").removeprefix("@")
+    group = Group(place.text("id"), handle, place.text("name") if place.has("name") else handle, tuple(members))
+    workspace.groups[group.id] = group
 
 
 def _channel(workspace: Workspace, place: "_Place") -> None:

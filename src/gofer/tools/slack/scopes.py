@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 Method: TypeAlias = Literal[
     "auth.test",
+    "chat.postEphemeral",
     "chat.postMessage",
     "chat.update",
     "conversations.history",
@@ -18,6 +19,7 @@ Method: TypeAlias = Literal[
     "files.completeUploadExternal",
     "files.getUploadURLExternal",
     "reactions.add",
+    "usergroups.list",
     "users.info",
     "users.list",
 ]
@@ -26,6 +28,7 @@ Method: TypeAlias = Literal[
 _READ = frozenset({"channels:history", "groups:history"})
 SCOPES: Mapping[Method, frozenset[str]] = {
     "auth.test": frozenset(),
+    "chat.postEphemeral": frozenset({"chat:write"}),
     "chat.postMessage": frozenset({"chat:write"}),
     "chat.update": frozenset({"chat:write"}),
     "conversations.history": _READ,
@@ -36,6 +39,7 @@ SCOPES: Mapping[Method, frozenset[str]] = {
     "files.completeUploadExternal": frozenset({"files:write"}),
     "files.getUploadURLExternal": frozenset({"files:write"}),
     "reactions.add": frozenset({"reactions:write"}),
+    "usergroups.list": frozenset({"usergroups:read"}),
     "users.info": frozenset({"users:read"}),
     "users.list": frozenset({"users:read"}),
 }

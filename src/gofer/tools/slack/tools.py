@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.approval import approval_tools
 from gofer.tools.slack.get_user import GetUser, get_user
 from gofer.tools.slack.post_file import PostFile, find_file, post_file
 from gofer.tools.slack.read_thread import ReadThread, read_thread
@@ -23,7 +24,7 @@ from gofer.tools.tool import Tool
 
 def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
     """The tools of one Slack workspace."""
-    return (*_reading(api), *_messages(api), *_additions(api))
+    return (*_reading(api), *_messages(api), *_additions(api), *approval_tools(api))
 
 
 def _reading(api: SlackApi) -> tuple[Tool[Any], ...]:
