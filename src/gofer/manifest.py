@@ -1,13 +1,15 @@
 """Which Slack app do these workflows need? Its manifest: scopes and events by what runs do, and nothing beyond."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gofer import deliver
-from gofer.engine import admission
+from gofer.engine import admission, approval
 from gofer.errors import ConfigError
 from gofer.tools.tool import Tool
 from gofer.triggers.slack import SUBSCRIPTIONS
+from gofer.triggers.slack_actions import PATH
+from gofer.workflows.grants import names_group
 from gofer.workflows.schema import Workflow
 
 SOURCE = "slack"
@@ -18,6 +20,7 @@ def needed(workflows: Iterable[Workflow], tools: Iterable[Tool[Any]]) -> Mapping
     """What Slack has to allow: who needs it, by scope. A tool nobody uses and nobody defined needs nothing."""
     workflows = list(workflows)
     used = {*admission.TOOLS, *deliver.TOOLS, *(name for workflow in workflows for name in workflow.tool_names)}
+    used |= _asking(workflows, tools := list(tools))
     by_user = {tool.name: tool.scopes for tool in tools if tool.name in used and tool.name.startswith(f"{SOURCE}_")}
     by_user |= {kind: SUBSCRIPTIONS[kind].scopes for kind in _kinds(workflows)}
     found = sorted({scope for scopes in by_user.values() for scope in scopes})
@@ -28,7 +31,7 @@ def manifest(
     workflows: Iterable[Workflow], tools: Iterable[Tool[Any]], *, name: str, url: str, socket: bool
 ) -> dict[str, object]:
     """The manifest as plain JSON. `url` is where Gofer can be reached; empty with `socket`. Raises ConfigError."""
-    workflows = list(workflows)
+    workflows, tools = list(workflows), list(tools)
     events = sorted({event for kind in _kinds(workflows) for event in SUBSCRIPTIONS[kind].events})
     if not events:
         raise ConfigError("No workflow is started by Slack; write a workflow with `when: [slack.mention]` first.")
@@ -41,11 +44,28 @@ def manifest(
         "oauth_config": {"scopes": {"bot": list(needed(workflows, tools))}},
         "settings": {
             "event_subscriptions": subscriptions,
+            **_interactivity(workflows, tools, url),
             "org_deploy_enabled": False,
             "socket_mode_enabled": socket,
             "token_rotation_enabled": False,
         },
     }
+
+
+def _interactivity(workflows: Sequence[Workflow], tools: Sequence[Tool[Any]], url: str) -> dict[str, object]:
+    """Where presses of buttons go; nothing when no workflow ever asks."""
+    if not _asking(workflows, tools):
+        return {}
+    return {"interactivity": {"is_enabled": True, **({"request_url": f"{url}{PATH}"} if url else {})}}
+
+
+def _asking(workflows: Sequence[Workflow], tools: Sequence[Tool[Any]]) -> set[str]:
+    """The tools that ask people for a decision; none when no workflow needs one."""
+    writing = {tool.name for tool in tools if tool.effect != "read"}
+    asked = {name for one in workflows if one.approve for name in one.approve.by}
+    kept = any(one.private_channels == "reply_only" and writing & set(one.tool_names) for one in workflows)
+    groups = {approval.GROUPS} if names_group(sorted(asked)) else set[str]()
+    return {*approval.TOOLS, *groups} if asked or kept else set()
 
 
 def _kinds(workflows: Iterable[Workflow]) -> list[str]:

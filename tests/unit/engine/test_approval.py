@@ -321,7 +321,10 @@ async def test_a_worker_lost_after_any_effect_changes_nothing_of_what_comes_of_i
 
 async def test_a_worker_lost_before_or_after_any_frame_changes_nothing_of_what_comes_of_it() -> None:
     for n, after in ((n, after) for n in range(2, 100) for after in (False, True)):
-        made = desk(says("", FILE), says("Filed."), says("Filed."), says("Filed."))
+        made = desk()
+        made.office.worker = replace(
+            made.office.worker, services=replace(made.office.worker.services, model=FilesThenSaysSo())
+        )
         reached = _mortal(made, n, after=after)
         await made.office.accept("run1", private=False)
         await made.work(4)
@@ -331,11 +334,19 @@ async def test_a_worker_lost_before_or_after_any_frame_changes_nothing_of_what_c
         if made.asked:
             await made.press("approved")
         await made.work()
-        assert (made.filed, made.office.posted, await status(made)) == (["run1/1.0"], ["Filed."], "done"), n
+        # The last one: the office's messages are blind, so that the status may stand there for good.
+        assert (made.filed, made.office.posted[-1], await status(made)) == (["run1/1.0"], "Filed.", "done"), n
         assert len(made.asked) == 1
         if not reached:
             assert n > 12
             return
+
+
+class FilesThenSaysSo:
+    """A model that answers by what it is asked, also when it is asked the same twice."""
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        return says("Filed.") if b'"role":"tool"' in body else says("", FILE)
 
 
 def _mortal(made: Desk, n: int, *, after: bool) -> list[int]:
