@@ -16,6 +16,7 @@ from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.log import read_journal
 from gofer.local.lobby import BOUNDS, Bounds
+from gofer.model_script import Script
 from gofer.simulators.demo import demo_world
 from gofer.simulators.slack import Message, SlackSimulator
 
@@ -87,12 +88,15 @@ async def company(
     work: bool = True,
     world: Mapping[str, object] | None = None,
     bounds: Bounds = BOUNDS,
+    root: Path = ROOT,
+    scripts: Sequence[Script] | None = None,
     **environment: str,
 ) -> AsyncIterator[Company]:
     """Gofer over the state in a folder; without `work` it accepts and nobody continues runs."""
+    chosen, world = settings(folder, **environment), world or demo_world()
     async with (
         httpx2.AsyncClient() as http,
-        open_laptop(settings(folder, **environment), ROOT, world=world or demo_world(), bounds=bounds) as laptop,
+        open_laptop(chosen, root, world=world, scripts=scripts, bounds=bounds) as laptop,
     ):
         if not work:
             yield Company(laptop, http)
