@@ -1,4 +1,4 @@
-"""Somebody asks, somebody else allows it with a button, and it happens once: through the front door of a whole Gofer."""
+"""Somebody asks, somebody else allows it with a button, and it happens once: through the front door."""
 
 import asyncio
 from collections.abc import AsyncIterator

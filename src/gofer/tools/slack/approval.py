@@ -57,6 +57,10 @@ class FindGroups(Arguments):
 
 def approval_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
     """What asking for a decision takes; none of it can be listed in a workflow."""
+    return (*_questions(api), *_words(api), *_lookups(api))
+
+
+def _questions(api: SlackApi) -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="slack_ask_approval",
@@ -88,6 +92,11 @@ def approval_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             internal=True,
             scopes=scopes("conversations.list", "chat.update"),
         ),
+    )
+
+
+def _words(api: SlackApi) -> tuple[Tool[Any], ...]:
+    return (
         Tool(
             name="slack_post_ephemeral",
             description="Tell one person something that only they see.",
@@ -97,6 +106,11 @@ def approval_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
             internal=True,
             scopes=scopes("conversations.list", "chat.postEphemeral"),
         ),
+    )
+
+
+def _lookups(api: SlackApi) -> tuple[Tool[Any], ...]:
+    return (
         Tool(
             name="slack_may_decide",
             description="Look up whether somebody is one of those who may decide.",
