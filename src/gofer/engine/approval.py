@@ -101,7 +101,7 @@ async def _decide(step: Step, question: "_Question", provenance: Provenance) -> 
     requested = question.requested
     name = requested.about, requested.call
     if failure := await question.ask(provenance):
-        step.note(ApprovalDecided(requested.call, "denied", f"Gofer ({failure})", about=requested.about))
+        step.note(ApprovalDecided(requested.call, "denied", f"Gofer: {failure}", about=requested.about))
         return
     for click in [one for one in step.progress.clicks if (one.about, one.call) == name]:
         if _word(click) in step.progress.outcomes:
@@ -266,7 +266,9 @@ def _denied_before(step: Step, item: Permitted, sha256: str, about: About) -> Re
     for approval in step.progress.approvals.values():
         requested, decided = approval.requested, approval.decided
         same = (requested.arguments_sha256, requested.about) == (sha256, about) and requested.call != item.call
-        if same and decided is not None and decided.decision != "approved":
+        # Where nobody could be asked, nobody was.
+        answered = decided is not None and (decided.decision == "expired" or decided.item)
+        if same and answered and decided is not None and decided.decision != "approved":
             return _refused(item.call, "the same call was decided against before", decided.decision)
     return None
 
@@ -275,6 +277,8 @@ def _outcome(call: str, decided: ApprovalDecided | None) -> Result | None:
     match decided:
         case ApprovalDecided(decision="approved"):
             return None
+        case ApprovalDecided(decision="denied", by=by, item=""):
+            return _refused(call, f"it needs approval, and {by.removeprefix('Gofer: ')}", "denied")
         case ApprovalDecided(decision="denied", by=by):
             return _refused(call, f"{by or 'somebody'} denied it", "denied")
         case _:

@@ -149,6 +149,20 @@ async def test_when_the_first_run_was_deleted_its_effect_is_looked_for_under_its
     assert "an earlier run (run2) did this" in (await told(made, "run3")).text
 
 
+async def test_what_a_deleted_run_did_not_do_is_done_under_its_key_whoever_is_lost_over_it() -> None:
+    tickets = Tickets()
+    made = shop(tickets)
+    await made.accept("run1", private=False)
+    await work(made)
+    assert await delete(["run1"], made.store, made.blobs) == 1
+    tickets.by_key.clear()
+    tickets.lose = 1
+    await made.accept("run2", private=False)
+    await work(made)
+    assert tickets.by_key == {"run1/1.0": "OPS-1"}
+    assert (await told(made, "run2")).text == "Filed as OPS-1"
+
+
 async def test_a_run_of_another_conversation_waits_until_the_first_is_through() -> None:
     tickets = Tickets()
     tickets.lose = 1
