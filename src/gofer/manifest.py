@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gofer import deliver
-from gofer.engine import admission, approval
+from gofer.engine import admission, question
 from gofer.errors import ConfigError
 from gofer.tools.tool import Tool
 from gofer.triggers.slack import SUBSCRIPTIONS
@@ -64,8 +64,8 @@ def _asking(workflows: Sequence[Workflow], tools: Sequence[Tool[Any]]) -> set[st
     writing = {tool.name for tool in tools if tool.effect != "read"}
     asked = {name for one in workflows if one.approve for name in one.approve.by}
     kept = any(one.private_channels == "reply_only" and writing & set(one.tool_names) for one in workflows)
-    groups = {approval.GROUPS} if names_group(sorted(asked)) else set[str]()
-    return {*approval.TOOLS, *groups} if asked or kept else set()
+    groups = {question.GROUPS} if names_group(sorted(asked)) else set[str]()
+    return {*question.TOOLS, *groups} if asked or kept else set()
 
 
 def _kinds(workflows: Iterable[Workflow]) -> list[str]:

@@ -1,151 +1,24 @@
 """A call under approval: asked once with its exact arguments, made once when the right person allows it, never else."""
 
 import json
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine_room import Said, says
+from engine_room import says
 from gofer.cancel import cancel
-from gofer.dispatch import Ingress
-from gofer.errors import ToolError
 from gofer.events import Actor
 from gofer.journal import entries as e
 from gofer.journal.coordination import UNFINISHED
-from gofer.journal.log import read_journal
 from gofer.models.model import Answer
 from gofer.secret import Secret
-from gofer.tools.slack.approval import CloseQuestion, FindGroups, MayDecide, PostEphemeral
-from gofer.tools.slack.question import Question
-from gofer.tools.tool import Call, Tool, ToolResult
 from gofer.triggers.door import Click
-from gofer.workflows.load import Catalog
-from gofer.workflows.routes import Routes
-from gofer.workflows.schema import Defaults, Workflow
-from office import CATALOG, Lost, Office, office
+from office import Lost
+from ticket_desk import FILE, Desk, asked, desk, status
 
 pytestmark = pytest.mark.anyio
-KEY = Secret("0" * 64)
-LEADS = {"U0LEAD000"}
-FILE = ("file_ticket", {"text": "Checkout fails"})
-
-
-@dataclass
-class Desk:
-    """An office whose workflow files tickets once somebody has approved, and a Slack that is a few lists."""
-
-    office: Office
-    asked: list[Question] = field(default_factory=list)
-    closed: list[str] = field(default_factory=list)
-    words: list[tuple[str, str]] = field(default_factory=list)
-    filed: list[str] = field(default_factory=list)
-    lose_after: str = ""
-    """A tool after whose effect the worker is lost, once."""
-
-    @property
-    def ingress(self) -> Ingress:
-        made = self.office
-        return Ingress({}, Routes(), made.store, made.queue, KEY, made.worker.services.outside)
-
-    async def work(self, rounds: int = 8) -> None:
-        """Answers bells for a while; a worker that is lost is followed by another one."""
-        for _ in range(rounds):
-            await self.office.hear_lost()
-            self.office.clock.advance(130)
-
-    async def press(self, decision: str, actor: str = "U0LEAD000", *, nth: int = -1) -> str:
-        question = self.asked[nth]
-        token = question.approve if decision == "approved" else question.deny
-        at = int(self.office.clock.now() * 1000)
-        return await self.ingress.press(Click(token, Actor(actor), at))
-
-    async def entries(self, run: str = "run1") -> list[e.Entry]:
-        return [item.entry for item in await read_journal(run, self.office.store, self.office.blobs)]
-
-    async def told(self, run: str = "run1") -> str:
-        """What the model was told of its first call."""
-        (result,) = [
-            one
-            for one in await self.entries(run)
-            if isinstance(one, e.ToolResult | e.ToolUnknown) and one.call == "1.0"
-        ]
-        return result.text
-
-
-def desk(*answers: Answer | Exception, **keys: object) -> Desk:
-    made = Desk(office(*answers))
-
-    def lost(name: str) -> None:
-        if made.lose_after == name:
-            made.lose_after = ""
-            raise Lost
-
-    async def file(call: Call, said: Said) -> ToolResult:
-        if call.key not in made.filed:
-            made.filed.append(call.key)
-        lost("file_ticket")
-        return ToolResult(f"Filed as OPS-{len(made.filed)}", "filed", {"key": f"OPS-{len(made.filed)}"})
-
-    async def ask(call: Call, asked: Question) -> ToolResult:
-        made.asked.append(asked)
-        lost("slack_ask_approval")
-        return ToolResult("Asked.", "asked", {"channel": "C1", "ts": f"{len(made.asked)}.5"})
-
-    async def find(call: Call, asked: Question) -> ToolResult | None:
-        return ToolResult("Asked.", "asked", {"channel": "C1", "ts": "1.5"}) if asked in made.asked else None
-
-    async def close(call: Call, arguments: CloseQuestion) -> ToolResult:
-        made.closed.append(arguments.ending)
-        lost("slack_close_question")
-        return ToolResult("Closed.", "closed")
-
-    async def whisper(call: Call, arguments: PostEphemeral) -> ToolResult:
-        made.words.append((arguments.user, arguments.text))
-        lost("slack_post_ephemeral")
-        return ToolResult("Shown.", "told")
-
-    async def may(call: Call, arguments: MayDecide) -> ToolResult:
-        allowed = arguments.user in LEADS if "@leads" in arguments.by else arguments.user == arguments.requester
-        return ToolResult("", "looked", {"allowed": allowed, "name": f"name of {arguments.user}"})
-
-    async def groups(call: Call, arguments: FindGroups) -> ToolResult:
-        if "@nobody" in arguments.names:
-            raise ToolError("there is no user group @nobody in Slack")
-        return ToolResult("", "looked", {"ids": dict.fromkeys(arguments.names, "S0LEADS00")})
-
-    more: list[Tool] = [
-        Tool("file_ticket", "files", "keyed", Said, file),
-        Tool("slack_ask_approval", "", "lookup", Question, ask, look=find, internal=True),
-        Tool("slack_ask_requester", "", "blind", Question, ask, internal=True),
-        Tool("slack_close_question", "", "keyed", CloseQuestion, close, internal=True),
-        Tool("slack_post_ephemeral", "", "blind", PostEphemeral, whisper, internal=True),
-        Tool("slack_may_decide", "", "read", MayDecide, may, internal=True),
-        Tool("slack_find_groups", "", "read", FindGroups, groups, internal=True),
-    ]
-    worker = made.office.worker
-    tools = {**worker.services.tools, **{tool.name: tool for tool in more}}
-    given = {"tools": ["file_ticket"], "approve": {"tools": ["file_ticket"], "by": "@leads"}, **keys}
-    workflow = Workflow.model_validate({"description": "d", "owner": "#o", "when": ["slack.mention"], **given})
-    loaded = replace(CATALOG.workflows["answer-here"], workflow=workflow)
-    services = replace(worker.services, tools=MappingProxyType(tools), installation_key=KEY)
-    catalog = Catalog({"answer-here": loaded}, Defaults())
-    made.office.worker = replace(worker, services=services, catalog=catalog, alone=True)
-    return made
-
-
-async def status(made: Desk, run: str = "run1") -> str:
-    return await made.office.status(run)
-
-
-async def asked(*answers: Answer, **keys: object) -> Desk:
-    """A run that waits for approval of its ticket."""
-    made = desk(says("", FILE), *(answers or (says("Filed."),)), **keys)
-    await made.office.accept("run1", private=False)
-    await made.work(2)
-    return made
 
 
 async def test_a_call_waits_for_approval_with_its_exact_arguments_and_is_made_once_when_it_comes() -> None:
@@ -366,74 +239,6 @@ def _mortal(made: Desk, n: int, *, after: bool) -> list[int]:
 
     store.create = mortal  # type: ignore[method-assign]
     return reached
-
-
-async def test_a_private_run_asks_who_started_it_before_it_writes_elsewhere() -> None:
-    made = desk(says("", FILE), says("Filed."), approve=None)
-    _private(made)
-    await made.office.accept("run1")
-    await made.work(2)
-    (question,) = made.asked
-    assert (question.about, question.to, made.filed) == ("leaving", "U0NEWCO0", [])
-    await made.press("approved", "U0LEAD000")
-    await made.work(2)
-    assert (made.filed, await status(made)) == ([], "parked")
-    await made.press("approved", "U0NEWCO0")
-    await made.work()
-    assert made.filed == ["run1/1.0"]
-
-
-@pytest.mark.parametrize(("said", "filed"), [("allow", ["run1/1.0"]), ("refuse", [])])
-async def test_a_workflow_may_allow_or_refuse_that_without_asking(said: str, filed: list[str]) -> None:
-    made = desk(says("", FILE), says("Done."), approve=None, private_channels=said)
-    _private(made)
-    await made.office.accept("run1")
-    await made.work()
-    assert (made.asked, made.filed, made.office.posted) == ([], filed, ["Done."])
-
-
-async def test_who_started_a_private_run_and_those_who_approve_are_both_asked() -> None:
-    made = desk(says("", FILE), says("Filed."))
-    _private(made)
-    await made.office.accept("run1")
-    await made.work(2)
-    await made.press("approved", "U0NEWCO0")
-    await made.work(2)
-    assert ([one.about for one in made.asked], made.filed) == (["leaving", "call"], [])
-    await made.press("approved")
-    await made.work()
-    assert made.filed == ["run1/1.0"]
-
-
-async def test_what_a_public_run_writes_and_what_a_private_one_writes_at_home_needs_no_leave() -> None:
-    at_home = ("slack_post_message", {"text": "here", "channel": "C0DEPLOY0"})
-    made = desk(says("", at_home), says("Done."), approve=None, tools=["slack_post_message"])
-    _private(made)
-    await made.office.accept("run1")
-    await made.work()
-    assert (made.asked, made.office.posted) == ([], ["Done.", "here"])
-    for private, where in ((False, "#random"), (True, "#random")):
-        made = desk(
-            says("", ("slack_post_message", {"text": "there", "channel": where})),
-            says("Done."),
-            approve=None,
-            tools=["slack_post_message"],
-        )
-        _private(made, private=private)
-        await made.office.accept("run1", private=private)
-        await made.work(2)
-        assert (len(made.asked), "there" in made.office.posted) == ((1, False) if private else (0, True))
-
-
-def _private(made: Desk, *, private: bool = True) -> None:
-    """Lets the thread be one that only some people see."""
-    services = made.office.worker.services
-
-    async def read(call: Call, arguments: object) -> ToolResult:
-        return ToolResult("Thread", "read", {"private": private})
-
-    tools = {**services.tools, "slack_read_thread": replace(services.tools["slack_read_thread"], act=read)}
-    made.office.worker = replace(made.office.worker, services=replace(services, tools=tools))
 
 
 async def test_a_journal_of_a_request_holds_no_token() -> None:
