@@ -71,6 +71,7 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
         "token_revoked": Refusal("operate", _RENEW),
         "too_many_reactions": Refusal("tell", "That message has as many of Gofer's reactions as Slack takes."),
         "user_not_found": Refusal("tell", "Slack knows no such person."),
+        "user_not_in_channel": Refusal("tell", "That person is not a member of that channel."),
     }
 )
 """Every code that has a rule of its own; docs/slack.md lists the same."""
