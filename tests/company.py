@@ -16,6 +16,7 @@ from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.log import read_journal
 from gofer.local.lobby import BOUNDS, Bounds
+from gofer.model_script import Script
 from gofer.models.model import Model
 from gofer.simulators.demo import demo_world
 from gofer.simulators.slack import Message, SlackSimulator
@@ -90,12 +91,14 @@ async def company(
     bounds: Bounds = BOUNDS,
     root: Path = ROOT,
     model: Model | None = None,
+    scripts: Sequence[Script] | None = None,
     **environment: str,
 ) -> AsyncIterator[Company]:
     """Gofer over the state in a folder; without `work` it accepts and nobody continues runs."""
+    chosen, world = settings(folder, **environment), world or demo_world()
     async with (
         httpx2.AsyncClient() as http,
-        open_laptop(settings(folder, **environment), root, world=world or demo_world(), bounds=bounds) as laptop,
+        open_laptop(chosen, root, world=world, scripts=scripts, bounds=bounds) as laptop,
     ):
         if not work:
             yield Company(laptop, http)

@@ -26,6 +26,7 @@ from gofer.tools.slack.write import DeleteMessage, PostMessage, UpdateMessage
 from gofer.tools.tool import Call, Tool, ToolResult
 from gofer.worker import Worker
 from gofer.workflows.bundle import FOLDER, Bundle, encode_bundle
+from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow
 from stand_ins import SetClock, claimed, make_outside, mention
@@ -166,7 +167,7 @@ class Office:
     def grant(self, *tools: str) -> None:
         """Lets the model of the workflow use some tools."""
         loaded = self.worker.catalog.workflows["answer-here"]
-        workflow = loaded.workflow.model_copy(update={"tools": tools})
+        workflow = loaded.workflow.model_copy(update={"tools": tuple(Grant(name=name) for name in tools)})
         granted = Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults())
         self.worker = replace(self.worker, catalog=granted)
 

@@ -12,16 +12,18 @@ from dataclasses import dataclass, replace
 
 from gofer.cancel import cancel
 from gofer.canonical import encode
-from gofer.errors import BadRequest, Damaged, TemporaryError
+from gofer.errors import BadRequest, Damaged, Gone, TemporaryError
 from gofer.events import Event
+from gofer.journal import inbox
 from gofer.journal.coordination import Head
-from gofer.journal.entries import RunAccepted, RunCancelled
+from gofer.journal.entries import ApprovalClicked, RunAccepted, RunCancelled
 from gofer.journal.log import Pen, claim, open_claim
 from gofer.journal.store import Store
 from gofer.outside import Outside
 from gofer.queue.doorbell import Queue
 from gofer.secret import Secret
-from gofer.triggers.door import Door, Handshake, Ignored, RawRequest, Registration, Reply, Stop
+from gofer.triggers.door import Click, Door, Handshake, Ignored, RawRequest, Registration, Reply, Stop
+from gofer.triggers.stamp import read_token
 from gofer.workflows.routes import Routes, fits
 
 BODY_LIMIT = 1_000_000
@@ -86,6 +88,10 @@ class Ingress:
             case Stop() as stop:
                 stopped = await self.stop(stop)
                 return Reply(200, b"Accepted." if stopped else b"Ignored: no run is stopped by it.")
+            case Click() as click:
+                ignored = await self.press(click)
+                # Slack wants an empty answer to a press that counts.
+                return Reply(200, f"Ignored: {ignored}.".encode() if ignored else b"")
             case Event() as event:
                 runs = await self.accept(event)
                 return Reply(200, b"Accepted." if runs else b"Ignored: no workflow is started by it.")
@@ -94,6 +100,27 @@ class Ingress:
         """Claims a run for every workflow the event starts, and rings for it; gives the run ids."""
         workflows = self.routes.match(event)
         return await asyncio.gather(*(self.start(event, workflow) for workflow in workflows))
+
+    async def press(self, click: Click) -> str:
+        """Puts the press of a button into the inbox of the run that asked; why it did not, or the empty string.
+
+        Nothing is written for a button that this Gofer did not make. Raises TemporaryError.
+        """
+        stamp = read_token(self.installation_key, click.token)
+        if stamp is None:
+            return "the button is none that Gofer made"
+        head = await self.store.head(stamp.run)
+        if head is None or head.ended:
+            return "the run that asked has ended"
+        told = (stamp.call, stamp.about, stamp.arguments_sha256, stamp.decision, click.actor.id, click.at)
+        # In the order of the clicks, and the same for every delivery of one.
+        item = f"click-{click.at:015d}-{hashlib.sha256(encode(told)).hexdigest()[:16]}"
+        try:
+            await inbox.put(self.store, stamp.run, item, ApprovalClicked(*told))
+        except Gone:
+            return "the run that asked was deleted"
+        await self.queue.ring(stamp.run)
+        return ""
 
     async def start(self, event: Event, workflow: str) -> str:
         """Claims the run of one workflow for one event: frame 1, head row, doorbell.

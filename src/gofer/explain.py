@@ -11,7 +11,7 @@ from gofer.canonical import as_list, as_object, clean, decode
 from gofer.dispatch import BODY_LIMIT
 from gofer.errors import BadRequest
 from gofer.events import Actor, Event
-from gofer.triggers.door import Door, Handshake, Ignored, RawRequest, Registration, Stop
+from gofer.triggers.door import Click, Door, Handshake, Ignored, RawRequest, Registration, Stop
 from gofer.workflows.routes import Routes
 
 
@@ -96,6 +96,9 @@ def _explained(file: str, body: object, way: Way) -> Explanation:
             return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
         case Stop(by=by, actor=actor):
             reason = f"it starts nothing: it stops what is under way there, by {by}"
+            return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
+        case Click(actor=actor):
+            reason = "it is the press of a button, which starts nothing and is kept for the run that asked"
             return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
         case Event() as event:
             return _event(file, event, tuple(way.routes.match(event)))

@@ -1,14 +1,16 @@
 """Which Slack app do these workflows need? Its manifest: scopes and events by what runs do, and nothing beyond."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gofer import deliver
-from gofer.engine import admission, who
+from gofer.engine import admission, question, who
 from gofer.engine.aside import aside_tools
 from gofer.errors import ConfigError
 from gofer.tools.tool import Tool
 from gofer.triggers.slack import STOPPING, SUBSCRIPTIONS
+from gofer.triggers.slack_actions import PATH
+from gofer.workflows.grants import names_group
 from gofer.workflows.schema import Workflow
 
 SOURCE = "slack"
@@ -19,8 +21,9 @@ DESCRIPTION = "Does small jobs where colleagues ask for them, by the workflows i
 
 def needed(workflows: Iterable[Workflow], tools: Iterable[Tool[Any]]) -> Mapping[str, frozenset[str]]:
     """What Slack has to allow: who needs it, by scope. A tool nobody uses and nobody defined needs nothing."""
-    workflows = list(workflows)
+    workflows, tools = list(workflows), list(tools)
     used = {*admission.TOOLS, *deliver.TOOLS, *(name for workflow in workflows for name in _used(workflow))}
+    used |= _asking(workflows, tools)
     by_user = {tool.name: tool.scopes for tool in tools if tool.name in used and tool.name.startswith(f"{SOURCE}_")}
     by_user |= {kind: SUBSCRIPTIONS[kind].scopes for kind in _kinds(workflows)}
     by_user |= {STOP: STOPPING.scopes} if _kinds(workflows) else {}
@@ -32,7 +35,7 @@ def manifest(
     workflows: Iterable[Workflow], tools: Iterable[Tool[Any]], *, name: str, url: str, socket: bool
 ) -> dict[str, object]:
     """The manifest as plain JSON. `url` is where Gofer can be reached; empty with `socket`. Raises ConfigError."""
-    workflows = list(workflows)
+    workflows, tools = list(workflows), list(tools)
     told = {event for kind in _kinds(workflows) for event in SUBSCRIPTIONS[kind].events}
     if not told:
         raise ConfigError("No workflow is started by Slack; write a workflow with `when: [slack.mention]` first.")
@@ -45,6 +48,7 @@ def manifest(
         "oauth_config": {"scopes": {"bot": list(needed(workflows, tools))}},
         "settings": {
             "event_subscriptions": subscriptions,
+            **_interactivity(workflows, tools, url),
             "org_deploy_enabled": False,
             "socket_mode_enabled": socket,
             "token_rotation_enabled": False,
@@ -56,7 +60,23 @@ def _used(workflow: Workflow) -> tuple[str, ...]:
     """The tools of a workflow, and those that its runs call by themselves for what its file says."""
     kinds = {kind for trigger in workflow.when for kind, _ in trigger.compiled()}
     reading = ("slack_read_channel",) if "slack.member_joined" in kinds else ()
-    return (*workflow.tools, *who.tools(workflow), *aside_tools(workflow.reply), *reading)
+    return (*workflow.tool_names, *who.tools(workflow), *aside_tools(workflow.reply), *reading)
+
+
+def _interactivity(workflows: Sequence[Workflow], tools: Sequence[Tool[Any]], url: str) -> dict[str, object]:
+    """Where presses of buttons go; nothing when no workflow ever asks."""
+    if not _asking(workflows, tools):
+        return {}
+    return {"interactivity": {"is_enabled": True, **({"request_url": f"{url}{PATH}"} if url else {})}}
+
+
+def _asking(workflows: Sequence[Workflow], tools: Sequence[Tool[Any]]) -> set[str]:
+    """The tools that ask people for a decision; none when no workflow needs one."""
+    writing = {tool.name for tool in tools if tool.effect != "read"}
+    asked = {name for one in workflows if one.approve for name in one.approve.by}
+    kept = any(one.private_channels == "reply_only" and writing & set(one.tool_names) for one in workflows)
+    groups = {question.GROUPS} if names_group(sorted(asked)) else set[str]()
+    return {*question.TOOLS, *groups} if asked or kept else set()
 
 
 def _kinds(workflows: Iterable[Workflow]) -> list[str]:

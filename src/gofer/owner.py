@@ -8,7 +8,9 @@ from gofer.deliver import announce, conclude, deliver, postpone
 from gofer.engine import loop, script
 from gofer.engine.admission import admit, pinned
 from gofer.engine.allowance import NotNow, record
+from gofer.engine.approval import close
 from gofer.engine.asking import Parked
+from gofer.engine.clearance import Clearance
 from gofer.engine.loop import Ending
 from gofer.engine.meant import NotMeant
 from gofer.engine.services import Services
@@ -102,7 +104,9 @@ class Owner:
             step.give_up_calls("every worker that had it was lost")
             return RunFinished("failed", "poison: every worker that tried to deliver its answer was lost")
         reply, prompt_file = _where(bundle.loaded if bundle else loaded)
-        return await deliver(step, event, reply, step.provenance(prompt_file), concluded)
+        provenance = step.provenance(prompt_file)
+        await close(step, provenance)
+        return await deliver(step, event, reply, provenance, concluded)
 
     async def _end(self, step: Step, event: Event, loaded: Loaded | None, bundle: Bundle | None) -> Ending:
         if loaded is None:
@@ -125,10 +129,12 @@ class Owner:
     async def _coordinate(self, step: Step, event: Event, bundle: Bundle) -> Ending:
         provenance = step.provenance(bundle.loaded.prompt_file)
         await announce(step, event, bundle.loaded.workflow.reply, provenance)
+        step.guard = Clearance(bundle.loaded.workflow)
         try:
             return await COORDINATORS[bundle.loaded.workflow.coordinator](step, bundle, provenance)
-        except Parked:
-            await postpone(step, provenance)
+        except Parked as parked:
+            if parked.entry.why == "model":
+                await postpone(step, provenance)
             raise
 
     async def _show_whether_private(self, step: Step) -> None:

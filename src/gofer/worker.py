@@ -6,6 +6,7 @@ import logging
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 
+from gofer.engine.asking import LONGEST_PARKED
 from gofer.engine.services import Services
 from gofer.engine.step import Step
 from gofer.engine.term import Term
@@ -212,13 +213,13 @@ class Worker:
                     await self._delete(head.run)
                 else:
                     self._log_end(head, status)
-            case RunParked(why=why, until=until):
-                reason = step.progress.deferred_why if why == "model" else ""
-                await self._show(head, "parked", reason, step, wakes_at=until)
+            case RunParked(until=until):
+                await self._show(head, "parked", step.progress.why_parked, step, wakes_at=until)
                 # Whoever put something into its inbox before the head said so was told that it is busy.
                 news = await self.services.store.items(head.run)
                 seconds = 0.0 if news else until / 1000 - self.services.outside.clock.now()
-                await self.queue.ring(head.run, max(0.0, seconds))
+                # Rung for again and again where the wait is longer than a queue can hold a bell back.
+                await self.queue.ring(head.run, min(max(0.0, seconds), LONGEST_PARKED))
             case RunHandedOver():
                 # Found when its conversation is looked at again, right after this.
                 await self._show(head, "queued", step=step)

@@ -348,6 +348,18 @@ async def test_usage_is_listed_by_time_dropped_by_run_and_expires(store: Store) 
     assert [row.run for row in await store.usage("ada", 0)] == ["a", "c"]
 
 
+async def test_of_many_that_exchange_a_memo_at_once_one_succeeds_and_all_are_told_which(store: Store) -> None:
+    told = await asyncio.gather(*(store.exchange_memo("k", None, f"run{i}", 10) for i in range(5)))
+    (first,) = set(told)
+    assert await store.memo("k") == first
+    assert await store.exchange_memo("k", "somebody else", "late", 20) == first
+    assert await store.exchange_memo("k", first, "next", 20) == "next"
+    assert await store.exchange_memo("none", "gone", "late", 20) == ""
+    assert await store.memo("none") is None
+    await store.expire_memos(20)
+    assert await store.memo("k") == "next"
+
+
 async def test_a_memo_is_what_was_written_last_and_expires_from_then(store: Store) -> None:
     assert await store.memo("k") is None
     await store.put_memo("k", "first", 10)

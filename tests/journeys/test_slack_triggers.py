@@ -22,7 +22,7 @@ async def first_message(made: Company, head: Head) -> str:
 
 
 def whispers(made: Company) -> list[tuple[str, str]]:
-    return [(one.user, one.message.text) for one in made.slack.workspace.whispers]
+    return [(one.only_for, one.text) for one in made.slack.workspace.whispers]
 
 
 async def test_edits_previews_and_thread_counts_start_nothing_and_an_added_mention_one_run(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ async def test_somebody_is_turned_away_in_one_line_once_a_day(tmp_path: Path) ->
 
 
 def _last(made: Company) -> str:
-    return str(made.slack.workspace.whispers[0].message.thread_ts)
+    return str(made.slack.workspace.whispers[0].thread_ts)
 
 
 async def test_nobody_is_told_that_a_workflow_of_another_channel_is_not_for_them(tmp_path: Path) -> None:

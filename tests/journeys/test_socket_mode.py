@@ -17,7 +17,9 @@ from gofer.journal.store import Store
 from gofer.local.server import serve
 from gofer.outside import SystemClock
 from gofer.simulators.demo import demo_world
-from gofer.simulators.slack import Pace, SlackSimulator
+from gofer.simulators.slack import Message, Pace, SlackSimulator
+from gofer.triggers.stamp import Stamp, token
+from stand_ins import mention
 
 pytestmark = pytest.mark.anyio
 SECRET = "simulated-signing-secret"
@@ -216,3 +218,19 @@ async def test_a_token_that_slack_refuses_is_named(tmp_path: Path, token: str, c
                 async with connected(chosen, laptop.ingress):
                     pass
     assert token not in str(refused.value)
+
+
+async def test_the_press_of_a_button_over_the_socket_reaches_the_run_that_asked(tmp_path: Path) -> None:
+    async with slack() as (simulator, api):
+        given = {"SLACK_API_URL": api, "SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
+        chosen = settings(tmp_path, **given)
+        async with open_laptop(chosen, ROOT) as laptop, connected(chosen, laptop.ingress, ping=0.1):
+            run = await laptop.ingress.start(mention(), "answer-here")
+            stamp = Stamp(run, "1.0", "call", "ab" * 32, "approved")
+            made = token(laptop.worker.services.installation_key, stamp)
+            button = {"type": "button", "action_id": "approve", "text": {"type": "plain_text", "text": "Yes"}}
+            for value, items in ((f"{made}0", 0), (made, 1)):
+                actions = {"type": "actions", "block_id": "b", "elements": [{**button, "value": value}]}
+                put = simulator.workspace.post(Message("C0GENERA0", "", "U0GOFER0", "May I?", blocks=(actions,)))
+                assert await simulator.press(put, "approve", "U0CAPTN0")
+                assert len(await laptop.state.store.items(run)) == items

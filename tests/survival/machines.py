@@ -157,6 +157,9 @@ class MachineStore:
     async def put_memo(self, key: str, value: str, at: int) -> None:
         await self._io(lambda: self._store.put_memo(key, value, at))
 
+    async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
+        return await self._io(lambda: self._store.exchange_memo(key, was, value, at))
+
     async def memo(self, key: str) -> str | None:
         return await self._io(lambda: self._store.memo(key))
 

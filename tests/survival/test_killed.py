@@ -190,3 +190,52 @@ def check_script(slack: SlackSimulator, asked: Message, entries: list[object]) -
     assert re.findall(r"\d{4,}", note)[0] == re.findall(r"\d{4,}", answer)[0]
     assert {name: list(users) for name, users in question.reactions.items()} == {"eyes": [bot]}
     assert entries[-1] == RunFinished("done")
+
+
+SAYS = """
+- name: post
+  when: {says: 'tell #general', tools: [slack_post_message]}
+  steps:
+    - calls: [{slack_post_message: {text: lunch is ready, channel: '#general'}}]
+    - text: That is all.
+"""
+WORKFLOW = """description: d
+owner: "#general"
+when: [slack.mention]
+model: gpt-5
+tools: [slack_post_message]
+approve: {tools: [slack_post_message], by: "@leads"}
+"""
+
+
+async def test_killed_after_any_frame_what_was_approved_happens_once(tmp_path: Path) -> None:
+    """The frames from the first question to the model's last word; those around them are any run's."""
+    agents = tmp_path / "agents"
+    agents.mkdir()
+    (agents / "answer-here.yaml").write_text(WORKFLOW)
+    (agents / "answer-here.md").write_text("Do what you are told.")
+    async with httpx2.AsyncClient() as http:
+        slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http)
+        async with serve(slack.app) as slack_url, serve(offline_model(load_scripts(SAYS, "s"))) as model_url:
+            environment = {
+                "SLACK_API_URL": f"{slack_url}/api",
+                "SLACK_BOT_TOKEN": "xoxb-simulated",
+                "OPENAI_BASE_URL": f"{model_url}/v1",
+            }
+            kills = 0
+            for n in range(4, 14):
+                folder = tmp_path / str(n)
+                folder.mkdir()
+                asked = await slack.say("U0CAPTN0", "C0DEPLOY0", slack.typed("@Gofer tell #general"))
+                event = folder / "event.json"
+                event.write_text(json.dumps(slack.envelopes(asked)[0]))
+                code = await gofer(folder, environment, event, "after", n, tmp_path)
+                kills += code != 0
+                if code:
+                    assert await gofer(folder, environment, event, "never", 0, tmp_path) == 0
+                said = [one for one in slack.workspace.timeline("C0GENERA0") if one.text == "lunch is ready"]
+                assert len(said) == n - 3
+                replies = [one for one in slack.workspace.replies(asked) if one.bot_id]
+                (question,) = [one for one in replies if "Approved by Support Lead" in str(one.blocks)]
+                assert "actions" not in [block["type"] for block in question.blocks]
+    assert kills == 10

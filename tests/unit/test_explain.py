@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gofer.explain import Explanation, Way, explain
 from gofer.triggers.slack import SlackDoor
+from gofer.triggers.slack_actions import SlackActionsDoor
 from gofer.workflows.routes import Routes, read_routes
 
 EVENTS = sorted((Path(__file__).parents[1] / "events").glob("slack_*.json"))
@@ -183,6 +184,16 @@ def test_each_field_of_each_recorded_payload_may_be_missing_or_anything() -> Non
                     around = around[part]
                 around[at[-1]] = odd
                 assert answered(one(json.dumps(changed))), (event, at, odd)
+
+
+def test_the_press_of_a_button_starts_nothing_and_says_so() -> None:
+    button = {"type": "button", "action_id": "approve", "value": "x", "action_ts": "1795262400.5"}
+    payload = {"type": "block_actions", "user": {"id": "U1"}, "actions": [button]}
+    (told,) = explain("f.json", json.dumps(payload).encode(), Way(SlackActionsDoor(()), ROUTES))
+    assert (told.actor, told.bot, told.workflows) == ("U1", False, ())
+    assert (
+        told.ignored_because == "it is the press of a button, which starts nothing and is kept for the run that asked"
+    )
 
 
 @given(st.binary() | st.text().map(lambda text: text.encode(errors="surrogatepass")))

@@ -62,6 +62,7 @@ def test_a_tool_of_any_workflow_adds_its_scopes_and_an_unknown_one_adds_none() -
     before = needed([workflow()], TOOLS)
     after = needed([workflow(), workflow("slack_add_reaction", "jira_search")], TOOLS)
     assert set(after) - set(before) == {"reactions:write"}
+    assert "slack_ask_approval" not in before["chat:write"]
     assert after["reactions:write"] == {"slack_add_reaction"}
 
 
@@ -75,6 +76,37 @@ def test_socket_mode_needs_no_address_and_http_needs_one() -> None:
     assert isinstance(settings, dict)
     assert settings["socket_mode_enabled"] is False
     assert settings["event_subscriptions"]["request_url"] == "https://gofer.example.com/slack/events"
+
+
+def asking(**keys: object) -> Workflow:
+    return Workflow.model_validate({"description": "d", "owner": "#o", "when": ["slack.mention"], **keys})
+
+
+@pytest.mark.parametrize(
+    ("keys", "asks"),
+    [
+        ({"tools": ["slack_read_thread"]}, False),
+        ({"tools": ["slack_add_reaction"]}, True),
+        ({"tools": ["slack_add_reaction"], "private_channels": "allow"}, False),
+        ({"tools": ["slack_add_reaction"], "private_channels": "refuse"}, False),
+        ({"tools": ["slack_read_thread"], "approve": {"tools": ["slack_read_thread"], "by": "requester"}}, True),
+    ],
+)
+def test_presses_of_buttons_are_wanted_where_a_workflow_may_ask(keys: dict[str, object], asks: bool) -> None:
+    for url, socket in (("", True), ("https://gofer.example.com", False)):
+        settings = made(asking(**keys), url=url, socket=socket)["settings"]
+        assert isinstance(settings, dict)
+        address = {"request_url": f"{url}/slack/interactivity"} if url else {}
+        assert settings.get("interactivity") == ({"is_enabled": True, **address} if asks else None)
+        read_manifest(made(asking(**keys), url=url, socket=socket))
+
+
+@pytest.mark.parametrize(
+    ("by", "groups"), [("requester", False), ("U0123ABCD", False), ("@leads", True), ("S0LEADS00", True)]
+)
+def test_groups_are_read_only_where_one_may_decide(by: str, groups: bool) -> None:
+    workflow = asking(tools=["slack_add_reaction"], approve={"tools": ["slack_add_reaction"], "by": by})
+    assert ("usergroups:read" in needed([workflow], TOOLS)) is groups
 
 
 def test_without_a_workflow_for_slack_there_is_no_app() -> None:

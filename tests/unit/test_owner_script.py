@@ -7,6 +7,7 @@ import pytest
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunConcluded
 from gofer.journal.log import read_journal
+from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults
 from gofer.workflows.script import Script
@@ -22,12 +23,12 @@ EDIT = 'await run.call("slack_update_message", ts="2.0", text="{}")'
 def give(made: Office, *lines: str) -> Office:
     """The office with another script, as after a change and a restart."""
     script = Script(FILE, {"s": "async def coordinate(run):\n" + "\n".join(f"    {line}" for line in lines)})
-    tools = ("slack_post_message", "slack_update_message")
+    tools = tuple(Grant(name=name) for name in ("slack_post_message", "slack_update_message"))
     update = {"coordinator": "script", "coordinator_script": FILE, "tools": tools}
     loaded = Loaded("answer-here", WORKFLOW.model_copy(update=update), "", FILE, ("m",))
     services = replace(made.worker.services, scripts={FILE: script})
     made.worker = replace(
-        made.worker, services=services, catalog=Catalog({"answer-here": loaded}, Defaults(), {FILE: script})
+        made.worker, services=services, catalog=Catalog({"answer-here": loaded}, Defaults(), scripts={FILE: script})
     )
     return made
 

@@ -14,6 +14,7 @@ from gofer.models.model import Answer
 from gofer.tools.slack.read_thread import ReadThread
 from gofer.tools.slack.write import PostMessage
 from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from office import CATALOG, WORKFLOW, Office, office
@@ -188,7 +189,9 @@ async def test_a_call_nobody_can_tell_about_needs_a_persons_attention() -> None:
         raise TemporaryError("the connection broke")
 
     tools = {**made.worker.services.tools, "mail": Tool("mail", "", "blind", PostMessage, mail)}
-    loaded = replace(CATALOG.workflows["answer-here"], workflow=WORKFLOW.model_copy(update={"tools": ("mail",)}))
+    loaded = replace(
+        CATALOG.workflows["answer-here"], workflow=WORKFLOW.model_copy(update={"tools": (Grant(name="mail"),)})
+    )
     services = replace(made.worker.services, tools=tools)
     made.worker = replace(made.worker, services=services, catalog=Catalog({"answer-here": loaded}, Defaults()))
     await made.accept("run1")

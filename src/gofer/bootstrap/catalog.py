@@ -34,7 +34,7 @@ def build_tools(settings: Settings) -> Mapping[str, Tool[Any]]:
 
 def tool_names() -> list[str]:
     """The names of all tools, whatever is set up."""
-    return sorted(build_tools(read_settings({})))
+    return sorted(name for name, tool in build_tools(read_settings({})).items() if not tool.internal)
 
 
 def mistakes(folder: Path) -> list[Mistake]:

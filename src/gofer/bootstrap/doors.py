@@ -6,6 +6,7 @@ What is imported here is on the way of every cold start to its first 2xx.
 from collections.abc import Mapping
 
 from gofer.bootstrap.settings import Settings
+from gofer.triggers import slack_actions
 from gofer.triggers.door import Door
 from gofer.triggers.github import GitHubDoor
 from gofer.triggers.jira import JiraDoor
@@ -26,6 +27,7 @@ def doors(settings: Settings) -> dict[str, Door]:
     found: dict[str, Door] = {}
     if settings.slack_signing_secrets:
         found[PATHS["slack"]] = SlackDoor(settings.slack_signing_secrets)
+        found[slack_actions.PATH] = slack_actions.SlackActionsDoor(settings.slack_signing_secrets)
     if settings.github_webhook_secrets:
         found[PATHS["github"]] = GitHubDoor(settings.github_webhook_secrets)
     if settings.jira_webhook_secrets:

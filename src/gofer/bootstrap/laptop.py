@@ -92,7 +92,7 @@ async def open_laptop(
         # The lock on the state proves that no other worker is alive.
         pages = settings.public_url or url
         worker = build_worker(
-            settings, catalog, state.store, state.blobs, state.queue, model, outside, pages, alone=True
+            settings, catalog, state.store, state.blobs, state.queue, model, outside, pages, key, alone=True
         )
         worker = replace(worker, grace=GRACE)
         plans = [planned(name, compiled) for name, compiled in catalog.schedules()]

@@ -26,6 +26,7 @@ from gofer.dispatch import Ingress
 from gofer.errors import ConfigError, TemporaryError
 from gofer.triggers.door import RawRequest
 from gofer.triggers.slack import SlackDoor
+from gofer.triggers.slack_actions import PATH, SlackActionsDoor
 
 PATIENCE = 30.0
 """Seconds the first connection may take."""
@@ -69,13 +70,15 @@ class _Intake:
 
     def __init__(self, ingress: Ingress) -> None:
         self._ingress = ingress
-        # A door that verifies nothing: whoever holds the app's token opened the socket.
-        self._door = SlackDoor(())
+        # Doors that verify nothing: whoever holds the app's token opened the socket.
+        self._events, self._actions = SlackDoor(()), SlackActionsDoor(())
 
     async def take(self, req: AsyncBoltRequest) -> BoltResponse:
         """200 acknowledges the envelope; with any other status it is not acknowledged."""
-        delivery = RawRequest("POST", "/slack/events", (), json.dumps(req.body).encode())
-        reply = await self._ingress.hear(self._door, delivery)
+        events = req.body.get("type") in ("event_callback", "url_verification")
+        path, door = ("/slack/events", self._events) if events else (PATH, self._actions)
+        delivery = RawRequest("POST", path, (), json.dumps(req.body).encode())
+        reply = await self._ingress.hear(door, delivery)
         # What is no event will never be one: only what could not be stored is worth another delivery.
         return BoltResponse(status=503 if reply.status >= 500 else 200)
 

@@ -14,6 +14,7 @@ from gofer.models.openai import OpenAIModel
 from gofer.models.prices import load_prices
 from gofer.outside import Outside
 from gofer.queue.doorbell import Queue
+from gofer.secret import Secret
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog
 
@@ -40,6 +41,7 @@ def build_worker(
     model: Model,
     outside: Outside,
     base_url: str,
+    key: Secret,
     *,
     alone: bool,
 ) -> Worker:
@@ -53,5 +55,6 @@ def build_worker(
         links=Links(base_url, catalog.defaults.prompt_links),
         outside=outside,
         scripts=catalog.scripts,
+        installation_key=key,
     )
     return Worker(services, queue, catalog, alone=alone)

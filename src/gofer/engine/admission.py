@@ -49,7 +49,7 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
         raise await turn_away(step, event, person, loaded, provenance)
     left = await enter(step, event, loaded)
     continues, recalled = await _recall(step, earlier)
-    tools = [step.services.tools[name].schema() for name in loaded.workflow.tools if name in step.services.tools]
+    tools = [tool.schema() for tool in step.services.granted(loaded.workflow).values()]
     raw = encode_bundle(Bundle(loaded, tools))
     key = blob_key(FOLDER, raw)
     await step.services.blobs.put(key, raw)

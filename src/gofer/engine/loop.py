@@ -37,7 +37,7 @@ class Ending:
 
 async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Ending:
     """Lets the model decide until it answers or a limit stops it. Raises what `step` raises."""
-    granted = {name: step.services.tools[name] for name in bundle.loaded.workflow.tools if name in step.services.tools}
+    granted = step.services.granted(bundle.loaded.workflow)
     window = Window(bundle)
     while not step.conversation.answered:
         stop = gates.answer(step.conversation)

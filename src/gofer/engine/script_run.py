@@ -249,7 +249,7 @@ class ScriptRun:
 
 def granted(step: Step, bundle: Bundle) -> Mapping[str, Tool[Any]]:
     """The tools that a workflow lists, as they are now."""
-    return {name: step.services.tools[name] for name in bundle.loaded.workflow.tools if name in step.services.tools}
+    return step.services.granted(bundle.loaded.workflow)
 
 
 async def put_an_end_to(*tasks: asyncio.Task[Any]) -> None:

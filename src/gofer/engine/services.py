@@ -10,7 +10,9 @@ from gofer.journal.store import Store
 from gofer.models.model import Model
 from gofer.models.prices import Prices
 from gofer.outside import Outside
+from gofer.secret import Secret
 from gofer.tools.tool import Provenance, Tool
+from gofer.workflows.schema import Workflow
 from gofer.workflows.script import Script
 
 
@@ -44,3 +46,10 @@ class Services:
     patience: Patience = field(default_factory=Patience)
     scripts: Mapping[str, Script] = field(default_factory=dict[str, Script])
     """The Python that decides in some workflows, by file; live, as the code of tools is."""
+    installation_key: Secret = field(default_factory=lambda: Secret(""))
+    """What buttons are stamped with, so that nobody else can make one; empty where nothing is ever asked for."""
+
+    def granted(self, workflow: Workflow) -> Mapping[str, Tool[Any]]:
+        """The tools that the runs of a workflow may ask for; what Gofer calls by itself alone is none of them."""
+        known = {name: self.tools[name] for name in workflow.tool_names if name in self.tools}
+        return {name: tool for name, tool in known.items() if not tool.internal}

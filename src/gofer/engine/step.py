@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from gofer.canonical import encode
 from gofer.engine import asking
@@ -50,6 +50,18 @@ class Permitted:
     """The arguments for the journal; None when an llm.response has them already."""
     valued: bool = False
     """Whether a script asks: what the tool has for it is recorded too."""
+    key: str = ""
+    """The idempotency key of an earlier run that may have made the same call; empty: its own."""
+    since: int = 0
+    """With such a key: unix milliseconds before which nobody can have made it."""
+
+
+class Guard(Protocol):
+    """What is asked before a new call that the model or a script wants; what the run does by itself needs no leave."""
+
+    async def clear(self, step: "Step", item: Permitted, provenance: Provenance) -> "Permitted | Outcome":
+        """The call as it may be made, or what it is told instead. Raises Cancelled, Parked."""
+        ...
 
 
 class Step:
@@ -58,6 +70,8 @@ class Step:
     def __init__(self, journal: Journal, services: Services, entries: Sequence[e.Recorded], term: Term) -> None:
         self.run = journal.run
         self.services = services
+        self.guard: Guard | None = None
+        """Set by whoever coordinates; None lets every call through."""
         self._term = term
         self._begun = False
         self.progress = progress.project(entries)
@@ -183,17 +197,22 @@ class Step:
     ) -> Sequence[Outcome]:
         """Calls whose intents share one frame and whose effects happen at once; outcomes in the order given.
 
-        Raises Cancelled or OutOfTime when nothing new may begin, and what the gate raises.
+        Raises Cancelled or OutOfTime when nothing new may begin, Parked when one of them has to wait, and what the gate
+        raises.
         """
+        calls = [await self._cleared(item, provenance) for item in calls]
         fresh = [item for item in calls if not self._known(item.call)]
         if fresh:
             await self._before_an_intent(max(longest(item.tool, self.services.patience) for item in fresh))
             gate()
             for item in fresh:
-                self.note(e.ToolCall(item.call, item.tool.name, item.tool.effect, item.recorded))
+                intent = e.ToolCall(item.call, item.tool.name, item.tool.effect, item.recorded, item.key, item.since)
+                self.note(intent)
             await self.commit()
         doubtful = [item for item in calls if item.call not in self.progress.outcomes]
-        outcomes = await asyncio.gather(*(self._happen(item, item in fresh, provenance) for item in doubtful))
+        outcomes = await asyncio.gather(
+            *(self._happen(item, item in fresh and not item.key, provenance) for item in doubtful)
+        )
         for outcome in outcomes:
             self.note(outcome)
         return [self.progress.outcomes[item.call] for item in calls]
@@ -258,6 +277,18 @@ class Step:
             await self.commit()
             await self.services.store.drop_items(self.run, [item.item for item in items])
 
+    async def _cleared(self, item: Permitted, provenance: Provenance) -> Permitted:
+        """The call as it may be made; one that may not has its outcome afterwards."""
+        # `<purpose>/<n>` is the run's own.
+        if self.guard is None or "/" in item.call or self._known(item.call):
+            return item
+        match await self.guard.clear(self, item, provenance):
+            case Permitted() as cleared:
+                return cleared
+            case outcome:
+                self.note(outcome)
+                return item
+
     def _known(self, call: str) -> bool:
         return call in self.progress.outcomes or call in self.progress.in_doubt
 
@@ -296,8 +327,10 @@ class Step:
         if event is None:
             raise RunStopped(f"Run {self.run} has no event; its journal does not begin with a claim.")
         outside = self.services.outside
-        key = f"{self.run}/{item.call}"
-        since = self.progress.accepted_at / 1000
+        # Of a call under an earlier run's key the journal knows since when: an owner after this one has to, too.
+        recorded = self.progress.in_doubt.get(item.call)
+        key = (recorded.key if recorded else "") or f"{self.run}/{item.call}"
+        since = ((recorded.since if recorded else 0) or self.progress.accepted_at) / 1000
         private, http = self.progress.private, outside.http
         return Call(key, event.actor, event.place, private, provenance, http, outside.clock, since, event.hops)
 

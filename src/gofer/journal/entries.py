@@ -99,6 +99,10 @@ class ToolCall:
     effect: Effect
     arguments: Mapping[str, object] | None = None
     """None: as the llm.response of that turn asked, or as run.concluded says."""
+    key: str = ""
+    """The idempotency key, when an earlier run may have made the same call under it; empty: run id and call id."""
+    since: int = 0
+    """With such a key: unix milliseconds before which nobody can have made the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +186,60 @@ class ValueRecorded:
     value: object
 
 
-Why = Literal["quiet", "model"]
-"""What a parked run waits for: that a lost predecessor's requests have landed, or that a model is there again."""
+Decision = Literal["approved", "denied", "expired"]
+"""What became of a request for approval; only `approved` lets the call happen."""
+
+About = Literal["call", "leaving"]
+"""What somebody is asked: whether a call may be made, or whether it may take something out of a private channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested:
+    """`approval.requested`: a permitted call waits for a person. It holds for these exact arguments and no others."""
+
+    call: str
+    tool: str
+    arguments_sha256: str
+    by: tuple[str, ...]
+    """Who may decide, as the workflow file says it."""
+    until: int
+    """Unix milliseconds; without a decision by then it has expired."""
+    about: About = "call"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalClicked:
+    """`approval.clicked`: somebody pressed a button of Gofer's; it decides nothing until the owner looked at it."""
+
+    call: str
+    about: About
+    arguments_sha256: str
+    """Of the call that the button was made for."""
+    decision: Literal["approved", "denied"]
+    actor: str
+    """The source's id of who pressed it."""
+    at: int
+    """When, in unix milliseconds, by the source's clock."""
+    item: str = ""
+    """Id of the inbox item it came in."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDecided:
+    """`approval.decided`: what holds for a request, once and for all."""
+
+    call: str
+    decision: Decision
+    by: str = ""
+    """The name of who decided, as people read it; empty when nobody did."""
+    item: str = ""
+    """Id of the inbox item that decided it."""
+    about: About = "call"
+
+
+Why = Literal["quiet", "model", "approval", "earlier"]
+"""What a parked run waits for: that a lost predecessor's requests have landed, that a model is there again, that
+somebody decides, or that an earlier run is through with what both of them want done once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +296,7 @@ class RunFinished:
     reason: str = ""
 
 
-Item = MessageReceived | RunCancelled
+Item = MessageReceived | RunCancelled | ApprovalClicked
 """What outsiders may put into an inbox."""
 
 Entry = (
@@ -258,6 +314,9 @@ Entry = (
     | SubagentStarted
     | SubagentFinished
     | ValueRecorded
+    | ApprovalRequested
+    | ApprovalClicked
+    | ApprovalDecided
     | RunParked
     | RunHandedOver
     | RunCancelled
@@ -280,6 +339,9 @@ KINDS: Mapping[str, type[Entry]] = {
     "subagent.started": SubagentStarted,
     "subagent.finished": SubagentFinished,
     "value.recorded": ValueRecorded,
+    "approval.requested": ApprovalRequested,
+    "approval.clicked": ApprovalClicked,
+    "approval.decided": ApprovalDecided,
     "run.parked": RunParked,
     "run.handed_over": RunHandedOver,
     "run.cancelled": RunCancelled,

@@ -148,6 +148,12 @@ class MemoryStore:
         """See Store.put_memo."""
         self._memos[key] = (value, at)
 
+    async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
+        """See Store.exchange_memo."""
+        if self._memos.get(key, (None, 0))[0] == was:
+            self._memos[key] = (value, at)
+        return self._memos[key][0] if key in self._memos else ""
+
     async def memo(self, key: str) -> str | None:
         """See Store.memo."""
         return self._memos.get(key, (None, 0))[0]

@@ -240,6 +240,20 @@ class SqliteStore:
         )
         await self._rows(statement, (key, value, at))
 
+    async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
+        """See Store.exchange_memo."""
+
+        def work(connection: sqlite3.Connection) -> str:
+            if was is None:
+                connection.execute("INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (key, value, at))
+            else:
+                changed = "UPDATE memos SET value = ?, at = ? WHERE key = ? AND value = ?"
+                connection.execute(changed, (value, at, key, was))
+            row = connection.execute("SELECT value FROM memos WHERE key = ?", (key,)).fetchone()
+            return str(row[0]) if row else ""
+
+        return await self._database.run(work)
+
     async def memo(self, key: str) -> str | None:
         """See Store.memo."""
         rows = await self._rows("SELECT value FROM memos WHERE key = ?", (key,))

@@ -120,6 +120,13 @@ class Store(Protocol):
         """Writes down what a later run has to know: ids and hashes, never contents; replaces what stands there."""
         ...
 
+    async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
+        """Writes `value` if what stands there is `was`, None for nothing; gives what stands afterwards.
+
+        Of many that exchange the same at once one succeeds, and all are told which.
+        """
+        ...
+
     async def memo(self, key: str) -> str | None:
         """What was written down last under a key, or None."""
         ...

@@ -11,6 +11,9 @@ from typing import Literal, assert_never
 
 from gofer import messages
 from gofer.journal.entries import (
+    ApprovalClicked,
+    ApprovalDecided,
+    ApprovalRequested,
     CallDeferred,
     LlmRequest,
     LlmResponse,
@@ -94,7 +97,7 @@ def fold(state: Conversation, recorded: Recorded) -> Conversation:
             _hear(state, recorded, response)
         case ToolResult(call=call, text=text) | ToolUnknown(call=call, text=text) if call in state.asks:
             state.outcomes[call] = text
-            state.uncalled += isinstance(recorded.entry, ToolResult) and recorded.entry.status == "refused"
+            state.uncalled += _uncallable(recorded.entry)
             if len(state.outcomes) == len(state.asks):
                 _close_turn(state, recorded)
         case ToolResult() | ToolUnknown() | ToolCall() | LlmRequest() | CallDeferred() | PermitRenewed():
@@ -105,9 +108,16 @@ def fold(state: Conversation, recorded: Recorded) -> Conversation:
             pass
         case RunConcluded() | RunFinished():
             pass
+        case ApprovalRequested() | ApprovalClicked() | ApprovalDecided():
+            pass
         case _:
             assert_never(recorded.entry)
     return state
+
+
+def _uncallable(outcome: ToolResult | ToolUnknown) -> bool:
+    """Whether a call was one that could not be made; what a person decides against is no fault of the model."""
+    return isinstance(outcome, ToolResult) and outcome.status == "refused" and not outcome.details
 
 
 def _tell(state: Conversation, recorded: Recorded, message: MessageReceived) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gofer.projections.trace import Span
 
-_MARKS = {"ok": "✓", "done": "✓", "open": "…", "running": "…", "accepted": "…"}
+_MARKS = {"ok": "✓", "done": "✓", "approved": "✓", "open": "…", "running": "…", "accepted": "…"}
 
 
 def outline(run: str, spans: Sequence[Span]) -> list[str]:
@@ -31,6 +31,9 @@ def about(span: Span) -> str:
             return f"{facts['gen_ai.response.model']}: {tokens}, {money}"
         case "llm":
             return str(facts.get("gofer.deferred", ""))
+        case "approval":
+            asked, by = facts.get("gofer.approval.asked", ""), facts.get("gofer.approval.by", "")
+            return f"by {by}" if by else f"asked {asked}"
         case "tool":
             return str(facts.get("gofer.summary", ""))
         case _:

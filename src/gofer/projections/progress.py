@@ -1,13 +1,18 @@
 """How far is a run: its status, what it spent, and what of it is in doubt?"""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from gofer.events import Event
 from gofer.journal.entries import (
     MATERIAL,
+    About,
+    ApprovalClicked,
+    ApprovalDecided,
+    ApprovalRequested,
     CallDeferred,
+    Item,
     LlmRequest,
     LlmResponse,
     MessageReceived,
@@ -29,6 +34,14 @@ from gofer.journal.entries import (
     ValueRecorded,
 )
 from gofer.messages import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """One request and, once there is one, what was decided."""
+
+    requested: ApprovalRequested
+    decided: ApprovalDecided | None = None
 
 
 @dataclass(slots=True)
@@ -79,6 +92,10 @@ class Progress:
     """Tool and destination of calls that nobody can tell about."""
     quiet_until: int = 0
     """When the quiet time for the calls in doubt is over; 0 when it has not begun."""
+    approvals: dict[tuple[About, str], Approval] = field(default_factory=dict[tuple[About, str], Approval])
+    """Requests by what they are about and by call id."""
+    clicks: list[ApprovalClicked] = field(default_factory=list[ApprovalClicked])
+    """Buttons that were pressed, in the order in which that was journaled."""
     in_doubt: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     """Calls that were about to happen and have no outcome."""
     asking: set[str] = field(default_factory=set[str])
@@ -98,6 +115,24 @@ class Progress:
         written = (result.details for result in self.outcomes.values() if isinstance(result, ToolResult))
         messages = {self.event.place.get("ts"), *(str((details or {}).get("ts", "")) for details in written)}
         return cancelled if not cancelled.on or cancelled.on in messages else None
+
+    @property
+    def waiting(self) -> Approval | None:
+        """The request that nobody has decided yet, if there is one."""
+        return next((one for one in self.approvals.values() if one.decided is None), None)
+
+    @property
+    def why_parked(self) -> str:
+        """What a parked run waits for, for people who see lists; empty where there is nothing to say."""
+        match self.parked.why if self.parked else "quiet":
+            case "model":
+                return self.deferred_why
+            case "approval" if one := self.waiting:
+                return f"waits for approval of {one.requested.tool} by {' or '.join(one.requested.by)}"
+            case "earlier":
+                return "waits for an earlier run that does the same"
+            case _:
+                return ""
 
     @property
     def private(self) -> bool:
@@ -158,16 +193,15 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
             _lock(state, unknown)
         case CallDeferred() as deferred:
             _defer(state, recorded.at, deferred)
-        case RunCancelled(item=item) as cancelled:
-            state.cancelled = state.cancelled or state.heeded(cancelled)
-            state.taken.add(item)
+        case MessageReceived() | RunCancelled() | ApprovalClicked() as item:
+            _take(state, item)
         case RunConcluded() as concluded:
             state.concluded = concluded
             _get_on(state)
         case RunFinished() as finished:
             state.finished = finished
-        case MessageReceived(item=item):
-            state.taken.add(item)
+        case ApprovalRequested() | ApprovalDecided() as change:
+            _approve(state, change)
         case PermitRenewed():
             # Something is about to be sent again: what it may do has to land before anybody looks for it.
             state.quiet_until = 0
@@ -179,6 +213,26 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
             assert_never(recorded.entry)
     state.last_at = recorded.at
     return state
+
+
+def _take(state: Progress, item: Item) -> None:
+    state.taken.add(item.item)
+    match item:
+        case RunCancelled():
+            state.cancelled = state.cancelled or state.heeded(item)
+        case ApprovalClicked():
+            state.clicks.append(item)
+        case MessageReceived():
+            pass
+
+
+def _approve(state: Progress, change: ApprovalRequested | ApprovalDecided) -> None:
+    name = change.about, change.call
+    if isinstance(change, ApprovalRequested):
+        state.approvals[name] = Approval(change)
+    elif name in state.approvals:
+        state.approvals[name] = replace(state.approvals[name], decided=change)
+    _get_on(state)
 
 
 def _lock(state: Progress, unknown: ToolUnknown) -> None:

@@ -9,6 +9,9 @@ from datetime import UTC, datetime
 from typing import assert_never
 
 from gofer.journal.entries import (
+    ApprovalClicked,
+    ApprovalDecided,
+    ApprovalRequested,
     CallDeferred,
     LlmRequest,
     LlmResponse,
@@ -39,7 +42,7 @@ class Span:
     id: str
     parent: str | None
     kind: str
-    """`run`, `llm` or `tool`."""
+    """`run`, `llm`, `tool` or `approval`."""
     name: str
     status: str
     start: int
@@ -85,8 +88,8 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
         case RunAccepted(workflow=workflow, event=event):
             attributes = {"gofer.event.kind": event.kind, "gofer.workflow": workflow}
             state.spans["run"] = Span("run", None, "run", workflow, "accepted", at, None, attributes)
-        case RunOwned():
-            _update(state, "run", {"gofer.owner": recorded.owner}, status="running")
+        case RunOwned() | RunParked() | RunHandedOver() as change:
+            _change_hands(state, recorded.owner, change)
         case RunStarted(bundle=bundle, continues=earlier):
             _update(state, "run", {"gofer.bundle": bundle} | ({"gofer.continues": earlier} if earlier else {}))
         case LlmRequest() as request:
@@ -105,15 +108,13 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
             _update(state, call, status="unknown", end=at)
         case RunFinished() as finished:
             _finish(state, at, finished)
-        case RunParked(why=why):
-            _update(state, "run", {"gofer.parked": why}, status="parked")
-        case RunHandedOver():
-            _update(state, "run", status="accepted")
         case RunCancelled(by=by):
             _update(state, "run", {"gofer.cancelled_by": by})
         case CallDeferred(call=call, why=why):
             _defer(state, at, call, why)
-        case MessageReceived() | PermitRenewed() | RunConcluded() | ValueRecorded():
+        case ApprovalRequested() | ApprovalDecided() as change:
+            _approve(state, at, change)
+        case MessageReceived() | PermitRenewed() | RunConcluded() | ApprovalClicked() | ValueRecorded():
             pass
         case _:
             assert_never(recorded.entry)
@@ -184,19 +185,48 @@ def _begin(state: Trace, at: int, call: ToolCall) -> None:
     state.spans[call.call] = Span(call.call, parent, "tool", call.tool, "open", at, None, attributes)
 
 
+def _change_hands(state: Trace, owner: str, change: RunOwned | RunParked | RunHandedOver) -> None:
+    match change:
+        case RunOwned():
+            _update(state, "run", {"gofer.owner": owner}, status="running")
+        case RunParked(why=why):
+            _update(state, "run", {"gofer.parked": why}, status="parked")
+        case RunHandedOver():
+            _update(state, "run", status="accepted")
+
+
+def _approve(state: Trace, at: int, change: ApprovalRequested | ApprovalDecided) -> None:
+    """A request is a span from when it was asked to when it was decided."""
+    name = f"{'approval' if change.about == 'call' else 'leaving'}/{change.call}"
+    if isinstance(change, ApprovalDecided):
+        named = {"gofer.approval.by": change.by} if change.by else {}
+        return _update(state, name, named, status=change.decision, end=at)
+    attributes = {"gen_ai.tool.name": change.tool, "gofer.approval.until": timestamp(change.until)}
+    attributes["gofer.approval.asked"] = ", ".join(change.by)
+    state.spans[name] = Span(
+        name, state.llm or "run", "approval", f"approval of {change.tool}", "open", at, None, attributes
+    )
+    return None
+
+
 def _settle(state: Trace, at: int, result: ToolResult) -> None:
     if result.call not in state.spans:
-        state.spans[result.call] = Span(result.call, state.llm or "run", "tool", "(refused)", result.status, at)
+        state.spans[result.call] = Span(result.call, state.llm or "run", "tool", _uncalled(result), result.status, at)
     end = min(at, state.spans[result.call].start + result.took_ms) if result.took_ms else at
     attributes = {"gofer.summary": result.summary} if result.summary else {}
     _update(state, result.call, attributes, status=result.status, end=end)
 
 
+def _uncalled(result: ToolResult) -> str:
+    """What stands for a call that had no intent: it was refused, or an earlier run had made it."""
+    return "(refused)" if result.status == "refused" else "(done before)"
+
+
 def _finish(state: Trace, at: int, finished: RunFinished) -> None:
-    """A model call that never got an answer ended, at the latest, with the run."""
+    """A model call that never got an answer ended, at the latest, with the run; so did a wait for a decision."""
     for span in list(state.spans.values()):
-        if span.kind == "llm" and span.end is None:
-            _update(state, span.id, status="error", end=at)
+        if span.kind in ("llm", "approval") and span.end is None:
+            _update(state, span.id, status="error" if span.kind == "llm" else "closed", end=at)
     attributes = {"gofer.reason": finished.reason} if finished.reason else {}
     _update(state, "run", attributes, status=finished.status, end=at)
 

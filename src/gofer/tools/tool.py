@@ -114,6 +114,8 @@ class Tool(Generic[A]):
     """For `keyed`: codes of refusals that say that what it acts on is not there, nor what an earlier attempt did."""
     destination: Callable[[A], str] = _anywhere
     """What of the outside it acts on; a call whose outcome is unknown locks its tool for that."""
+    internal: bool = False
+    """Whether only Gofer itself calls it: no workflow can have it."""
     scopes: frozenset[str] = frozenset()
     """What Gofer's own access has to be allowed for it, in the vendor's words."""
 

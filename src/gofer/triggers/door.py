@@ -81,7 +81,18 @@ class Stop:
     actor: Actor | None = None
 
 
-Arrival: TypeAlias = Event | Stop | Handshake | Registration | Ignored
+@dataclass(frozen=True, slots=True)
+class Click:
+    """Somebody pressed a button for a decision; which one it was is stamped into its token."""
+
+    token: str
+    """What Gofer wrote into the button; to be verified before anything of it is believed."""
+    actor: Actor
+    at: int
+    """When, in unix milliseconds, by the source's clock."""
+
+
+Arrival: TypeAlias = Event | Stop | Click | Handshake | Registration | Ignored
 """What a delivery can mean."""
 
 

@@ -52,9 +52,9 @@ class JiraDoor:
         """See Door.translate."""
         body = json_object(request.body)
         verdict = self._verdict(as_text(body.get("webhookEvent")), body)
-        return verdict.event() if isinstance(verdict, _Happening) else verdict
+        return verdict.event() if isinstance(verdict, _Arrival) else verdict
 
-    def _verdict(self, name: str, body: Fields) -> "_Happening | Ignored":
+    def _verdict(self, name: str, body: Fields) -> "_Arrival | Ignored":
         match name:
             case "jira:issue_created":
                 return self._happening("jira.issue_created", body, as_object(body.get("user")))
@@ -69,7 +69,7 @@ class JiraDoor:
             case _:
                 return Ignored(f"events of type {name[:40]!r} start nothing")
 
-    def _updated(self, body: Fields) -> "_Happening | Ignored":
+    def _updated(self, body: Fields) -> "_Arrival | Ignored":
         items = _items(body)
         if not items and as_text(body.get("issue_event_type_name")).startswith("issue_comment"):
             return Ignored("comments come as events of their own", _actor(as_object(body.get("user"))))
@@ -77,13 +77,13 @@ class JiraDoor:
         kind = "jira.attachment_added" if only_files else "jira.issue_updated"
         return self._happening(kind, body, as_object(body.get("user")))
 
-    def _happening(self, kind: str, body: Fields, user: Fields) -> "_Happening | Ignored":
+    def _happening(self, kind: str, body: Fields, user: Fields) -> "_Arrival | Ignored":
         actor = _actor(user)
         if actor is None:
             return Ignored("it does not say who did it")
         if any(as_text(user.get(name)) in self.own_accounts for name in ("accountId", "key", "name") if user.get(name)):
             return Ignored("Gofer did it", actor)
-        happening = _Happening(kind, body, actor, self.site, self.own_accounts)
+        happening = _Arrival(kind, body, actor, self.site, self.own_accounts)
         missing = happening.missing()
         return Ignored(f"it does not say which {missing} it is about", actor) if missing else happening
 
@@ -94,7 +94,7 @@ def sign(secret: Secret, body: bytes) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Happening:
+class _Arrival:
     """What somebody did to an issue."""
 
     kind: str

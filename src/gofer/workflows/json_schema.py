@@ -14,7 +14,10 @@ def workflow_schema(tools: Collection[str]) -> str:
     """The JSON Schema of a workflow file that may list these tools, as text."""
     schema = _schema(Workflow)
     properties = cast(dict[str, dict[str, object]], schema["properties"])
-    properties["tools"] |= {"items": {"enum": sorted(tools)}, "uniqueItems": True}
+    names: Mapping[str, object] = {"enum": sorted(tools)}
+    alone, optioned = cast(list[dict[str, object]], cast(Mapping[str, object], properties["tools"]["items"])["anyOf"])
+    optioned |= {"propertyNames": names, "minProperties": 1, "maxProperties": 1}
+    properties["tools"] |= {"items": {"anyOf": [alone | names, optioned]}, "uniqueItems": True}
     return _text("A workflow of Gofer", schema)
 
 

@@ -19,7 +19,8 @@ class Strict(BaseModel):
     """Where people find them, when there are too many for a sentence."""
 
 
-def _listed(value: object) -> object:
+def listed(value: object) -> object:
+    """A single text as a list of one."""
     return [value] if isinstance(value, str) else value
 
 
@@ -34,7 +35,7 @@ Name = Annotated[str, Field(min_length=1)]
 Names = Annotated[
     tuple[Name, ...],
     Field(min_length=1),
-    BeforeValidator(_listed, json_schema_input_type=Name | tuple[Name, ...]),
+    BeforeValidator(listed, json_schema_input_type=Name | tuple[Name, ...]),
 ]
 """Names in an order; a single name is a list of one."""
 

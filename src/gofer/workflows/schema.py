@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, field_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from gofer.workflows.grants import Approve, Spelled
 from gofer.workflows.output_schema import Flaw, flaws
 from gofer.workflows.parts import Name, Names, Number, Strict, Whole
 from gofer.workflows.when import When
@@ -12,6 +13,11 @@ from gofer.workflows.who import Who
 
 Reply = Literal["thread", "channel", "dm", "ephemeral", "none"]
 """Where an answer can go."""
+
+
+PrivateChannels = Literal["reply_only", "allow", "refuse"]
+"""What becomes of a call that would take something out of a private channel: the person who started the run is asked;
+it is made; it is refused."""
 
 
 class Limits(Strict):
@@ -88,20 +94,29 @@ class Workflow(Strict):
     """The Markdown file beside this one; empty means <name>.md."""
     model: ModelChoice = ModelChoice(name="default")
     """Which model, by role or by name."""
-    tools: tuple[str, ...] = ()
+    tools: tuple[Spelled, ...] = ()
     """The only tools its runs may call, by the name the model sees."""
     skills: Skills = Skills()
     """What its runs know beyond their prompt."""
+    approve: Approve | None = None
+    """Calls that somebody has to approve in Slack before they are made."""
     reply: Reply = "thread"
     """Where the answer goes."""
     output: object = None
     """The form its answer must have: a JSON Schema, or the name of a .json file beside this one; none means text."""
+    private_channels: PrivateChannels = "reply_only"
+    """Whether what a run from a private channel writes elsewhere is asked for first, allowed or refused."""
     limits: Limits = Limits()
     """What one run may use at most."""
     limits_per_person: Allowance = Allowance()
     """What one person may use of this workflow."""
     limits_per_workflow: Allowance = Allowance()
     """What all runs of this workflow may use together."""
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """The tools its runs may call, in the order of the file."""
+        return tuple(grant.name for grant in self.tools)
 
     @field_validator("output")
     @classmethod

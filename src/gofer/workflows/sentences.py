@@ -140,6 +140,14 @@ def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, obje
             bound = context.get(key)
             shown = int(bound) if isinstance(bound, float) and bound.is_integer() else bound
             return f"{name} is {word}, which is out of bounds.", f"Write a number that is {words} {shown}."
+        case "one_tool":
+            return f"{name} is not one tool.", "Begin each with a dash of its own."
+        case "duration":
+            instead = "Write a number and a unit, 30 days at most, such as `30 minutes`, `24 hours` or `2 days`."
+            return f"{name} cannot be `{word}`, which is no length of time.", instead
+        case "approver":
+            instead = "Write `requester`, a user group such as `@leads`, or a member ID such as `U0123ABCD`."
+            return f"{name} cannot be `{word}`, which is nobody who can be asked.", instead
         case "one_trigger":
             return f"{name} is not one trigger.", "Begin each with a dash of its own."
         case "string_pattern_mismatch" if loc[:1] == ("who",):

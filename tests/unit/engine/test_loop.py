@@ -18,6 +18,7 @@ from gofer.journal.entries import (
 )
 from gofer.messages import ToolAsk, Usage
 from gofer.projections import conversation
+from gofer.workflows.grants import Grant
 from gofer.workflows.schema import Limits
 
 pytestmark = pytest.mark.anyio
@@ -91,7 +92,7 @@ async def test_a_call_that_cannot_be_is_told_to_the_model_and_never_happens(call
 async def test_a_tool_that_exists_but_was_not_granted_is_not_there() -> None:
     made = with_tools(says("", ("post", {"text": "1"})), says("Sorry."))
     bundle = made.bundle()
-    loaded = replace(bundle.loaded, workflow=bundle.loaded.workflow.model_copy(update={"tools": ("look",)}))
+    loaded = replace(bundle.loaded, workflow=bundle.loaded.workflow.model_copy(update={"tools": (Grant(name="look"),)}))
     step = await made.step()
     step.note(MessageReceived("please"))
     await coordinate(step, replace(bundle, loaded=loaded), PROVENANCE)

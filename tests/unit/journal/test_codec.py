@@ -15,6 +15,7 @@ from stand_ins import mention
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 PLAIN = st.dictionaries(TEXT, st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT | st.lists(TEXT))
 COUNT = st.integers(0, 10**9)
+ABOUT = st.sampled_from(get_args(e.About))
 ENTRIES = st.one_of(
     st.builds(e.RunAccepted, st.just(mention()), TEXT),
     st.just(e.RunOwned()),
@@ -35,6 +36,9 @@ ENTRIES = st.one_of(
     st.builds(e.ToolResult, TEXT, st.sampled_from(["ok", "error", "refused"]), TEXT, TEXT, st.none() | PLAIN, COUNT),
     st.builds(e.ToolUnknown, TEXT, TEXT),
     st.builds(e.CallDeferred, TEXT, TEXT, COUNT),
+    st.builds(e.ApprovalRequested, TEXT, TEXT, TEXT, st.lists(TEXT).map(tuple), COUNT, ABOUT),
+    st.builds(e.ApprovalClicked, TEXT, ABOUT, TEXT, st.sampled_from(["approved", "denied"]), TEXT, COUNT, TEXT),
+    st.builds(e.ApprovalDecided, TEXT, st.sampled_from(get_args(e.Decision)), TEXT, TEXT, ABOUT),
     st.builds(e.RunParked, st.sampled_from(get_args(e.Why)), COUNT),
     st.builds(e.RunHandedOver),
     st.builds(e.RunCancelled, TEXT, TEXT),
@@ -85,7 +89,14 @@ def test_what_is_not_an_entry_is_reported(value: object, what: str) -> None:
     assert not isinstance(caught.value, Newer)
 
 
-@pytest.mark.parametrize("item", [e.MessageReceived("hello", "item1"), e.RunCancelled("Ada")])
+@pytest.mark.parametrize(
+    "item",
+    [
+        e.MessageReceived("hello", "item1"),
+        e.RunCancelled("Ada"),
+        e.ApprovalClicked("1.0", "call", "a", "denied", "U1", 7),
+    ],
+)
 def test_what_outsiders_may_say_comes_out_of_an_inbox(item: e.Item) -> None:
     assert item_from_bytes(item_bytes(item)) == item
 

@@ -126,6 +126,7 @@ def questions(store: SqliteStore, bells: SqliteQueue) -> Mapping[str, Callable[[
         "drop_usage": lambda: store.drop_usage("r5"),
         "expire_usage": lambda: store.expire_usage(5),
         "put_memo": lambda: store.put_memo("k5", "new", 9),
+        "exchange_memo": lambda: store.exchange_memo("k5", "v", "new", 9),
         "memo": lambda: store.memo("k7"),
         "expire_memos": lambda: store.expire_memos(5),
         "ring": lambda: bells.ring("r5"),

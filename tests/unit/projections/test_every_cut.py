@@ -64,6 +64,8 @@ class Story:
                 self.outcome(call)
             elif self.maybe():
                 self.entries.append(e.ToolResult(call, "refused", "no"))
+            elif self.maybe() and not self.approved(call):
+                self.entries.append(e.ToolResult(call, "refused", "denied", details={"code": "denied"}))
             else:
                 self.call(call, self.draw(st.sampled_from(get_args(e.Effect))))
 
@@ -85,6 +87,19 @@ class Story:
             self.outcome(call)
         if self.maybe():
             self.entries.append(e.ToolResult("0:tool:cd:1", "refused", "no"))
+
+    def approved(self, call: str) -> bool:
+        """Somebody is asked for a call, and decides after some clicks that may count or not."""
+        about = self.draw(st.sampled_from(get_args(e.About)))
+        self.entries += [e.ApprovalRequested(call, "tool", "ab", ("@leads",), 90_000, about)]
+        self.entries += [e.RunParked("approval", 90_000), e.RunOwned()]
+        if self.maybe():
+            click = e.ApprovalClicked(call, about, "ab", "approved", "U1", 5_000, f"i{len(self.entries)}")
+            self.entries.append(click)
+        self.meanwhile()
+        decision = self.draw(st.sampled_from(get_args(e.Decision)))
+        self.entries.append(e.ApprovalDecided(call, decision, "Ada", about=about))
+        return decision == "approved"
 
     def request(self) -> None:
         self.entries.append(e.LlmRequest("1.0", "ab", {"model": "m"}, "]}"))
@@ -109,6 +124,7 @@ class Story:
             [e.RunOwned()],
             [e.RunParked("quiet", 60_000), e.RunOwned()],
             [e.RunParked("model", 60_000), e.RunOwned()],
+            [e.RunParked("earlier", 60_000), e.RunOwned()],
             [e.RunHandedOver(), e.RunOwned()],
         ]
         self.entries += self.draw(st.sampled_from(between))

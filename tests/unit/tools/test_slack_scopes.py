@@ -20,7 +20,7 @@ from gofer.tools.slack.tools import slack_tools
 from gofer.tools.tool import Call
 
 CHANNELS = {"deploys": "C0DEPLOY0", "leads": "C0LEADS00"}
-NAMES = [tool.name for tool in slack_tools(SlackApi("", Secret("")))]
+NAMES = [tool.name for tool in slack_tools(SlackApi("", Secret(""))) if not tool.internal]
 
 
 async def use(name: str, channel: str, without: str = "") -> frozenset[str]:

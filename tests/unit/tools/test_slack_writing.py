@@ -73,22 +73,6 @@ def test_a_message_that_another_one_follows_has_no_links() -> None:
     assert sent(http)["blocks"] == [{"type": "markdown", "text": "first part"}]
 
 
-def test_a_private_run_writes_nowhere_else() -> None:
-    http = answering()
-    with pytest.raises(ToolError, match="nowhere else"):
-        post(http, private=True, text="x", channel="C0000002")
-    assert http.requests == []
-    post(http, private=True, text="x", channel="C0000001")
-
-
-def test_a_private_run_reacts_nowhere_else() -> None:
-    http = answering()
-    arguments = AddReaction(emoji="eyes", ts="2.0", channel="C0000002")
-    with pytest.raises(ToolError, match="nowhere else"):
-        asyncio.run(add_reaction(API, call(http, private=True), arguments))
-    assert http.requests == []
-
-
 def react(http: AnsweringHttp, emoji: str) -> ToolResult:
     return asyncio.run(add_reaction(API, call(http), AddReaction(emoji=emoji, ts="2.0")))
 

@@ -18,7 +18,23 @@ AGENTS = Path(__file__).parents[3] / "agents"
 
 def test_tools_are_completed_by_name() -> None:
     schema = json.loads(workflow_schema(["b_tool", "a_tool"]))
-    assert schema["properties"]["tools"]["items"] == {"enum": ["a_tool", "b_tool"]}
+    alone, optioned = schema["properties"]["tools"]["items"]["anyOf"]
+    assert alone["enum"] == optioned["propertyNames"]["enum"] == ["a_tool", "b_tool"]
+    assert schema["$defs"]["ToolOptions"]["properties"]["once"]["anyOf"][0]["const"] == "per_message"
+
+
+def test_options_of_tools_and_approvals_are_accepted_where_gofer_accepts_them() -> None:
+    check = jsonschema.Draft202012Validator(json.loads(workflow_schema(["a_tool"]))).is_valid
+    fixed = {"description": "d", "owner": "o", "when": ["slack.mention"]}
+    for tools in (["a_tool"], [{"a_tool": {"once": "per_message"}}], [{"a_tool": {}}]):
+        assert check({**fixed, "tools": tools})
+        assert Workflow.model_validate({**fixed, "tools": tools}).tool_names == ("a_tool",)
+    for tools in ([{"b_tool": {}}], [{}], [{"a_tool": {"twice": "x"}}], [7]):
+        assert not check({**fixed, "tools": tools})
+    approve = {"tools": ["a_tool"], "by": ["requester", "@leads", "U0123ABCD"], "expires": "2 days"}
+    assert check({**fixed, "tools": ["a_tool"], "approve": approve})
+    for wrong in ({"by": "leads"}, {"expires": "2 weeks"}, {"expires": "0 days"}):
+        assert not check({**fixed, "approve": {**approve, **wrong}})
 
 
 def test_keys_are_explained_and_no_other_key_is_accepted() -> None:
@@ -52,7 +68,7 @@ def test_the_shipped_files_use_only_what_the_schema_has() -> None:
         if path.name != "defaults.yaml":
             written = yaml.safe_load(path.read_text())
             assert set(written) <= set(schema["properties"])
-            assert set(written["tools"]) <= set(schema["properties"]["tools"]["items"]["enum"])
+            assert set(written["tools"]) <= set(schema["properties"]["tools"]["items"]["anyOf"][0]["enum"])
 
 
 def test_every_trigger_and_each_of_its_conditions_is_explained_to_people() -> None:

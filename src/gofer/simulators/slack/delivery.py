@@ -50,6 +50,8 @@ class Delivery:
         sockets: SocketMode,
     ) -> None:
         self.url: str | None = None
+        self.interactivity_url: str | None = None
+        """Where presses of buttons go."""
         self.events: frozenset[str] | None = None
         """What the app subscribed to; None: everything."""
         self._sockets = sockets
@@ -71,6 +73,22 @@ class Delivery:
     async def send(self, one: JsonObject, retry_num: int = 0, retry_reason: str | None = None) -> int:
         """One signed attempt; returns the status. Raises httpx2.TransportError where there was no answer."""
         return (await self._post(one, retry_num, retry_reason)).status_code
+
+    async def send_press(self, payload: JsonObject, body: bytes) -> bool:
+        """One press, once; whether the app took it. The person sees an error when it did not."""
+        if self._sockets.enabled:
+            return await self._sockets.attempt(payload, self._pace.answer_within, 0, None, "interactive") is None
+        if self.interactivity_url is None:
+            return False
+        headers = {**self._signed(body), "Content-Type": "application/x-www-form-urlencoded"}
+        try:
+            async with asyncio.timeout(self._pace.answer_within):
+                response = await self._http.post(
+                    self.interactivity_url, content=body, headers=headers, follow_redirects=False
+                )
+        except (TimeoutError, httpx2.TransportError):
+            return False
+        return response.status_code == 200
 
     async def settled(self) -> None:
         """Wait until no delivery is under way."""
@@ -116,19 +134,21 @@ class Delivery:
         if self.url is None:
             raise ValueError("Nothing is subscribed to the simulated Slack; call subscribe(url) first.")
         body = json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode()
-        timestamp = str(int(self._clock()))
-        headers = {
-            "Content-Type": "application/json",
-            "User-Agent": "Slackbot 1.0 (+https://api.slack.com/robots)",
-            "X-Slack-Request-Timestamp": timestamp,
-            "X-Slack-Signature": signature(self._secret, timestamp, body),
-        }
+        headers = {**self._signed(body), "Content-Type": "application/json"}
         if retry_num:
             headers |= {
                 "X-Slack-Retry-Num": str(retry_num),
                 "X-Slack-Retry-Reason": retry_reason or "unknown_error",
             }
         return await self._http.post(self.url, content=body, headers=headers, follow_redirects=False)
+
+    def _signed(self, body: bytes) -> dict[str, str]:
+        timestamp = str(int(self._clock()))
+        return {
+            "User-Agent": "Slackbot 1.0 (+https://api.slack.com/robots)",
+            "X-Slack-Request-Timestamp": timestamp,
+            "X-Slack-Signature": signature(self._secret, timestamp, body),
+        }
 
     def _subscribed(self, one: JsonObject) -> bool:
         event = object_of(one, "event")

@@ -28,6 +28,7 @@ _FIELDS: Mapping[str, frozenset[str]] = {
         }
     ),
     "settings.event_subscriptions": frozenset({"request_url", "bot_events", "user_events"}),
+    "settings.interactivity": frozenset({"is_enabled", "request_url", "message_menu_options_url"}),
 }
 _SCOPE = re.compile(r"[a-z_]+(\.[a-z]+)?(:[a-z.]+)*")
 
@@ -67,7 +68,15 @@ def _deliverable(settings: JsonObject) -> None:
     events, url = texts(subscriptions.get("bot_events")), text_of(subscriptions, "request_url")
     _need(len(events) <= 100, "settings.event_subscriptions.bot_events lists over 100 events")
     _need(not url or url.startswith("https://"), "settings.event_subscriptions.request_url must be an https URL")
-    reachable = bool(url) or settings.get("socket_mode_enabled") is True
+    socket = settings.get("socket_mode_enabled") is True
+    reachable = bool(url) or socket
+    interactivity = object_of(settings, "interactivity")
+    pressed = text_of(interactivity, "request_url")
+    _need(not pressed or pressed.startswith("https://"), "settings.interactivity.request_url must be an https URL")
+    _need(
+        interactivity.get("is_enabled") is not True or bool(pressed) or socket,
+        "interactivity needs a request URL or Socket Mode",
+    )
     _need(not events or reachable, "event subscriptions need a request URL or Socket Mode")
 
 

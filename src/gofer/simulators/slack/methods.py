@@ -19,9 +19,10 @@ from gofer.simulators.slack.envelopes import (
     reaction_envelopes,
 )
 from gofer.simulators.slack.files import complete_upload, get_upload_url
+from gofer.simulators.slack.interactivity import post_ephemeral
 from gofer.simulators.slack.shapes import channel_shape, group_shape, message_body, stored_message, user_shape
 from gofer.simulators.slack.timestamps import micros, order
-from gofer.simulators.slack.workspace import Message, SlackRefusal, Whisper, Workspace
+from gofer.simulators.slack.workspace import Message, SlackRefusal, Workspace
 
 _EMOJI = re.compile(r"[a-z0-9_+'-]{1,100}(::skin-tone-[2-6])?")
 _TYPES = frozenset({"public_channel", "private_channel", "mpim", "im"})
@@ -109,19 +110,6 @@ def remove(backend: Backend, message: Message) -> None:
     else:
         workspace.remove(message)
     backend.delivery.announce(deletion_envelopes(workspace, message, left))
-
-
-def _post_ephemeral(backend: Backend, arguments: Arguments) -> Answer:
-    workspace, channel = backend.workspace, backend.joined_channel(arguments)
-    content, user = content_of(arguments), arguments.required("user")
-    if user not in channel.members:
-        raise SlackRefusal("user_not_in_channel")
-    if arguments.values.get("metadata") is not None:
-        raise SlackRefusal("invalid_arguments", "[ERROR] no such argument: metadata")
-    bot, thread_ts = workspace.bot, arguments.text("thread_ts") or None
-    draft = Message(channel.id, workspace.next_ts(), bot.user, content.text, thread_ts, bot.bot_id, content.blocks)
-    workspace.whispers.append(Whisper(user, draft))
-    return {"message_ts": draft.ts}
 
 
 def _join(backend: Backend, arguments: Arguments) -> Answer:
@@ -274,9 +262,9 @@ METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "auth.test": Method(_auth_test, ""),
         "chat.postMessage": Method(_post_message, "chat:write"),
+        "chat.postEphemeral": Method(post_ephemeral, "chat:write"),
         "chat.update": Method(_update, "chat:write"),
         "chat.delete": Method(_delete, "chat:write"),
-        "chat.postEphemeral": Method(_post_ephemeral, "chat:write"),
         "chat.getPermalink": Method(_get_permalink, ""),
         "reactions.add": Method(_reactions_add, "reactions:write"),
         "reactions.remove": Method(_reactions_remove, "reactions:write"),

@@ -31,6 +31,10 @@ class Hands(Protocol):
         """Add or take away an emoji."""
         ...
 
+    async def press(self, message: Message, action_id: str, user_id: str) -> bool:
+        """Press a button."""
+        ...
+
 
 class Page:
     """The page of one workspace."""
@@ -49,6 +53,7 @@ class Page:
             Route("/", self._show, methods=["GET"]),
             Route("/post", self._post, methods=["POST"]),
             Route("/react", self._react, methods=["POST"]),
+            Route("/press", self._press, methods=["POST"]),
         ]
 
     async def _show(self, request: Request) -> Response:
@@ -96,6 +101,20 @@ class Page:
             return await self._hands.react(user, channel, message.ts, name, added=added)
 
         return await self._acted(request, form, toggle)
+
+    async def _press(self, request: Request) -> Response:
+        form = await _form(request)
+
+        async def press() -> Message:
+            message = self._workspace.shown(form.get("channel", ""), form.get("ts", ""))
+            # What only one person sees only that person can press.
+            if not await self._hands.press(
+                message, form.get("action_id", ""), message.only_for or form.get("user", "")
+            ):
+                raise SlackRefusal("the app did not take it")
+            return message
+
+        return await self._acted(request, form, press)
 
     async def _acted(
         self, request: Request, form: Mapping[str, str], act: Callable[[], Awaitable[Message]]

@@ -56,7 +56,7 @@ class Renderer:
         """The body of a message: its blocks or its text, and the files under it."""
         files = "".join(self._file(file) for file in objects(message.extra.get("files")))
         if message.blocks:
-            return "".join(map(self.block, message.blocks)) + files
+            return "".join(self.block(block, message) for block in message.blocks) + files
         return (self.mrkdwn(message.text) if message.text else "") + files
 
     def _file(self, file: JsonObject) -> str:
@@ -65,7 +65,7 @@ class Renderer:
         title = f"<summary>📄 {escape(name)} <small>{len(words.encode()):,} bytes</small></summary>"
         return f'<details class="file">{title}<pre>{escape(words)}</pre></details>'
 
-    def block(self, block: JsonObject) -> str:
+    def block(self, block: JsonObject, message: Message) -> str:
         """One block, as readable as it can be without Slack."""
         match text_of(block, "type"):
             case "markdown":
@@ -81,7 +81,9 @@ class Renderer:
             case "divider":
                 return "<hr>"
             case "actions":
-                return self._buttons(objects(block.get("elements")))
+                return self._buttons(objects(block.get("elements")), message)
+            case "rich_text":
+                return "".join(map(self._rich, objects(block.get("elements"))))
             case kind:
                 return f'<p class="context">[{escape(kind)}] {escape(block_text(block))}</p>'
 
@@ -97,9 +99,32 @@ class Renderer:
         """Standard Markdown."""
         return MarkdownHtml(self._words, self._anchor).document(text)
 
-    def _buttons(self, elements: Sequence[JsonObject]) -> str:
-        labels = [escape(text_of(object_of(element, "text"), "text")) for element in elements]
-        return "<p>" + " ".join(f'<span class="button">{label}</span>' for label in labels) + "</p>"
+    def _buttons(self, elements: Sequence[JsonObject], message: Message) -> str:
+        fields = {"user": message.only_for or _first_person(self._workspace), "channel": message.channel}
+        fields |= {"ts": message.ts} | ({"thread_ts": message.thread_ts} if message.thread_ts else {})
+        hidden = "".join(f'<input type="hidden" name="{key}" value="{escape(value)}">' for key, value in fields.items())
+        buttons = "".join(
+            f'<button class="button" name="action_id" value="{escape(text_of(element, "action_id"))}">'
+            f"{escape(text_of(object_of(element, 'text'), 'text'))}</button>"
+            for element in elements
+        )
+        return f'<form class="actions" method="post" action="/press">{hidden}{buttons}</form>'
+
+    def _rich(self, element: JsonObject) -> str:
+        """Typed text: nothing in it is read as anything but what its type says."""
+        words = "".join(map(self._leaf, objects(element.get("elements"))))
+        return f"<pre>{words}</pre>" if element.get("type") == "rich_text_preformatted" else f"<p>{words}</p>"
+
+    def _leaf(self, leaf: JsonObject) -> str:
+        match text_of(leaf, "type"):
+            case "user":
+                return f'<span class="mention">@{escape(self._workspace.name_of(text_of(leaf, "user_id")))}</span>'
+            case "usergroup":
+                group = self._workspace.groups.get(text_of(leaf, "usergroup_id"))
+                return f'<span class="mention">@{escape(group.handle if group else "unknown-group")}</span>'
+            case _:
+                words = escape(text_of(leaf, "text"))
+                return f"<b>{words}</b>" if object_of(leaf, "style").get("bold") is True else words
 
     def _flow(self, text: str) -> str:
         lines = [_classified(line) for line in text.strip("\n").split("\n")]
@@ -180,6 +205,10 @@ class Renderer:
             ts = f"{here[2]}.{here[3]}"
             return f'<a href="/?channel={here[1]}&amp;thread={here[4] or ts}#m{ts}">'
         return f'<a href="{escape(address)}" rel="noreferrer noopener" target="_blank">'
+
+
+def _first_person(workspace: Workspace) -> str:
+    return next((user.id for user in workspace.users.values() if not user.bot), "")
 
 
 def _classified(line: str) -> tuple[str, str]:

@@ -23,6 +23,7 @@ from gofer.simulators.slack.envelopes import (
     stopped_envelopes,
 )
 from gofer.simulators.slack.files import uploaded
+from gofer.simulators.slack.interactivity import form, press_payload
 from gofer.simulators.slack.manifest import read_manifest
 from gofer.simulators.slack.methods import change_reaction, remove
 from gofer.simulators.slack.page import Page
@@ -63,8 +64,9 @@ class SlackSimulator:
         self._web_api.scopes_used.clear()
 
     def subscribe(self, url: str) -> None:
-        """Deliver events to this URL from now on."""
+        """Deliver events to this URL from now on, and presses of buttons to `/interactivity` beside it."""
         self._delivery.url = url
+        self._delivery.interactivity_url = f"{url.rpartition('/')[0]}/interactivity"
 
     async def say(self, user_id: str, channel_id: str, text: str, thread_ts: str | None = None) -> Message:
         """A user writes a message, in wire form (`<@U…>` mentions); its events begin to be delivered."""
@@ -149,6 +151,16 @@ class SlackSimulator:
         if user_id not in self.workspace.users:
             raise SlackRefusal("user_not_found", user_id)
         return user_id
+
+    async def press(self, message: Message, action_id: str, user_id: str) -> bool:
+        """A person presses a button; whether the app took it. Refuses one that is not there any more."""
+        now = message if message.only_for else self.workspace.message(message.channel, message.ts)
+        payload = press_payload(self.workspace, now, action_id, user_id)
+        return await self._delivery.send_press(payload, form(payload))
+
+    def whispers(self, user_id: str) -> list[Message]:
+        """What only this person was shown, oldest first."""
+        return [message for message in self.workspace.whispers if message.only_for == user_id]
 
     def typed(self, text: str) -> str:
         """The wire form of what a person types: escaped, `@Gofer` a mention, addresses as links."""

@@ -49,7 +49,9 @@ class SocketMode:
         """How many connections are open."""
         return len(self._links)
 
-    async def attempt(self, one: JsonObject, answer_within: float, retry_num: int, reason: str | None) -> str | None:
+    async def attempt(
+        self, one: JsonObject, answer_within: float, retry_num: int, reason: str | None, kind: str = "events_api"
+    ) -> str | None:
         """Sends an envelope to one connection; why it was not acknowledged in time, or None when it was."""
         try:
             async with asyncio.timeout(answer_within):
@@ -58,12 +60,13 @@ class SocketMode:
                 # Each connection in its turn.
                 link = self._links.pop(0)
                 self._links.append(link)
-                await link.deliver(self._frame(one, retry_num, reason))
+                await link.deliver(self._frame(kind, one, retry_num, reason))
         except TimeoutError:
             return "timeout"
         except ConnectionError:
             return "connection_failed"
-        self.acknowledged.append(text_of(one, "event_id"))
+        if kind == "events_api":
+            self.acknowledged.append(text_of(one, "event_id"))
         return None
 
     async def disconnect(self, reason: str) -> None:
@@ -120,10 +123,10 @@ class SocketMode:
             "debug_info": debug,
         }
 
-    def _frame(self, one: JsonObject, retry_num: int, reason: str | None) -> dict[str, object]:
+    def _frame(self, kind: str, one: JsonObject, retry_num: int, reason: str | None) -> dict[str, object]:
         return {
             "envelope_id": stable_id("envelope", str(self._next())),
-            "type": "events_api",
+            "type": kind,
             "payload": dict(one),
             "accepts_response_payload": False,
             "retry_attempt": retry_num,

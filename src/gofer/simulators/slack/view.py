@@ -48,8 +48,9 @@ class View:
         )
 
     def _timeline(self, channel: Channel) -> str:
-        said = self._workspace.timeline(channel.id)
-        messages = [self._message(message) for message in said] + self._whispers(channel, None)
+        whispers = [one for one in self._workspace.whispers if one.channel == channel.id and not one.thread_ts]
+        listed = sorted([*self._workspace.timeline(channel.id), *whispers], key=lambda one: order(one.ts))
+        messages = [self._message(message) for message in listed]
         shown = "".join(messages) or '<p class="empty">Nothing has been said here yet.</p>'
         notes = [f"{len(channel.members)} members"]
         notes += ["private"] * (channel.kind != "channel") + ["archived"] * channel.archived
@@ -63,8 +64,9 @@ class View:
     def _thread(self, channel: Channel, parent: Message) -> str:
         replies = self._workspace.replies(parent)
         count = f'<div class="count">{_count(len(replies), "reply", "replies")}</div>' if replies else ""
-        answers = [self._message(reply, in_thread=True) for reply in replies]
-        shown = "".join(answers + self._whispers(channel, parent))
+        whispers = [one for one in self._workspace.whispers if (one.channel, one.thread_ts) == (channel.id, parent.ts)]
+        listed = sorted([*replies, *whispers], key=lambda one: order(one.ts))
+        shown = "".join(self._message(reply, in_thread=True) for reply in listed)
         return (
             f'<section class="column"><div class="bar">Thread <small>{escape(_title(channel))}</small>'
             f'<a class="close" href="/?channel={escape(channel.id)}" title="Close">&times;</a></div>'
@@ -77,26 +79,16 @@ class View:
         edited = '<span class="edited">(edited)</span>' if message.edited_ts else ""
         # The same message stands in both columns; an id may stand only once in a page.
         anchor = "" if message.is_reply != in_thread else f' id="m{message.ts}"'
+        # Slack does not keep what only one person sees: there is nothing to react or answer to.
+        kept = not message.only_for
         return (
             f'<article class="message"{anchor}>{self._face(message.user)}<div>'
             f'<div class="who"><b>{escape(self._workspace.name_of(message.user) or "Integration")}</b>'
             f"{self._badge(message)}{self._time(message.ts)}{edited}</div>"
             f'<div class="body">{self._renderer.message(message)}</div>'
-            f"{self._chips(message)}{'' if in_thread else self._thread_link(message)}</div>"
-            f"{self._quick(message)}</article>"
+            f"{self._chips(message)}{'' if in_thread or not kept else self._thread_link(message)}</div>"
+            f"{self._quick(message) if kept else ''}</article>"
         )
-
-    def _whispers(self, channel: Channel, parent: Message | None) -> list[str]:
-        """What one person alone sees there, each with that person's name."""
-        wanted = parent.ts if parent else None
-        return [
-            f'<article class="message whisper">{self._face(one.message.user)}<div><div class="who">'
-            f"<b>{escape(self._workspace.name_of(one.message.user))}</b>{self._badge(one.message)}"
-            f"{self._time(one.message.ts)}<em>only visible to {escape(self._workspace.name_of(one.user))}</em></div>"
-            f'<div class="body">{self._renderer.message(one.message)}</div></div></article>'
-            for one in self._workspace.whispers
-            if (one.message.channel, one.message.thread_ts) == (channel.id, wanted)
-        ]
 
     def _thread_link(self, message: Message) -> str:
         parent = self._workspace.parent(message)
@@ -158,6 +150,8 @@ class View:
 
     def _badge(self, message: Message) -> str:
         user = self._workspace.users.get(message.user)
+        if message.only_for:
+            return f'<span class="badge">ONLY VISIBLE TO {escape(self._workspace.name_of(message.only_for))}</span>'
         if message.bot_id:
             return '<span class="badge">APP</span>'
         return '<span class="badge">GUEST</span>' if user and user.restricted else ""

@@ -101,6 +101,8 @@ class Message:
     """Fields kept as they came: subtype, files, attachments."""
     paged: frozenset[str] = frozenset()
     """Everybody the app's own words mention, as `@U…`, `!here` or `!subteam^S…`."""
+    only_for: str = ""
+    """The one person who sees it; empty for everybody. Slack shows such a message and does not keep it."""
 
     @property
     def is_reply(self) -> bool:
@@ -124,14 +126,6 @@ class File:
     shared: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Whisper:
-    """A message that one person alone sees."""
-
-    user: str
-    message: Message
-
-
 class Workspace:
     """The state of one simulated workspace."""
 
@@ -139,10 +133,11 @@ class Workspace:
         self.team = team
         self.bot = bot
         self.users: dict[str, User] = {}
-        self.channels: dict[str, Channel] = {}
-        self.files: dict[str, File] = {}
         self.groups: dict[str, Group] = {}
-        self.whispers: list[Whisper] = []
+        self.channels: dict[str, Channel] = {}
+        self.whispers: list[Message] = []
+        """What only one person was shown, oldest first."""
+        self.files: dict[str, File] = {}
         self._clock = clock
         self._messages: dict[tuple[str, str], Message] = {}
         self._instants: set[int] = set()
@@ -178,6 +173,11 @@ class Workspace:
         if found is None:
             raise SlackRefusal("message_not_found")
         return found
+
+    def shown(self, channel: str, ts: str) -> Message:
+        """The message with this identity, also one that only one person sees."""
+        whispered = (one for one in self.whispers if (one.channel, one.ts) == (channel, ts))
+        return next(whispered, None) or self.message(channel, ts)
 
     def channel(self, channel: str) -> Channel:
         """The channel with this id; channel_not_found when there is none."""
@@ -241,6 +241,12 @@ class Workspace:
         """The conversation of the bot with one person."""
         found = (one for one in self.channels.values() if one.kind == "im" and user in one.members)
         return next(found, None) or self.enter(Channel(f"D{user[1:]}", self.name_of(user), "im", (self.bot.user, user)))
+
+    def whisper(self, draft: Message) -> Message:
+        """Show a message to the one person it is for."""
+        message = replace(draft, ts=self.next_ts())
+        self.whispers.append(message)
+        return message
 
     def react(self, message: Message, name: str, user: str) -> Message:
         """Add a user's reaction."""

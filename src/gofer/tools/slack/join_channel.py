@@ -5,7 +5,7 @@ from pydantic import Field
 from gofer.canonical import as_object, as_text
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.names import one_line
-from gofer.tools.slack.write import writable
+from gofer.tools.slack.read_thread import channel_id
 from gofer.tools.tool import Arguments, Call, ToolResult
 
 
@@ -17,7 +17,7 @@ class JoinChannel(Arguments):
 
 async def join_channel(api: SlackApi, call: Call, arguments: JoinChannel) -> ToolResult:
     """Joins a public channel; being in it already counts as joined. Details: channel id and name."""
-    channel = await writable(api, call, arguments.channel)
+    channel = await channel_id(api, call, arguments.channel)
     reply = await api.write(call, "conversations.join", channel=channel)
     name = one_line(as_text(as_object(reply.get("channel")).get("name")))
     return ToolResult(f"Joined #{name or 'it'}.", "joined a channel", {"channel": channel, "name": name})

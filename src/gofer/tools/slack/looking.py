@@ -34,3 +34,15 @@ async def candidates(api: SlackApi, call: Call, channel: str, thread_ts: str) ->
         if not cursor:
             return
     raise TemporaryError(f"Slack has more than {PAGE * PAGES} messages there since; that is too many to look through.")
+
+
+async def find_by_key(api: SlackApi, call: Call, channel: str, thread_ts: str) -> str:
+    """The ts of the message an earlier attempt of the same call posted, found by the key in its metadata.
+
+    Empty when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
+    """
+    async for message in candidates(api, call, channel, thread_ts):
+        payload = as_object(as_object(message.get("metadata")).get("event_payload"))
+        if payload.get("key") == call.key:
+            return as_text(message.get("ts"))
+    return ""

@@ -10,7 +10,7 @@ from gofer.errors import ToolError
 from gofer.outside import HttpRequest
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.looking import candidates
-from gofer.tools.slack.write import writable
+from gofer.tools.slack.read_thread import channel_id
 from gofer.tools.tool import Arguments, Call, ToolResult
 
 _PLAIN = {"Content-Type": "text/plain; charset=utf-8"}
@@ -28,7 +28,7 @@ class PostFile(Arguments):
 
 async def post_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult:
     """Attaches a text under a name with a mark of this call, by which it can be found. Details: channel and file id."""
-    channel = await writable(api, call, arguments.channel)
+    channel = await channel_id(api, call, arguments.channel)
     content, name = clean(arguments.text).encode(), file_name(arguments.name, call.key)
     # Not a reading method, but one that has always taken forms.
     place = await api.read(call, "files.getUploadURLExternal", filename=name, length=len(content))
@@ -48,7 +48,7 @@ async def find_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResul
 
     None when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
     """
-    channel, name = await writable(api, call, arguments.channel), file_name(arguments.name, call.key)
+    channel, name = await channel_id(api, call, arguments.channel), file_name(arguments.name, call.key)
     async for message in candidates(api, call, channel, arguments.thread_ts):
         for file in map(as_object, as_list(message.get("files"))):
             if as_text(file.get("name")) == name:

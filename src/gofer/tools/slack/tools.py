@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.approval import approval_tools
 from gofer.tools.slack.aside import PostDirect, PostEphemeral, find_direct, post_direct, post_ephemeral
 from gofer.tools.slack.get_group import GetGroup, get_group
 from gofer.tools.slack.get_user import GetUser, get_user
@@ -29,7 +30,8 @@ from gofer.tools.tool import Tool
 
 def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
     """The tools of one Slack workspace."""
-    return (*_reading(api), *_people(api), *_messages(api), *_aside(api), *_additions(api))
+    reading, writing = (*_reading(api), *_people(api)), (*_messages(api), *_aside(api), *_additions(api))
+    return (*reading, *writing, *approval_tools(api))
 
 
 def _reading(api: SlackApi) -> tuple[Tool[Any], ...]:

@@ -4,11 +4,10 @@ import re
 
 from pydantic import Field
 
-from gofer.canonical import as_object, as_text
 from gofer.errors import ToolError
 from gofer.tools.slack.api import SlackApi, SlackRefusal
 from gofer.tools.slack.fallback import fallback
-from gofer.tools.slack.looking import candidates
+from gofer.tools.slack.looking import find_by_key
 from gofer.tools.slack.parts import one_message
 from gofer.tools.slack.read_thread import channel_id
 from gofer.tools.slack.refusals import NOT_THERE
@@ -50,7 +49,7 @@ class AddReaction(Arguments):
 
 async def post_message(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult:
     """Posts Markdown with one link to the prompt and one to the run; details: channel id and ts."""
-    channel = await writable(api, call, arguments.channel)
+    channel = await channel_id(api, call, arguments.channel)
     thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
     reply = await api.write(
         call,
@@ -67,14 +66,14 @@ async def post_message(api: SlackApi, call: Call, arguments: PostMessage) -> Too
 
 async def update_message(api: SlackApi, call: Call, arguments: UpdateMessage) -> ToolResult:
     """Replaces a message of ours, links included; doing it twice is doing it once. Details: channel id and ts."""
-    channel = await writable(api, call, arguments.channel)
+    channel = await channel_id(api, call, arguments.channel)
     await api.write(call, "chat.update", channel=channel, ts=arguments.ts, **content(call, arguments.text))
     return ToolResult(f"Changed (ts {arguments.ts}).", "changed a message", {"channel": channel, "ts": arguments.ts})
 
 
 async def delete_message(api: SlackApi, call: Call, arguments: DeleteMessage) -> ToolResult:
     """Deletes a message of ours; one that is gone already counts as deleted."""
-    channel = await writable(api, call, arguments.channel)
+    channel = await channel_id(api, call, arguments.channel)
     try:
         await api.write(call, "chat.delete", channel=channel, ts=arguments.ts)
     except SlackRefusal as refused:
@@ -88,18 +87,15 @@ async def find_message(api: SlackApi, call: Call, arguments: PostMessage) -> Too
 
     None when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
     """
-    channel = await writable(api, call, arguments.channel)
-    async for message in candidates(api, call, channel, arguments.thread_ts):
-        payload = as_object(as_object(message.get("metadata")).get("event_payload"))
-        if payload.get("key") == call.key:
-            ts = as_text(message.get("ts"))
-            return ToolResult(f"Posted (ts {ts}).", "posted a message", {"channel": channel, "ts": ts})
+    channel = await channel_id(api, call, arguments.channel)
+    if ts := await find_by_key(api, call, channel, arguments.thread_ts):
+        return ToolResult(f"Posted (ts {ts}).", "posted a message", {"channel": channel, "ts": ts})
     return None
 
 
 async def add_reaction(api: SlackApi, call: Call, arguments: AddReaction) -> ToolResult:
     """Adds a reaction; one that is there already counts as added."""
-    channel = await writable(api, call, arguments.channel)
+    channel = await channel_id(api, call, arguments.channel)
     name = _EMOJI.fullmatch(arguments.emoji)
     if not name:
         raise ToolError("That is not the name of an emoji; use one such as eyes or white_check_mark.")
@@ -111,14 +107,6 @@ async def add_reaction(api: SlackApi, call: Call, arguments: AddReaction) -> Too
     return ToolResult(f"The message now has :{name[1]}:.", f"added :{name[1]}:")
 
 
-async def writable(api: SlackApi, call: Call, channel: str) -> str:
-    """The id of a channel that this run may write to. Raises ToolError."""
-    target = await channel_id(api, call, channel)
-    if call.private and target != call.place.get("channel"):
-        raise ToolError("This run began in a private channel; it can write nowhere else.")
-    return target
-
-
 def content(call: Call, markdown: str) -> dict[str, object]:
     """The fields of a message: its text, links, and what it is found and counted by. Raises ToolError."""
     text = one_message(markdown)
@@ -126,7 +114,7 @@ def content(call: Call, markdown: str) -> dict[str, object]:
         raise ToolError("That is empty or longer than one Slack message (12,000 characters); post it in several.")
     return {
         "text": fallback(text),
-        "blocks": [{"type": "markdown", "text": text}, *_origin(call.provenance)],
+        "blocks": [{"type": "markdown", "text": text}, *origin(call.provenance)],
         "metadata": {"event_type": "gofer_call", "event_payload": {"key": call.key, "hops": call.hops}},
         # Neither names nor addresses in the text are looked for; what stands in it is all there is.
         "parse": "none",
@@ -134,7 +122,7 @@ def content(call: Call, markdown: str) -> dict[str, object]:
     }
 
 
-def _origin(provenance: Provenance) -> list[dict[str, object]]:
+def origin(provenance: Provenance) -> list[dict[str, object]]:
     """The links under a message; none under one that another with the links follows."""
     links = [f"<{provenance.prompt_url}|{provenance.workflow} prompt>"] if provenance.prompt_url else []
     if provenance.run_url:

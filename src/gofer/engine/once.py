@@ -1,0 +1,117 @@
+"""Was what a call would do for a message done already, by whichever run came first?
+
+A tool with `once: per_message` has one effect for each message, issue or page. The run that makes the call first claims
+it in a memo, right before its intent: *memo, frame, effect, outcome*. Whoever finds the memo taken is answered from the
+journal of who took it. A run that was lost between memo and frame finds the memo to be its own. A claim is one exchange
+of the store, so that two runs that are not of one conversation cannot both have it; the later one waits until the
+earlier has an outcome.
+
+A memo holds ids only. When the journal behind it is gone, the call is made as one that is in doubt, under the key of
+the first: looked for, or sent again with the same key.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from gofer.canonical import encode
+from gofer.engine.asking import Parked
+from gofer.engine.step import Outcome, Permitted, Step
+from gofer.errors import Damaged, Gone
+from gofer.events import Event
+from gofer.journal.entries import RunParked, ToolResult, ToolUnknown
+from gofer.journal.log import read_journal
+from gofer.projections.progress import Progress, project
+
+PAUSE_MS = 15_000
+"""How long a run waits before it looks again whether an earlier one is through."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """Whose call it is now, and under which key it may have been made since when."""
+
+    holder: str
+    key: str
+    since: int
+
+    def __str__(self) -> str:
+        return f"{self.holder} {self.key} {self.since}"
+
+
+async def answered(step: Step, item: Permitted) -> Outcome | None:
+    """What an earlier call of any run is known to have come to; None when there is none. Raises Parked."""
+    stands = await step.services.store.memo(_key(step, item))
+    found = await _look(step, item, _read(stands)) if stands else None
+    return found if isinstance(found, ToolResult | ToolUnknown) else None
+
+
+async def claim(step: Step, item: Permitted) -> Permitted | Outcome:
+    """The call, now that nobody else can make it, or what an earlier one came to. Raises Parked."""
+    store, key, own = step.services.store, _key(step, item), f"{step.run}/{item.call}"
+    first = _Claim(own, own, step.progress.accepted_at)
+    stands = await store.memo(key) or await store.exchange_memo(key, None, str(first), step.now_ms())
+    while (held := _read(stands)).holder != own:
+        match await _look(step, item, held):
+            case ToolResult() | ToolUnknown() as outcome:
+                return outcome
+            case "free":
+                mine = first
+            case _:
+                mine = replace(held, holder=own)
+        stands = await store.exchange_memo(key, stands, str(mine), step.now_ms())
+    return item if held.key == own else replace(item, key=held.key, since=held.since)
+
+
+async def _look(step: Step, item: Permitted, held: _Claim) -> Outcome | str:
+    """What the call of who holds it came to; `free` when it was not made, `gone` when nobody knows."""
+    run, _, call = held.holder.partition("/")
+    if run == step.run:
+        return "own" if call == item.call else _told(item, run, call, step.progress, own=True)
+    try:
+        earlier = project(await read_journal(run, step.services.store, step.services.blobs))
+    except (Gone, Damaged):
+        return "gone"
+    if (outcome := _told(item, run, call, earlier, own=False)) != "open":
+        return outcome
+    raise Parked(RunParked("earlier", step.now_ms() + PAUSE_MS))
+
+
+def _told(item: Permitted, run: str, call: str, earlier: Progress, *, own: bool) -> Outcome | str:
+    who = "another call of this run" if own else f"an earlier run ({run[:8]})"
+    match earlier.outcomes.get(call):
+        case ToolResult(status="ok") as done:
+            text = f"Not done again: {who} did this for the same message already. It gave:\n\n{done.text}"
+            return replace(done, call=item.call, text=text, summary=f"was done already by {who}", took_ms=0)
+        case ToolResult():
+            return "free"
+        case ToolUnknown() as unknown:
+            text = f"Not done again: {who} tried this for the same message. {unknown.text}"
+            return replace(unknown, call=item.call, text=text)
+        case None if own:
+            return ToolResult(item.call, "refused", f"Not done: {who} is doing this for the same message.")
+        case None if earlier.finished is None:
+            return "open"
+        case None:
+            return "gone" if call in earlier.in_doubt else "free"
+
+
+def _key(step: Step, item: Permitted) -> str:
+    """A name for one effect from which nobody reads what it is about."""
+    said = encode(["once", step.progress.workflow, item.tool.name, *_message(step.progress.event)])
+    return hmac.new(step.services.installation_key.reveal().encode(), said, hashlib.sha256).hexdigest()
+
+
+def _message(event: Event | None) -> Sequence[str]:
+    """What the run is about: a message of Slack, or the issue or page that is the conversation of another source."""
+    if event is None:
+        return ()
+    if event.source == "slack" and "ts" in event.place:
+        return "slack", *(event.place.get(name, "") for name in ("team", "channel", "ts"))
+    return event.source, event.conversation
+
+
+def _read(stands: str) -> _Claim:
+    holder, key, since = stands.split(" ")
+    return _Claim(holder, key, int(since))

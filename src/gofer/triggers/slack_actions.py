@@ -1,0 +1,68 @@
+"""Which button of Gofer's did somebody press in Slack?
+
+Interactivity comes as a signed form with one field `payload`, and through Socket Mode as the JSON in it. Only presses
+of Gofer's own buttons mean something; the people and the time are Slack's, what was pressed is the button's token.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import parse_qsl
+
+from gofer.canonical import as_list, as_object, as_text
+from gofer.errors import BadRequest
+from gofer.events import Actor
+from gofer.secret import Secret
+from gofer.triggers.door import Arrival, Click, Ignored, RawRequest, json_object
+from gofer.triggers.slack import SlackDoor
+
+PATH = "/slack/interactivity"
+ACTIONS = ("approve", "deny")
+"""`action_id` of the buttons that Gofer makes."""
+
+Fields = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class SlackActionsDoor:
+    """The interactivity of one Slack app."""
+
+    secrets: Sequence[Secret]
+    """The signing secret, and the previous one while it is being rotated."""
+
+    def verify(self, request: RawRequest, now: float) -> None:
+        """See Door.verify; deliveries are signed as events are."""
+        SlackDoor(self.secrets).verify(request, now)
+
+    def translate(self, request: RawRequest) -> Arrival:
+        """See Door.translate."""
+        body = json_object(_payload(request.body))
+        kind = as_text(body.get("type"))
+        if kind != "block_actions":
+            return Ignored(f"interactions of type {kind[:40]!r} start nothing")
+        actor = Actor(as_text(as_object(body.get("user")).get("id")))
+        pressed = [one for one in map(as_object, as_list(body.get("actions"))) if one.get("action_id") in ACTIONS]
+        if len(pressed) != 1 or pressed[0].get("type") != "button" or not actor.id:
+            return Ignored("no button of Gofer's was pressed", actor if actor.id else None)
+        return _click(pressed[0], actor)
+
+
+def _click(button: Fields, actor: Actor) -> Click | Ignored:
+    seconds, _, fraction = as_text(button.get("action_ts")).partition(".")
+    if not (seconds.isascii() and seconds.isdecimal() and len(seconds) <= 12):
+        return Ignored("it does not say when the button was pressed", actor)
+    # A fraction is written in microseconds; what else may stand there is not worth losing a decision for.
+    thousandths = int(fraction[:3].ljust(3, "0")) if fraction[:3].isascii() and fraction[:3].isdecimal() else 0
+    return Click(as_text(button.get("value")), actor, int(seconds) * 1000 + thousandths)
+
+
+def _payload(body: bytes) -> bytes:
+    """The JSON of a delivery. Raises BadRequest(400)."""
+    if body.lstrip()[:1] == b"{":
+        return body
+    try:
+        fields = dict(parse_qsl(body.decode("ascii"), strict_parsing=True, max_num_fields=10))
+    except ValueError as error:
+        raise BadRequest(400, "The body is not a form.") from error
+    if "payload" not in fields:
+        raise BadRequest(400, "The form has no field `payload`.")
+    return fields["payload"].encode(errors="surrogatepass")

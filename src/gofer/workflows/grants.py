@@ -1,0 +1,128 @@
+"""Which tools may a workflow's runs call, how often, and who has to be asked before a call?"""
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError, PydanticKnownError
+
+from gofer.canonical import as_object
+from gofer.workflows.parts import Name, Names, Strict, listed
+
+Once = Literal["per_message"]
+"""How many effects a tool may have: one for each message, issue or page, whoever asks for it and however often."""
+
+_DURATION = r"([1-9][0-9]{0,4}) (minute|hour|day)s?"
+_UNITS = {"minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
+_LONGEST = 30 * 86_400_000
+_APPROVER = r"requester|@[a-z0-9._-]{1,80}|[USW][A-Z0-9]{6,}"
+
+
+class ToolOptions(Strict):
+    """What is said of a tool beside its name."""
+
+    once: Once | None = None
+    """`per_message`: one effect for each message, issue or page, whoever asks for it and however often."""
+
+
+class Grant(Strict):
+    """A tool that a workflow's runs may call."""
+
+    MEMBER: ClassVar[str] = "an option of a tool"
+    LISTED: ClassVar[str] = "The only option of a tool is `once`."
+
+    name: Name
+    """The one name of the tool."""
+    once: Once | None = None
+    """How many effects it may have; without it as many as the runs want."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spelled(cls, value: object) -> object:
+        """`- name`, and `- name: {once: per_message}`; its own fields are how a bundle keeps it."""
+        if isinstance(value, str):
+            return {"name": value}
+        fields = as_object(value)
+        if not fields and not isinstance(value, dict):
+            raise PydanticKnownError("string_type")
+        if isinstance(fields.get("name"), str):
+            return fields
+        if len(fields) != 1:
+            raise PydanticCustomError("one_tool", "one tool")
+        ((name, options),) = fields.items()
+        try:
+            return {"name": name, "once": ToolOptions.model_validate({} if options is None else options).once}
+        except ValidationError as error:
+            raise ValidationError.from_exception_data("tool", [_below(name, one) for one in error.errors()]) from None
+
+
+def _below(name: str, error: ErrorDetails) -> InitErrorDetails:
+    """What is wrong with the options of a tool, at its place in the file."""
+    return InitErrorDetails(
+        type=error["type"], loc=(name, *error["loc"]), input=error["input"], ctx=error.get("ctx", {})
+    )
+
+
+def _as_it_is(value: object) -> object:
+    return value
+
+
+Spelled = Annotated[Grant, BeforeValidator(_as_it_is, json_schema_input_type=Name | dict[Name, ToolOptions])]
+"""A tool as people may write it: a name, or a name with options."""
+
+
+def milliseconds(duration: str) -> int:
+    """How long a text such as `24 hours` is. Raises ValueError for another text."""
+    found = re.fullmatch(_DURATION, duration)
+    if found is None or (length := int(found[1]) * _UNITS[found[2]]) > _LONGEST:
+        raise ValueError("no length of time")
+    return length
+
+
+def _duration(value: str) -> str:
+    try:
+        milliseconds(value)
+    except ValueError as error:
+        raise PydanticCustomError("duration", "no length of time") from error
+    return value
+
+
+def _approver(value: str) -> str:
+    if not re.fullmatch(_APPROVER, value):
+        raise PydanticCustomError("approver", "nobody who can be asked")
+    return value
+
+
+Duration = Annotated[str, AfterValidator(_duration), Field(json_schema_extra={"pattern": f"^{_DURATION}$"})]
+"""A length of time of 30 days at most, as people write it: `30 minutes`, `24 hours`, `2 days`."""
+
+Approver = Annotated[str, AfterValidator(_approver), Field(json_schema_extra={"pattern": f"^({_APPROVER})$"})]
+
+Approvers = Annotated[
+    tuple[Approver, ...],
+    Field(min_length=1),
+    BeforeValidator(listed, json_schema_input_type=Approver | tuple[Approver, ...]),
+]
+"""People who may decide; one alone is a list of one."""
+
+
+class Approve(Strict):
+    """Calls that somebody has to approve before they are made."""
+
+    tools: Names
+    """Tools of this workflow whose every call is asked for."""
+    by: Approvers
+    """Who may decide: `requester`, a user group (`@leads`), a member ID (`U0123ABCD`), or a list of them."""
+    expires: Duration = "24 hours"
+    """How long there is for a decision, such as `30 minutes` or `2 days`; then the call counts as denied."""
+
+    @property
+    def expires_ms(self) -> int:
+        """How long there is for a decision, milliseconds."""
+        return milliseconds(self.expires)
+
+
+def names_group(approvers: Sequence[str]) -> bool:
+    """Whether a user group is among those who may decide."""
+    return any(name.startswith(("@", "S")) for name in approvers)

@@ -1,0 +1,243 @@
+"""Two people react to one message: one effect, and both are told."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine_room import Said, says
+from gofer.cancel import cancel
+from gofer.errors import ToolError
+from gofer.journal import entries as e
+from gofer.journal.log import read_journal
+from gofer.models.model import Answer
+from gofer.retention import delete
+from gofer.secret import Secret
+from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.workflows.load import Catalog
+from gofer.workflows.schema import Defaults, Workflow
+from office import CATALOG, Lost, Office, office
+
+pytestmark = pytest.mark.anyio
+FILE = ("file_ticket", {"text": "Checkout fails"})
+
+
+class FilesThenSaysSo:
+    """A model that files one ticket and tells what it was told of it."""
+
+    def __init__(self, times: int = 1) -> None:
+        self.times = times
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        return says("Told.") if body.count(b'"role":"tool"') >= self.times else says("", FILE)
+
+
+class Tickets:
+    """A ticket system that can find what was filed under a key."""
+
+    def __init__(self) -> None:
+        self.by_key: dict[str, str] = {}
+        self.lose = 0
+        """How many of the next calls lose their worker right after the effect."""
+        self.refuse = 0
+        """How many of the next calls are refused."""
+        self.since: list[float] = []
+
+    async def file(self, call: Call, said: Said) -> ToolResult:
+        if self.refuse:
+            self.refuse -= 1
+            raise ToolError("There is no such project.")
+        self.by_key[call.key] = f"OPS-{len(self.by_key) + 1}"
+        if self.lose:
+            self.lose -= 1
+            raise Lost
+        return self._filed(call)
+
+    async def look(self, call: Call, said: Said) -> ToolResult | None:
+        self.since.append(call.since)
+        return self._filed(call) if call.key in self.by_key else None
+
+    def _filed(self, call: Call) -> ToolResult:
+        return ToolResult(f"Filed as {self.by_key[call.key]}", "filed", {"key": self.by_key[call.key]})
+
+
+def shop(tickets: Tickets, times: int = 1) -> Office:
+    made = office()
+    given = {"description": "d", "owner": "#o", "when": ["slack.mention"], "private_channels": "allow"}
+    workflow = Workflow.model_validate({**given, "tools": [{"file_ticket": {"once": "per_message"}}]})
+    tool = Tool("file_ticket", "files", "lookup", Said, tickets.file, look=tickets.look)
+    services = replace(
+        made.worker.services,
+        tools={**made.worker.services.tools, "file_ticket": tool},
+        installation_key=Secret("0" * 64),
+        model=FilesThenSaysSo(times),
+    )
+    loaded = replace(CATALOG.workflows["answer-here"], workflow=workflow)
+    made.worker = replace(
+        made.worker, services=services, catalog=Catalog({"answer-here": loaded}, Defaults()), alone=True
+    )
+    return made
+
+
+async def work(made: Office, rounds: int = 8) -> None:
+    for _ in range(rounds):
+        await made.hear_lost()
+        made.clock.advance(130)
+
+
+async def told(made: Office, run: str, call: str = "1.0") -> e.ToolResult | e.ToolUnknown:
+    journal = [item.entry for item in await read_journal(run, made.store, made.blobs)]
+    (outcome,) = [one for one in journal if isinstance(one, e.ToolResult | e.ToolUnknown) and one.call == call]
+    return outcome
+
+
+async def test_two_people_react_to_one_message_and_there_is_one_ticket_and_both_are_told() -> None:
+    tickets = Tickets()
+    made = shop(tickets)
+    for run in ("run1", "run2"):
+        await made.accept(run, private=False)
+    await work(made)
+    assert tickets.by_key == {"run1/1.0": "OPS-1"}
+    first, second = await told(made, "run1"), await told(made, "run2")
+    assert first.text == "Filed as OPS-1"
+    assert isinstance(second, e.ToolResult)
+    assert (second.status, second.details) == ("ok", {"key": "OPS-1"})
+    said = "Not done again: an earlier run (run1) did this for the same message already. It gave:"
+    assert second.text == f"{said}\n\nFiled as OPS-1"
+    assert [await made.status(run) for run in ("run1", "run2")] == ["done", "done"]
+
+
+async def test_one_run_that_asks_twice_has_one_effect_too() -> None:
+    tickets = Tickets()
+    made = shop(tickets, times=2)
+    await made.accept("run1", private=False)
+    await work(made)
+    assert tickets.by_key == {"run1/1.0": "OPS-1"}
+    assert "another call of this run did this" in (await told(made, "run1", "2.0")).text
+
+
+async def test_what_was_refused_was_not_done_and_the_next_run_does_it() -> None:
+    tickets = Tickets()
+    tickets.refuse = 1
+    made = shop(tickets)
+    for run in ("run1", "run2", "run3"):
+        await made.accept(run, private=False)
+    await work(made)
+    assert tickets.by_key == {"run2/1.0": "OPS-1"}
+    assert (await told(made, "run1")).text == "There is no such project."
+    assert "an earlier run (run2) did this" in (await told(made, "run3")).text
+
+
+async def test_when_the_first_run_was_deleted_its_effect_is_looked_for_under_its_key() -> None:
+    tickets = Tickets()
+    made = shop(tickets)
+    await made.accept("run1", private=False)
+    await work(made)
+    assert await delete(["run1"], made.store, made.blobs) == 1
+    made.clock.advance(100_000)
+    await made.accept("run2", private=False)
+    await work(made)
+    assert tickets.by_key == {"run1/1.0": "OPS-1"}
+    assert (await told(made, "run2")).text == "Filed as OPS-1"
+    # Looked for among what was there when the first run was accepted, not only since the second.
+    assert tickets.since == [tickets.since[0]]
+    assert tickets.since[0] < made.clock.now() - 90_000
+    await made.accept("run3", private=False)
+    await work(made)
+    assert len(tickets.by_key) == 1
+    assert "an earlier run (run2) did this" in (await told(made, "run3")).text
+
+
+async def test_what_a_deleted_run_did_not_do_is_done_under_its_key_whoever_is_lost_over_it() -> None:
+    tickets = Tickets()
+    made = shop(tickets)
+    await made.accept("run1", private=False)
+    await work(made)
+    assert await delete(["run1"], made.store, made.blobs) == 1
+    tickets.by_key.clear()
+    tickets.lose = 1
+    await made.accept("run2", private=False)
+    await work(made)
+    assert tickets.by_key == {"run1/1.0": "OPS-1"}
+    assert (await told(made, "run2")).text == "Filed as OPS-1"
+
+
+async def test_a_run_of_another_conversation_waits_until_the_first_is_through() -> None:
+    tickets = Tickets()
+    tickets.lose = 1
+    made = shop(tickets)
+    await made.accept("run1", private=False)
+    await made.hear_lost()
+    # Lost in the middle of the effect: nobody has run1 now, and its outcome is open.
+    head = await made.store.head("run1")
+    assert head is not None
+    await made.store.put_head(replace(head, conversation="elsewhere"))
+    made.clock.advance(70)
+    await made.accept("run2", private=False)
+    await made.hear_lost()
+    parked = await made.store.head("run2")
+    assert parked is not None
+    assert (parked.status, parked.reason) == ("parked", "waits for an earlier run that does the same")
+    await made.queue.ring("run1")
+    await work(made)
+    assert tickets.by_key == {"run1/1.0": "OPS-1"}
+    assert [await made.status(run) for run in ("run1", "run2")] == ["done", "done"]
+    assert (await told(made, "run2")).text.endswith("Filed as OPS-1")
+
+
+@pytest.mark.parametrize(("cancelled", "key"), [(False, "run1/1.0"), (True, "run2/1.0")])
+async def test_a_run_lost_between_memo_and_intent_goes_on_or_leaves_it_to_the_next(cancelled: bool, key: str) -> None:
+    tickets = Tickets()
+    made = shop(tickets)
+    lost: list[str] = []
+    create = made.store.create
+
+    async def mortal(run: str, n: int, frame: bytes) -> bytes | None:
+        # The frame of the intent: the memo was written, the call was not made.
+        if run == "run1" and await _memos(made) and not lost:
+            lost.append(run)
+            raise Lost
+        return await create(run, n, frame)
+
+    made.store.create = mortal  # type: ignore[method-assign]
+    await made.accept("run1", private=False)
+    await made.hear_lost()
+    assert lost
+    assert tickets.by_key == {}
+    made.clock.advance(130)
+    if cancelled:
+        await cancel("run1", e.RunCancelled("Ada"), made.store, made.queue, "c1")
+    await made.accept("run2", 2, private=False)
+    await work(made)
+    assert tickets.by_key == {key: "OPS-1"}
+
+
+async def _memos(made: Office) -> int:
+    return len(made.store._memos)
+
+
+@given(st.integers(2, 14), st.booleans(), st.integers(0, 1))
+async def test_wherever_a_worker_is_lost_there_is_one_ticket_and_all_are_told(n: int, after: bool, lose: int) -> None:
+    tickets = Tickets()
+    tickets.lose = lose
+    made = shop(tickets)
+    lost: list[int] = []
+    create = made.store.create
+
+    async def mortal(run: str, number: int, frame: bytes) -> bytes | None:
+        if (run, number) != ("run1", n) or lost:
+            return await create(run, number, frame)
+        lost.append(n)
+        if after:
+            await create(run, number, frame)
+        raise Lost
+
+    made.store.create = mortal  # type: ignore[method-assign]
+    for run in ("run1", "run2"):
+        await made.accept(run, private=False)
+    await work(made, 14)
+    assert len(tickets.by_key) == 1
+    assert [await made.status(run) for run in ("run1", "run2")] == ["done", "done"]
+    for run in ("run1", "run2"):
+        assert (await told(made, run)).text.endswith("Filed as OPS-1")

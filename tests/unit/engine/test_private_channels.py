@@ -1,0 +1,79 @@
+"""What would leave a private channel is asked of who started the run, allowed or refused, as its workflow says."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine_room import says
+from gofer.tools.tool import Call, ToolResult
+from ticket_desk import FILE, Desk, desk, status
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_private_run_asks_who_started_it_before_it_writes_elsewhere() -> None:
+    made = desk(says("", FILE), says("Filed."), approve=None)
+    _private(made)
+    await made.office.accept("run1")
+    await made.work(2)
+    (question,) = made.asked
+    assert (question.about, question.to, made.filed) == ("leaving", "U0NEWCO0", [])
+    await made.press("approved", "U0LEAD000")
+    await made.work(2)
+    assert (made.filed, await status(made)) == ([], "parked")
+    await made.press("approved", "U0NEWCO0")
+    await made.work()
+    assert made.filed == ["run1/1.0"]
+
+
+@pytest.mark.parametrize(("said", "filed"), [("allow", ["run1/1.0"]), ("refuse", [])])
+async def test_a_workflow_may_allow_or_refuse_that_without_asking(said: str, filed: list[str]) -> None:
+    made = desk(says("", FILE), says("Done."), approve=None, private_channels=said)
+    _private(made)
+    await made.office.accept("run1")
+    await made.work()
+    assert (made.asked, made.filed, made.office.posted) == ([], filed, ["Done."])
+
+
+async def test_who_started_a_private_run_and_those_who_approve_are_both_asked() -> None:
+    made = desk(says("", FILE), says("Filed."))
+    _private(made)
+    await made.office.accept("run1")
+    await made.work(2)
+    await made.press("approved", "U0NEWCO0")
+    await made.work(2)
+    assert ([one.about for one in made.asked], made.filed) == (["leaving", "call"], [])
+    await made.press("approved")
+    await made.work()
+    assert made.filed == ["run1/1.0"]
+
+
+async def test_what_a_public_run_writes_and_what_a_private_one_writes_at_home_needs_no_leave() -> None:
+    at_home = ("slack_post_message", {"text": "here", "channel": "C0DEPLOY0"})
+    made = desk(says("", at_home), says("Done."), approve=None, tools=["slack_post_message"])
+    _private(made)
+    await made.office.accept("run1")
+    await made.work()
+    assert (made.asked, made.office.posted) == ([], ["Done.", "here"])
+    for private, where in ((False, "#random"), (True, "#random")):
+        made = desk(
+            says("", ("slack_post_message", {"text": "there", "channel": where})),
+            says("Done."),
+            approve=None,
+            tools=["slack_post_message"],
+        )
+        _private(made, private=private)
+        await made.office.accept("run1", private=private)
+        await made.work(2)
+        assert (len(made.asked), "there" in made.office.posted) == ((1, False) if private else (0, True))
+
+
+def _private(made: Desk, *, private: bool = True) -> None:
+    """Lets the thread be one that only some people see."""
+    services = made.office.worker.services
+
+    async def read(call: Call, arguments: object) -> ToolResult:
+        return ToolResult("Thread", "read", {"private": private})
+
+    tools = {**services.tools, "slack_read_thread": replace(services.tools["slack_read_thread"], act=read)}
+    made.office.worker = replace(made.office.worker, services=replace(services, tools=tools))
