@@ -7,7 +7,7 @@ from pathlib import Path
 from gofer.check.models import check_models
 from gofer.check.prompts import check_prompts
 from gofer.check.schemas import check_schemas
-from gofer.check.scripts import check_scripts, is_script
+from gofer.check.scripts import check_listed, check_scripts, is_script
 from gofer.check.skills import check_skills
 from gofer.check.subagents import check_subagents
 from gofer.check.tools import check_tools
@@ -47,6 +47,7 @@ def check_folder(folder: Path, tools: Collection[str], prices: Prices) -> list[M
     mistakes += check_prompts(folder, workflows, defaults, tools)
     mistakes += check_schemas(folder, workflows)
     mistakes += check_scripts(folder.parent, workflows, tools, names)
+    mistakes += [mistake for source in workflows for mistake in check_listed(source, names)]
     mistakes += check_subagents(subagents)
     return in_order(mistakes)
 

@@ -123,10 +123,13 @@ def _check_uses(
         shown = use.name[:80]
         if use.what == "subagent":
             if use.name not in subagents:
-                meant = close_match(use.name, sorted(subagents))
-                hint = f"Write `{meant}`." if meant else f"Create `subagents/{shown}.yaml` and `subagents/{shown}.md`."
-                message = f"There is no subagent `{shown}`."
-                yield Mistake(module.file, use.place, "unknown-subagent", message, hint)
+                yield _unknown_subagent(module.file, use.place, use.name, subagents)
+            elif isinstance(source.fields.get("subagents"), list) and use.name not in as_list(
+                source.fields["subagents"]
+            ):
+                message = f"The workflow in {source.file.name} does not have the subagent `{shown}`."
+                hint = "Add it to `subagents`, or do without it here."
+                yield Mistake(module.file, use.place, "tool-not-granted", message, hint)
         elif use.name not in tools:
             hint = instead(use.name, tools)
             yield Mistake(module.file, use.place, "unknown-tool", f"There is no tool `{shown}`.", hint)
@@ -135,6 +138,19 @@ def _check_uses(
             yield Mistake(
                 module.file, use.place, "tool-not-granted", message, "Add it to `tools`, or do without it here."
             )
+
+
+def check_listed(source: Source, subagents: Collection[str]) -> Iterator[Mistake]:
+    """Subagents that a workflow lists and that do not exist."""
+    for at, name in enumerate(as_list(source.fields.get("subagents"))):
+        if isinstance(name, str) and name and name not in subagents:
+            yield _unknown_subagent(source.file, source.place(("subagents", at)), name, subagents)
+
+
+def _unknown_subagent(file: Path, place: Place, name: str, subagents: Collection[str]) -> Mistake:
+    shown, meant = name[:80], close_match(name, sorted(subagents))
+    hint = f"Write `{meant}`." if meant else f"Create `subagents/{shown}.yaml` and `subagents/{shown}.md`."
+    return Mistake(file, place, "unknown-subagent", f"There is no subagent `{shown}`.", hint)
 
 
 def _declared(file: Path) -> set[str]:

@@ -50,7 +50,9 @@ def _overlapping(
     for other, its in claimed.get(kind, ()):
         # Two answers to one post are always wrong; elsewhere two workflows may well do two things about one event.
         both = other.source is not claim.source and kind.startswith("slack.") and _may_meet(where, its)
-        if both or (where == its and (other.trigger == claim.trigger or other.source is not claim.source)):
+        # A time belongs to nobody: each workflow has its own run of it.
+        alike = where == its and kind != "schedule" and other.source is not claim.source
+        if both or alike or (where == its and other.source is claim.source and other.trigger == claim.trigger):
             yield other
 
 

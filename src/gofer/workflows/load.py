@@ -106,7 +106,9 @@ def load_catalog(folder: Path) -> Catalog:
         if workflow.coordinator == "script":
             script = _script(path, workflow.coordinator_script)
             scripts[script.file] = script
-            item = replace(item, script_sha256=script.sha256, subagents=subagents)
+            listed = subagents if workflow.subagents is None else workflow.subagents
+            granted = {name: one for name, one in subagents.items() if name in listed}
+            item = replace(item, script_sha256=script.sha256, subagents=granted)
         loaded.append(item)
     return Catalog({item.name: item for item in loaded}, defaults, hooks, scripts)
 

@@ -96,6 +96,8 @@ class Workflow(Strict):
     """Which model, by role or by name."""
     tools: tuple[Spelled, ...] = ()
     """The only tools its runs may call, by the name the model sees."""
+    subagents: tuple[Name, ...] | None = None
+    """The subagents that its script may ask; left out, all of the folder."""
     skills: Skills = Skills()
     """What its runs know beyond their prompt."""
     approve: Approve | None = None
