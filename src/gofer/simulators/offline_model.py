@@ -100,7 +100,7 @@ def _answer(turn: Turn, body: bytes) -> dict[str, object]:
 def _message(turn: Turn) -> dict[str, object]:
     message: dict[str, object] = {
         "role": "assistant",
-        "content": LABEL + turn.text if turn.text else None,
+        "content": _labelled(turn.text) if turn.text else None,
         "refusal": None,
     }
     if turn.calls:
@@ -113,6 +113,11 @@ def _message(turn: Turn) -> dict[str, object]:
             for index, call in enumerate(turn.calls, start=1)
         ]
     return message
+
+
+def _labelled(text: str) -> str:
+    # What is for a program would be no JSON any more; no person reads it as somebody's words.
+    return text if text.startswith("{") else LABEL + text
 
 
 def _usage(prompt_bytes: int, completion_bytes: int) -> dict[str, object]:

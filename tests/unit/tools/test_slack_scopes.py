@@ -57,6 +57,7 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "slack_get_user": {"name": "Release Captain"},
     "slack_get_group": {"handle": "@on-call"},
     "slack_delete_message": {},
+    "slack_get_permalink": {},
     "slack_post_ephemeral": {"text": "hello"},
     "slack_post_direct": {"text": "hello"},
     "slack_join_channel": {},

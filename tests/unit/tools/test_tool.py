@@ -71,6 +71,7 @@ def test_every_shipped_tool_declares_what_a_resume_and_a_model_need() -> None:
     tools = {name: tool for name, tool in build_tools(read_settings({})).items() if not tool.internal}
     assert {name: tool.effect for name, tool in tools.items()} == {
         "slack_read_thread": "read",
+        "slack_get_permalink": "read",
         "slack_read_channel": "read",
         "slack_get_user": "read",
         "slack_get_group": "read",

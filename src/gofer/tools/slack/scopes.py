@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 Method: TypeAlias = Literal[
     "auth.test",
     "chat.delete",
+    "chat.getPermalink",
     "chat.postEphemeral",
     "chat.postMessage",
     "chat.update",
@@ -32,6 +33,7 @@ _READ = frozenset({"channels:history", "groups:history"})
 SCOPES: Mapping[Method, frozenset[str]] = {
     "auth.test": frozenset(),
     "chat.delete": frozenset({"chat:write"}),
+    "chat.getPermalink": frozenset(),
     "chat.postEphemeral": frozenset({"chat:write"}),
     "chat.postMessage": frozenset({"chat:write"}),
     "chat.update": frozenset({"chat:write"}),

@@ -7,6 +7,7 @@ from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.approval import approval_tools
 from gofer.tools.slack.aside import PostDirect, PostEphemeral, find_direct, post_direct, post_ephemeral
 from gofer.tools.slack.get_group import GetGroup, get_group
+from gofer.tools.slack.get_permalink import GetPermalink, get_permalink
 from gofer.tools.slack.get_user import GetUser, get_user
 from gofer.tools.slack.join_channel import JoinChannel, join_channel
 from gofer.tools.slack.post_file import PostFile, find_file, post_file
@@ -30,7 +31,7 @@ from gofer.tools.tool import Tool
 
 def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
     """The tools of one Slack workspace."""
-    reading, writing = (*_reading(api), *_people(api)), (*_messages(api), *_aside(api), *_additions(api))
+    reading, writing = (*_reading(api), *_links(api), *_people(api)), (*_messages(api), *_aside(api), *_additions(api))
     return (*reading, *writing, *approval_tools(api))
 
 
@@ -51,6 +52,19 @@ def _reading(api: SlackApi) -> tuple[Tool[Any], ...]:
             arguments=ReadChannel,
             act=partial(read_channel, api),
             scopes=scopes("conversations.list", "conversations.info", "conversations.history", "users.info"),
+        ),
+    )
+
+
+def _links(api: SlackApi) -> tuple[Tool[Any], ...]:
+    return (
+        Tool(
+            name="slack_get_permalink",
+            description="Get the link of a Slack message, to put it into a ticket or a page.",
+            effect="read",
+            arguments=GetPermalink,
+            act=partial(get_permalink, api),
+            scopes=scopes("conversations.list", "chat.getPermalink"),
         ),
     )
 

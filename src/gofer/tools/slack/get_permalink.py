@@ -1,0 +1,27 @@
+"""Which link leads to a message?"""
+
+from pydantic import Field
+
+from gofer.canonical import as_text
+from gofer.errors import ToolError
+from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.read_thread import channel_id
+from gofer.tools.tool import Arguments, Call, ToolResult
+
+
+class GetPermalink(Arguments):
+    """Which message."""
+
+    ts: str = Field(default="", description="ts of the message. Left out: the one that the request is about.")
+    channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
+
+
+async def get_permalink(api: SlackApi, call: Call, arguments: GetPermalink) -> ToolResult:
+    """The link of a message; details: link."""
+    ts = arguments.ts or call.place.get("ts", "")
+    if not ts:
+        raise ToolError("Say which message: the request is not about one.")
+    channel = await channel_id(api, call, arguments.channel)
+    reply = await api.read(call, "chat.getPermalink", channel=channel, message_ts=ts)
+    link = as_text(reply.get("permalink"))
+    return ToolResult(f"The link of that message: {link}", "looked up a link", {"link": link})
