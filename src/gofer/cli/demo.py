@@ -3,14 +3,15 @@
 import argparse
 import asyncio
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from gofer.bootstrap.laptop import Laptop, open_laptop, working
+from gofer.bootstrap.outsiders import Outsiders
 from gofer.bootstrap.settings import child_environment, process_settings
 from gofer.cli.numbers import number
 from gofer.errors import ConfigError
 from gofer.local.killed import killed_between_a_call_and_its_outcome
+from gofer.local.scenes import Scenes
 from gofer.local.tour import WORKFLOW, Tour, TourFailed
 from gofer.simulators.demo import demo_world
 
@@ -39,7 +40,7 @@ async def _demo(port: int, leave: bool) -> int:
         print("Gofer with a simulated Slack: real HTTP on this machine, no account needed.")
         print(f"Words come from {laptop.model}.", flush=True)
         tour = Tour(laptop.simulated.slack, laptop.state.store, laptop.state.blobs, print)
-        came_out = await _play(tour, child_environment(laptop.settings))
+        came_out = await _play(tour, laptop)
         if leave:
             print("Next: `make demo` keeps serving, so that you can mention Gofer yourself.")
         else:
@@ -47,14 +48,18 @@ async def _demo(port: int, leave: bool) -> int:
     return 0 if came_out else 1
 
 
-async def _play(tour: Tour, environment: Mapping[str, str]) -> bool:
+async def _play(tour: Tour, laptop: Laptop) -> bool:
+    simulated, outside = laptop.simulated, Outsiders(laptop)
     try:
         await tour.play()
-        await killed_between_a_call_and_its_outcome(tour, environment)
+        if simulated.jira and simulated.notion and simulated.github:
+            scenes = Scenes(tour, simulated.jira, simulated.notion, simulated.github, outside.fire, outside.call)
+            await scenes.play()
+        await killed_between_a_call_and_its_outcome(tour, child_environment(laptop.settings))
     except TourFailed as error:
         print(f"The tour failed: {error}.", file=sys.stderr)
         return False
-    print("\nAll three scenes came out as they must.")
+    print("\nAll scenes came out as they must.")
     return True
 
 

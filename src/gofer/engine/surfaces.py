@@ -103,7 +103,7 @@ def _nothing(event: Event) -> Asked | None:
 
 
 def _webhook(event: Event) -> str:
-    return f"The webhook {event.place.get('name', '')} was called with this body."
+    return f"The webhook {event.place.get('hook', '')} was called with this body."
 
 
 def _schedule(event: Event) -> str:

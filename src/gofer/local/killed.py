@@ -42,7 +42,7 @@ class Elsewhere:
 
 async def killed_between_a_call_and_its_outcome(tour: Tour, environment: Mapping[str, str]) -> None:
     """A process is killed when Slack has its message and it does not know yet; the next one ends with one answer."""
-    tour.title("3. Killed between a tool call and its outcome")
+    tour.title("8. Killed between a tool call and its outcome")
     asked = tour.question()
     held = tour.slack.hold_next("chat.postMessage")
     with TemporaryDirectory(prefix="gofer-") as folder:

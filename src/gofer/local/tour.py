@@ -72,7 +72,7 @@ class Tour:
 
     async def eleven_deliveries_one_answer(self) -> None:
         """The same mention comes eleven times and is answered once."""
-        self.title("2. The same mention, delivered eleven times")
+        self.title("   The same mention, delivered eleven times")
         before = await self._known()
         asked = self.question()
         statuses = await asyncio.gather(*(deliver() for deliver in self._eleven(asked)))
@@ -139,11 +139,11 @@ class Tour:
         parent = self.slack.workspace.parent(asked)
         return [parent, *self.slack.workspace.replies(parent)]
 
-    def answers(self, asked: Message) -> Sequence[Message]:
-        """What the workflow of the tour wrote into the thread after a message."""
+    def answers(self, asked: Message, workflow: str = WORKFLOW) -> Sequence[Message]:
+        """What a workflow wrote into the thread after a message."""
         bot = self.slack.workspace.bot.user
         written = [message for message in self._thread(asked) if message.user == bot and message.ts > asked.ts]
-        return [message for message in written if f"|{WORKFLOW} prompt>" in str(message.blocks)]
+        return [message for message in written if f"|{workflow} prompt>" in str(message.blocks)]
 
     def show_thread(self, asked: Message) -> None:
         """Prints the thread of a message as it stands now."""
