@@ -13,7 +13,7 @@ from typing import Protocol, cast
 from gofer.errors import ConfigError, GoferError
 
 COMMANDS = {
-    "demo": "play Gofer with a simulated Slack; no account needed",
+    "demo": "play Gofer with simulated Slack, Jira, Notion and GitHub; no account needed",
     "serve": "serve a real Slack app from this machine",
     "manifest": "print the manifest of the Slack app that the workflows need",
     "check": "find every mistake in workflows, prompts and defaults",
