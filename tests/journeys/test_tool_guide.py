@@ -20,7 +20,8 @@ from serving import free_port
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PORT = "8750"
 """The port that the guide names; here it stands for a free one."""
-CHECKED_OUT = ("AGENTS.md", "CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml", "agents", "docs", "src", "tests")
+CHECKED_OUT = ("AGENTS.md", "CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml")
+CHECKED_OUT += ("agents", "coordinators", "docs", "skills", "src", "subagents", "tests")
 
 
 @dataclass

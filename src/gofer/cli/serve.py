@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gofer.bootstrap.laptop import GRACE
 from gofer.bootstrap.logs import start_logging
+from gofer.bootstrap.reach import out_of_reach
 from gofer.bootstrap.service import Service, open_service
 from gofer.bootstrap.settings import Settings, process_settings
 from gofer.cli.numbers import number
@@ -55,7 +56,8 @@ async def _serve(settings: Settings, port: int) -> None:
 def _lines(service: Service, settings: Settings) -> list[str]:
     """What is served, for people."""
     laptop, app = service.laptop, service.app
-    names = ", ".join(laptop.catalog.workflows) or "none: agents/ holds no workflow"
+    idle = out_of_reach(settings, laptop.catalog)
+    names = ", ".join(name for name in laptop.catalog.workflows if name not in idle) or "none"
     models = sorted({loaded.models[0] for loaded in laptop.catalog.workflows.values()})
     over = ["Socket Mode, connected"] if settings.slack_app_token else []
     over += [f"POST {laptop.url}/slack/events"] if settings.slack_signing_secrets else []
@@ -66,6 +68,7 @@ def _lines(service: Service, settings: Settings) -> list[str]:
         f"   Model       {', '.join([*models, laptop.model])}",
         f"   Pages       {settings.public_url or laptop.url}/runs",
     ]
+    lines += [f"   Idle        {name}: set {what}" for name, what in idle.items()]
     if service.lacking:
         lacking = ", ".join(service.lacking)
         lines.append(f"The Slack app lacks {lacking}: update it from `gofer manifest` and install it again.")

@@ -3,7 +3,6 @@
 Hooks come as compiled JSON, as `workflows.hook` makes it, so that ingress reads no YAML and loads no pydantic.
 """
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
@@ -55,8 +54,6 @@ class Jwt:
     """Seconds by which clocks may differ."""
 
 
-_log = logging.getLogger(__name__)
-
 Auth: TypeAlias = Standard | Bearer | Hmac | Jwt
 
 
@@ -101,12 +98,9 @@ class Hook:
 def read_hooks(compiled: object, secrets: Mapping[str, Sequence[Secret]]) -> list[Hook]:
     """Hooks from their compiled JSON, by name. `secrets` by the names of hooks, under the empty name those of the rest.
 
-    A hook without a secret is left out, as every source is that is not set up, and the log says what to set.
+    A hook without a secret is left out, as every source is that is not set up.
     """
     every = [_hook(name, as_object(value), secrets) for name, value in sorted(as_object(compiled).items())]
-    for hook in every:
-        if not hook.proven:
-            _log.warning("nobody can call the webhook %s: set %s, or WEBHOOK_SECRET", hook.name, variable(hook.name))
     return [hook for hook in every if hook.proven]
 
 

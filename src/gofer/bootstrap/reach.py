@@ -1,0 +1,32 @@
+"""Which workflows can nothing start, because what would start them is not set up?"""
+
+from collections.abc import Mapping
+
+from gofer.bootstrap.settings import Settings
+from gofer.triggers.hook import variable
+from gofer.workflows.load import Catalog
+from gofer.workflows.when import Trigger
+
+
+def out_of_reach(settings: Settings, catalog: Catalog) -> Mapping[str, str]:
+    """Workflows of which no trigger is set up, each with the setting that its first one lacks."""
+    lacking = {
+        name: [_lacks(settings, trigger) for trigger in loaded.workflow.when]
+        for name, loaded in sorted(catalog.workflows.items())
+    }
+    return {name: settings_[0] for name, settings_ in lacking.items() if all(settings_)}
+
+
+def _lacks(settings: Settings, trigger: Trigger) -> str:
+    """The setting without which a trigger never fires; empty when it can."""
+    if trigger.webhook is not None:
+        own = settings.webhook_secrets.get(trigger.webhook.name) or settings.webhook_secrets.get("")
+        return "" if own or trigger.webhook.auth.jwt is not None else variable(trigger.webhook.name)
+    ways: Mapping[str, tuple[object, str]] = {
+        "slack": (settings.slack_signing_secrets or settings.slack_app_token, "SLACK_SIGNING_SECRET"),
+        "jira": (settings.jira_webhook_secrets, "JIRA_WEBHOOK_SECRET"),
+        "notion": (settings.notion_webhook_secrets, "NOTION_WEBHOOK_SECRET"),
+        "github": (settings.github_webhook_secrets, "GITHUB_WEBHOOK_SECRET"),
+    }
+    there, name = ways.get(trigger.kind.partition(".")[0], (True, ""))
+    return "" if there else name

@@ -1,0 +1,41 @@
+"""What nothing can start is named before anybody waits for it."""
+
+from pathlib import Path
+
+import pytest
+
+from gofer.bootstrap.reach import out_of_reach
+from gofer.bootstrap.settings import read_settings
+from gofer.workflows.load import load_catalog
+
+
+def workflow(folder: Path, when: str) -> None:
+    (folder / "w.yaml").write_text(f'description: d\nowner: "#o"\nwhen: {when}\n')
+    (folder / "w.md").write_text("Do it.")
+
+
+@pytest.mark.parametrize(
+    ("when", "lacks"),
+    [
+        ("[slack.mention]", "SLACK_SIGNING_SECRET"),
+        ("[jira.issue_created]", "JIRA_WEBHOOK_SECRET"),
+        ("[notion.page_created]", "NOTION_WEBHOOK_SECRET"),
+        ("[github.push]", "GITHUB_WEBHOOK_SECRET"),
+        ("[{webhook: {name: new-hire}}]", "WEBHOOK_SECRET_NEW_HIRE"),
+    ],
+)
+def test_a_workflow_is_out_of_reach_until_its_setting_is_there(tmp_path: Path, when: str, lacks: str) -> None:
+    workflow(tmp_path, when)
+    catalog = load_catalog(tmp_path)
+    assert out_of_reach(read_settings({}), catalog) == {"w": lacks}
+    assert out_of_reach(read_settings({lacks: "secret"}), catalog) == {}
+
+
+def test_one_trigger_that_is_set_up_is_enough(tmp_path: Path) -> None:
+    workflow(tmp_path, "[jira.issue_created, {schedule: {every: 1 hour}}]")
+    assert out_of_reach(read_settings({}), load_catalog(tmp_path)) == {}
+
+
+def test_a_socket_reaches_slack_too(tmp_path: Path) -> None:
+    workflow(tmp_path, "[slack.mention]")
+    assert out_of_reach(read_settings({"SLACK_APP_TOKEN": "xapp-1"}), load_catalog(tmp_path)) == {}
