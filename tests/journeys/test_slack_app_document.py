@@ -66,7 +66,9 @@ async def test_following_it_for_socket_mode_ends_with_an_answer(tmp_path: Path) 
     shown = next(body for kind, _, body in FENCES if not kind)
     # The document shows what is printed, with another port and another model.
     labels = [line.split()[0] for line in shown.splitlines()]
-    assert [line.split()[0] for line in running.lines if not line.startswith(("{", "Stopping"))] == labels
+    said = [line.split()[0] for line in running.lines if not line.startswith(("{", "Stopping"))]
+    # One line for each workflow that nothing can start.
+    assert list(dict.fromkeys(said)) == labels
     assert shown.splitlines()[0] == running.lines[0]
     assert "Hello" in answer.text
 
