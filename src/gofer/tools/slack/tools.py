@@ -11,7 +11,7 @@ from gofer.tools.slack.get_user import GetUser, get_user
 from gofer.tools.slack.join_channel import JoinChannel, join_channel
 from gofer.tools.slack.post_file import PostFile, find_file, post_file
 from gofer.tools.slack.read_channel import ReadChannel, read_channel
-from gofer.tools.slack.read_thread import ReadThread, read_thread
+from gofer.tools.slack.read_thread import ReadThread, is_at, read_thread
 from gofer.tools.slack.refusals import NOT_THERE
 from gofer.tools.slack.scopes import scopes
 from gofer.tools.slack.write import (
@@ -26,6 +26,7 @@ from gofer.tools.slack.write import (
     update_message,
 )
 from gofer.tools.tool import Tool
+from gofer.tools.written import Writes
 
 
 def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
@@ -89,6 +90,7 @@ def _messages(api: SlackApi) -> tuple[Tool[Any], ...]:
             settle=5.0,
             # A channel may be written as its name, as its id, or left out; a thread has one ts wherever it is.
             destination=lambda arguments: arguments.thread_ts,
+            writes=_in_a_channel("text", "thread_ts"),
             scopes=scopes("conversations.list", "chat.postMessage", "conversations.replies", "conversations.history"),
         ),
         Tool(
@@ -99,6 +101,7 @@ def _messages(api: SlackApi) -> tuple[Tool[Any], ...]:
             act=partial(update_message, api),
             gone=NOT_THERE,
             destination=lambda arguments: arguments.ts,
+            writes=_in_a_channel("text", "ts"),
             scopes=scopes("conversations.list", "chat.update"),
         ),
         Tool(
@@ -108,6 +111,7 @@ def _messages(api: SlackApi) -> tuple[Tool[Any], ...]:
             arguments=DeleteMessage,
             act=partial(delete_message, api),
             destination=lambda arguments: arguments.ts,
+            writes=_in_a_channel("ts"),
             scopes=scopes("conversations.list", "chat.delete"),
         ),
     )
@@ -122,6 +126,8 @@ def _aside(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="blind",
             arguments=PostEphemeral,
             act=partial(post_ephemeral, api),
+            # It cannot be shown anywhere else.
+            writes=Writes({}, frozenset({"text", "thread_ts"})),
             scopes=scopes("chat.postEphemeral"),
         ),
         Tool(
@@ -151,6 +157,7 @@ def _additions(api: SlackApi) -> tuple[Tool[Any], ...]:
             # The message with the file appears some time after Slack has answered.
             settle=15.0,
             destination=lambda arguments: arguments.thread_ts,
+            writes=_in_a_channel("name", "text", "thread_ts"),
             scopes=scopes(
                 "conversations.list",
                 "files.getUploadURLExternal",
@@ -165,6 +172,7 @@ def _additions(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=AddReaction,
             act=partial(add_reaction, api),
+            writes=_in_a_channel("emoji", "ts"),
             scopes=scopes("conversations.list", "reactions.add"),
         ),
         Tool(
@@ -173,6 +181,12 @@ def _additions(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=JoinChannel,
             act=partial(join_channel, api),
+            writes=_in_a_channel(),
             scopes=scopes("conversations.list", "conversations.join"),
         ),
     )
+
+
+def _in_a_channel(*content: str) -> Writes:
+    # Whoever sees one thread of a channel sees them all.
+    return Writes({"channel": is_at}, frozenset(content))
