@@ -245,7 +245,11 @@ async def test_an_approval_shows_its_arguments_nowhere_but_where_the_run_began(
 
 @pytest.mark.parametrize("keys", ["", "approve: {tools: [slack_post_message], by: '@leads'}\n"])
 async def test_a_private_issue_is_answered_there_and_nobody_is_asked_in_slack(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, keys: str
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    keys: str,
 ) -> None:
     async with house(tmp_path, caplog, keys) as (made, search):
         jira = made.laptop.simulated.jira
@@ -259,3 +263,6 @@ async def test_a_private_issue_is_answered_there_and_nobody_is_asked_in_slack(
         assert [CANARY in asked, "A note on" in note, "That was about" in answer] == [True, True, True]
         assert await search.found(head.run, CANARY, f"/runs/{head.run}") == {"jira"}
         assert CANARY not in json.dumps(issues)
+        shown = await listed(tmp_path, head.run, monkeypatch, capsys)
+        # Not even that Gofer's own comments there started nothing.
+        assert shown.split("\n")[:2] == ["[]", "No runs that you may see."]
