@@ -19,8 +19,12 @@ class Writes:
     """Those that say where, each with how its values are read."""
     content: frozenset[str]
     """Those that only say what, or where within the place: whoever sees the place sees all of it."""
+    narrow: bool = False
+    """Whether it writes for the `audience` of a place alone, where that is less than all who see the place."""
 
     def here(self, given: Mapping[str, object], place: Mapping[str, str]) -> bool:
         """Whether a call with these arguments, without those it leaves out, writes nowhere but at the place."""
+        if place.get("audience") and not self.narrow:
+            return False
         where = {name: value for name, value in given.items() if name not in self.content}
         return all(name in self.places and self.places[name](str(value), place) for name, value in where.items())

@@ -96,6 +96,15 @@ def test_a_private_run_writes_unasked_where_it_began_and_nowhere_else(tool: Tool
     assert all(left(tool, began) for name, began in PLACES.items() if name != source(tool))
 
 
+def test_what_all_who_see_an_issue_would_see_leaves_a_comment_for_some_of_them() -> None:
+    home = event("jira", **PLACES["jira"].place, audience="Administrators", audience_type="role")
+    assert not left(TOOLS["jira_add_comment"], home)
+    assert not left(TOOLS["jira_add_comment"], home, issue="OPS-7")
+    assert left(TOOLS["jira_add_comment"], home, issue="OPS-8")
+    assert left(TOOLS["jira_transition_issue"], home)
+    assert left(TOOLS["jira_link_url"], home, issue="OPS-7")
+
+
 @given(st.sampled_from(AT_HOME), st.data())
 def test_one_place_that_is_another_leaves_whatever_else_is_said(tool: Tool[Any], data: st.DataObject) -> None:
     assert tool.writes is not None

@@ -154,6 +154,17 @@ def test_people_labels_and_priority_are_set() -> None:
     play(story)
 
 
+def test_a_comment_for_some_people_is_answered_for_them_alone() -> None:
+    async def story(room: Room) -> None:
+        call = call_of(room, private=True, issue="OPS-9", audience="Administrators", audience_type="role")
+        await add_comment(API, call, AddComment(text="x"))
+        await add_comment(API, call, AddComment(text="agreed", issue="OPS-7"))
+        answers = [room.issue(key).comments[-1].visibility for key in ("OPS-9", "OPS-7")]
+        assert answers == ["Administrators", ""]
+
+    play(story)
+
+
 def test_a_run_that_began_in_private_writes_what_it_was_let_write() -> None:
     async def story(room: Room) -> None:
         call = call_of(room, private=True, issue="OPS-9", issue_id=room.issue("OPS-9").id)

@@ -67,7 +67,7 @@ def _writing(api: JiraApi) -> tuple[Tool[Any], ...]:
             look=partial(find_comment, api),
             settle=10.0,
             # An issue may be named by its key, by a link, or left out.
-            writes=_on_an_issue("text"),
+            writes=_on_an_issue("text", narrow=True),
             scopes=WRITES,
         ),
     )
@@ -96,5 +96,5 @@ def _changing(api: JiraApi) -> tuple[Tool[Any], ...]:
     )
 
 
-def _on_an_issue(*content: str) -> Writes:
-    return Writes({"issue": is_at}, frozenset(content))
+def _on_an_issue(*content: str, narrow: bool = False) -> Writes:
+    return Writes({"issue": is_at}, frozenset(content), narrow)
