@@ -43,6 +43,11 @@ class Company:
         assert self.laptop.simulated.slack is not None
         return self.laptop.simulated.slack
 
+    @property
+    def slack_url(self) -> str:
+        """Where the simulated Slack has its pages."""
+        return self.laptop.simulated.urls["slack"]
+
     async def ask(self, text: str, channel: str = "deploys", thread: Message | None = None) -> Message:
         """A colleague writes to a channel; `@Gofer` is a mention."""
         where = self.slack.workspace.channel_named(channel)

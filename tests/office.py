@@ -32,7 +32,7 @@ from gofer.workflows.schema import Defaults, Workflow
 from stand_ins import SetClock, claimed, make_outside, mention
 
 WORKFLOW = Workflow(description="d", owner="#o", when=("slack.mention",))
-_GONE = {tool.name: tool.gone for tool in slack_tools(SlackApi("", Secret("")))}["slack_update_message"]
+_REAL = {tool.name: tool for tool in slack_tools(SlackApi("", Secret("")))}
 CATALOG = Catalog(
     {"answer-here": Loaded("answer-here", WORKFLOW, "Be brief.", "agents/answer-here.md", ("m",))}, Defaults()
 )
@@ -121,13 +121,14 @@ class Office:
             self.posted[int(float(arguments.ts)) - 1] = ""
             return ToolResult("Deleted", "deleted")
 
+        gone, writes = _REAL["slack_update_message"].gone, _REAL["slack_post_message"].writes
         tools = {
             "slack_get_user": Tool("slack_get_user", "", "read", GetUser, person),
             "slack_post_ephemeral": Tool("slack_post_ephemeral", "", "blind", PostEphemeral, aside),
             "slack_delete_message": Tool("slack_delete_message", "", "keyed", DeleteMessage, delete),
             "slack_read_thread": Tool("slack_read_thread", "", "read", ReadThread, read),
-            "slack_post_message": Tool("slack_post_message", "", "blind", PostMessage, post),
-            "slack_update_message": Tool("slack_update_message", "", "keyed", UpdateMessage, update, gone=_GONE),
+            "slack_post_message": Tool("slack_post_message", "", "blind", PostMessage, post, writes=writes),
+            "slack_update_message": Tool("slack_update_message", "", "keyed", UpdateMessage, update, gone=gone),
         }
         services = Services(
             self.store,

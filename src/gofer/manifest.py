@@ -16,6 +16,8 @@ from gofer.workflows.schema import Workflow
 SOURCE = "slack"
 STOP = "stopping"
 """Who needs what tells that a run is to stop."""
+ASKING = "approvals"
+"""Who needs what the tools are allowed that ask people for a decision, which no workflow names."""
 DESCRIPTION = "Does small jobs where colleagues ask for them, by the workflows in this company's repository."
 
 
@@ -23,10 +25,11 @@ def needed(workflows: Iterable[Workflow], tools: Iterable[Tool[Any]]) -> Mapping
     """What Slack has to allow: who needs it, by scope. A tool nobody uses and nobody defined needs nothing."""
     workflows, tools = list(workflows), list(tools)
     used = {*admission.TOOLS, *deliver.TOOLS, *(name for workflow in workflows for name in _used(workflow))}
-    used |= _asking(workflows, tools)
     by_user = {tool.name: tool.scopes for tool in tools if tool.name in used and tool.name.startswith(f"{SOURCE}_")}
     by_user |= {kind: SUBSCRIPTIONS[kind].scopes for kind in _kinds(workflows)}
     by_user |= {STOP: STOPPING.scopes} if _kinds(workflows) else {}
+    asking = _asking(workflows, tools)
+    by_user |= {ASKING: frozenset(scope for tool in tools if tool.name in asking for scope in tool.scopes)}
     found = sorted({scope for scopes in by_user.values() for scope in scopes})
     return {scope: frozenset(user for user, scopes in by_user.items() if scope in scopes) for scope in found}
 

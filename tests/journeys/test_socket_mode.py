@@ -71,7 +71,7 @@ async def office(
             ingress = replace(laptop.ingress, store=store)
             worker = replace(laptop.worker, services=replace(laptop.worker.services, patience=PATIENCE))
             async with working(worker), connected(chosen, ingress, ping=0.1):
-                yield Company(replace(laptop, slack=simulator), http), store
+                yield Company(replace(laptop, simulated=replace(laptop.simulated, slack=simulator)), http), store
 
 
 async def connections(made: Company, count: int) -> None:

@@ -45,7 +45,13 @@ from stand_ins import mention
 T = TypeVar("T")
 LIMITS = Limits(tool_calls=100, llm_calls=100, tokens=10**9, minutes=10**6, usd=1e9)
 WORKFLOW = Workflow(
-    description="d", owner="#o", when=("slack.mention",), tools=("search", "page", "ticket", "mail"), limits=LIMITS
+    description="d",
+    owner="#o",
+    when=("slack.mention",),
+    tools=("search", "page", "ticket", "mail"),
+    limits=LIMITS,
+    # One mention is private, and there is nobody in this world to ask.
+    private_channels="allow",
 )
 CATALOG = Catalog({"w": Loaded("w", WORKFLOW, "Simulate.", "agents/w.md", ("m", "n"))}, Defaults())
 SCRIPTED = WORKFLOW.model_copy(update={"coordinator": "script", "coordinator_script": SCRIPT.file})

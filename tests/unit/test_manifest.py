@@ -62,7 +62,8 @@ def test_a_tool_of_any_workflow_adds_its_scopes_and_an_unknown_one_adds_none() -
     before = needed([workflow()], TOOLS)
     after = needed([workflow(), workflow("slack_add_reaction", "jira_search")], TOOLS)
     assert set(after) - set(before) == {"reactions:write"}
-    assert "slack_ask_approval" not in before["chat:write"]
+    assert "approvals" not in before["chat:write"]
+    assert "approvals" in after["chat:write"]
     assert after["reactions:write"] == {"slack_add_reaction"}
 
 

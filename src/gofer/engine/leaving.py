@@ -1,27 +1,18 @@
-"""Would this call take something out of a private channel? One rule for every tool: whether it writes, and where.
+"""Would this call take something out of a private place? One rule for every tool: whether it writes, and where.
 
 Where a run began it may write. Anything else it writes, to another system or another place of the same one, takes with
-it what it read.
+it what it read. Which of its arguments say where, each tool declares (`tools/written.py`).
 """
 
 from gofer.engine.step import Permitted
 from gofer.events import Event
-
-_PLACES = frozenset(
-    {"channel", "issue", "key", "project", "page", "page_id", "parent", "database", "repository", "number"}
-)
-"""What tools call the argument that says where they write; one that is left out means where the run began."""
 
 
 def leaves(item: Permitted, event: Event, *, private: bool) -> bool:
     """Whether a call of a private run writes anywhere but where the run began."""
     if not private or item.tool.effect == "read":
         return False
-    return item.tool.name.partition("_")[0] != event.source or _elsewhere(item, event)
-
-
-def _elsewhere(item: Permitted, event: Event) -> bool:
-    here = {value.casefold() for value in event.place.values()}
-    given = item.arguments.model_dump(mode="json", include=set(_PLACES))
-    named = [str(value).removeprefix("#").casefold() for value in given.values() if value not in ("", None)]
-    return any(name not in here for name in named)
+    writes = item.tool.writes
+    if writes is None or item.tool.name.partition("_")[0] != event.source:
+        return True
+    return not writes.here(item.arguments.model_dump(mode="json", exclude_defaults=True), event.place)

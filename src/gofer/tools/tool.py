@@ -14,6 +14,7 @@ from gofer.events import Actor
 from gofer.journal.entries import Effect
 from gofer.messages import arguments as written
 from gofer.outside import Clock, Http
+from gofer.tools.written import Writes
 
 A = TypeVar("A", bound="Arguments")
 
@@ -114,6 +115,8 @@ class Tool(Generic[A]):
     """For `keyed`: codes of refusals that say that what it acts on is not there, nor what an earlier attempt did."""
     destination: Callable[[A], str] = _anywhere
     """What of the outside it acts on; a call whose outcome is unknown locks its tool for that."""
+    writes: Writes | None = None
+    """For a tool that writes: which arguments say where. None: never where the run began, as for a new issue."""
     internal: bool = False
     """Whether only Gofer itself calls it: no workflow can have it."""
     scopes: frozenset[str] = frozenset()

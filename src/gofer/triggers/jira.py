@@ -154,7 +154,18 @@ class _Arrival:
 
     def _place(self) -> dict[str, str]:
         place = {"issue": _id(self.issue.get("key")), "issue_id": self.issue_id, "comment": _id(self.comment.get("id"))}
-        return place | ({"attachment": self._attachment()} if self.kind == "jira.attachment_added" else {})
+        place |= {"attachment": self._attachment()} if self.kind == "jira.attachment_added" else {}
+        return place | self._audience()
+
+    def _audience(self) -> dict[str, str]:
+        """For whom the comment is, when it is not for everybody who sees the issue."""
+        visibility = self.comment.get("visibility")
+        if visibility is None:
+            return {}
+        said = as_object(visibility)
+        kind, name = as_text(said.get("type")) or "role", as_text(said.get("value"))
+        # One that cannot be read is no role of Jira's, which then refuses an answer for them.
+        return {"audience_type": kind, "audience": name or "unknown"}
 
     def _private(self) -> bool | None:
         """Whether a security level or the audience of the comment hides it; None where the body says neither."""

@@ -154,23 +154,28 @@ def test_people_labels_and_priority_are_set() -> None:
     play(story)
 
 
-def test_a_run_that_began_in_private_writes_to_its_own_issue_only() -> None:
+def test_a_comment_for_some_people_is_answered_for_them_alone() -> None:
     async def story(room: Room) -> None:
-        elsewhere = call_of(room, private=True, channel="C1")
-        at_home = call_of(room, private=True, issue="OPS-9", issue_id=room.issue("OPS-9").id)
-        before = room.jira.state()
-        for call in (elsewhere, at_home):
-            with pytest.raises(ToolError, match="began where only some people can see"):
-                await create_issue(API, call, WANTED)
-            with pytest.raises(ToolError, match="began where only some people can see"):
-                await add_comment(API, call, AddComment(text="x", issue="OPS-7"))
-            with pytest.raises(ToolError, match="began where only some people can see"):
-                await transition_issue(API, call, TransitionIssue(status="Done", issue="OPS-7"))
-            with pytest.raises(ToolError, match="began where only some people can see"):
-                await link_url(API, call, LinkUrl(url="https://acme.example", title="x", issue="OPS-7"))
-        assert room.jira.state() == before
-        await add_comment(API, at_home, AddComment(text="x"))
-        assert len(room.issue("OPS-9").comments) == 1
+        call = call_of(room, private=True, issue="OPS-9", audience="Administrators", audience_type="role")
+        await add_comment(API, call, AddComment(text="x"))
+        await add_comment(API, call, AddComment(text="agreed", issue="OPS-7"))
+        answers = [room.issue(key).comments[-1].visibility for key in ("OPS-9", "OPS-7")]
+        assert answers == ["Administrators", ""]
+
+    play(story)
+
+
+def test_a_run_that_began_in_private_writes_what_it_was_let_write() -> None:
+    async def story(room: Room) -> None:
+        call = call_of(room, private=True, issue="OPS-9", issue_id=room.issue("OPS-9").id)
+        before = len(room.issue("OPS-7").comments)
+        await create_issue(API, call, WANTED)
+        await add_comment(API, call, AddComment(text="x", issue="OPS-7"))
+        await transition_issue(API, call, TransitionIssue(status="Done", issue="OPS-7"))
+        await link_url(API, call, LinkUrl(url="https://acme.example", title="x", issue="OPS-7"))
+        await add_comment(API, call, AddComment(text="x"))
+        assert room.issue("OPS-10").summary == "It is broken"
+        assert [len(room.issue(key).comments) for key in ("OPS-7", "OPS-9")] == [before + 1, 1]
 
     play(story)
 

@@ -82,18 +82,25 @@ def test_a_reply_goes_into_the_open_discussion_and_nowhere_else() -> None:
     play(story)
 
 
-def test_a_private_run_writes_only_to_the_page_it_began_with() -> None:
+def test_a_private_run_that_was_let_write_elsewhere_does_so_without_a_link_to_itself() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         private = replace(call, private=True, provenance=replace(call.provenance, run_url=None))
         await add_comment(API, private, AddComment(text="x", block=INTRO))
         assert "run run1" not in comments(notion)[0]["text"]
-        with pytest.raises(ToolError, match="its own page only"):
-            await add_comment(API, private, AddComment(text="x", page=LIMITS))
-        with pytest.raises(ToolError, match="its own page only"):
-            await update_properties(API, private, UpdateProperties(page=LIMITS, properties={"Status": "Done"}))
+        before = len(notion.state()[LIMITS]["comments"])
+        await add_comment(API, private, AddComment(text="x", page=LIMITS))
+        await update_properties(API, private, UpdateProperties(page=LIMITS, properties={"Status": "Done"}))
+        assert len(notion.state()[LIMITS]["comments"]) == before + 1
+
+    play(story)
+
+
+def test_a_comment_goes_on_a_block_of_the_page_it_names_and_of_no_other() -> None:
+    async def story(notion: NotionSimulator, call: Call) -> None:
         elsewhere = notion.workspace.page(HANDBOOK).blocks[0].id
-        with pytest.raises(ToolError, match="not on the page"):
-            await add_comment(API, private, AddComment(text="x", block=elsewhere))
+        with pytest.raises(ToolError, match="not on that page"):
+            await add_comment(API, call, AddComment(text="x", block=elsewhere))
+        await add_comment(API, call, AddComment(text="x", block=elsewhere, page=HANDBOOK))
         nowhere = Call("k", call.actor, {}, False, call.provenance, call.http, SetClock())
         with pytest.raises(ToolError, match="Say which page"):
             await add_comment(API, nowhere, AddComment(text="x"))

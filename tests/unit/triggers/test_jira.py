@@ -139,7 +139,11 @@ def test_an_issue_with_a_security_level_is_private() -> None:
 def test_a_comment_for_a_few_readers_is_private() -> None:
     body = payload("comment_created")
     body["comment"]["visibility"] = {"type": "role", "value": "Administrators"}
-    assert verdict(body).private is True
+    event = verdict(body)
+    assert event.private is True
+    assert (event.place["audience_type"], event.place["audience"]) == ("role", "Administrators")
+    body["comment"]["visibility"] = {"type": 5}
+    assert verdict(body).place["audience"] == "unknown"
 
 
 def file_item(name: str = "export.log", **changes: object) -> dict[str, object]:

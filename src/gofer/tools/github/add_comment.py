@@ -9,7 +9,7 @@ from gofer.errors import ToolError
 from gofer.tools.github.api import GitHubApi
 from gofer.tools.github.named import Numbered, Target, target_of
 from gofer.tools.github.shown import Fields
-from gofer.tools.github.written import CLOCKS_APART, carries, may_write, signed
+from gofer.tools.github.written import CLOCKS_APART, carries, signed
 from gofer.tools.tool import Call, ToolResult
 
 
@@ -21,7 +21,6 @@ class AddComment(Numbered):
 
 async def add_comment(api: GitHubApi, call: Call, arguments: AddComment) -> ToolResult:
     """Comments, with one link to the prompt and one to the run; details: repository, number, comment id and url."""
-    may_write(call)
     if not arguments.text.strip():
         raise ToolError("That is empty; write something.")
     target = target_of(api, call, arguments)

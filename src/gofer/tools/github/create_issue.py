@@ -7,7 +7,7 @@ from gofer.tools.github.add_comment import since
 from gofer.tools.github.api import GitHubApi
 from gofer.tools.github.named import InRepository, repository_of
 from gofer.tools.github.shown import Fields, one_line
-from gofer.tools.github.written import carries, may_write, signed
+from gofer.tools.github.written import carries, signed
 from gofer.tools.tool import Call, ToolResult
 
 
@@ -21,7 +21,6 @@ class CreateIssue(InRepository):
 
 async def create_issue(api: GitHubApi, call: Call, arguments: CreateIssue) -> ToolResult:
     """Opens an issue whose text ends with its links; details: repository, number and url."""
-    may_write(call)
     repository = repository_of(call, arguments)
     labels: dict[str, object] = {"labels": arguments.labels} if arguments.labels else {}
     title, body = one_line(arguments.title, 256), signed(call, arguments.body)

@@ -1,6 +1,7 @@
 """Which repository, and which issue or pull request in it, does a call mean?"""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import SplitResult, urlsplit
@@ -68,6 +69,25 @@ def number_of(arguments: Numbered) -> str:
     found = _PATH.fullmatch(_split(arguments.url).path) if arguments.url else None
     number = int(found[3]) if found else arguments.number
     return str(number or "")
+
+
+def is_repository_at(name: str, place: Mapping[str, str]) -> bool:
+    """Whether a name is that of the repository of an event's place."""
+    return bool(name.strip()) and name.strip().casefold() == place.get("repository", "").casefold()
+
+
+def is_number_at(number: str, place: Mapping[str, str]) -> bool:
+    """Whether a number is that of the issue or pull request of an event's place."""
+    return number == place.get("number")
+
+
+def is_url_at(api: GitHubApi, url: str, place: Mapping[str, str]) -> bool:
+    """Whether an address is one of the issue or pull request of an event's place."""
+    try:
+        target = _target_at(api, url)
+    except ToolError:
+        return False
+    return is_repository_at(target.repository, place) and is_number_at(str(target.number), place)
 
 
 def _target_at(api: GitHubApi, url: str) -> Target:

@@ -8,7 +8,6 @@ from gofer.errors import ToolError
 from gofer.tools.github.api import GitHubApi
 from gofer.tools.github.named import Numbered, target_of
 from gofer.tools.github.shown import names
-from gofer.tools.github.written import may_write
 from gofer.tools.tool import Call, ToolResult
 
 _LOGIN = re.compile(r"@?([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}))")
@@ -25,7 +24,6 @@ class RequestReviewers(Numbered):
 
 async def request_reviewers(api: GitHubApi, call: Call, arguments: RequestReviewers) -> ToolResult:
     """Asks for reviews; who is asked already stays so. Details: repository, number, and everybody asked by now."""
-    may_write(call)
     people, teams = _sorted(arguments.reviewers)
     target = target_of(api, call, arguments)
     asked: dict[str, object] = {"reviewers": people, "team_reviewers": teams}

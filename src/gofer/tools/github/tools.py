@@ -9,10 +9,11 @@ from gofer.tools.github.create_issue import CreateIssue, create_issue, find_issu
 from gofer.tools.github.get_issue import GetIssue, get_issue
 from gofer.tools.github.get_pull_request import GetPullRequest, get_pull_request
 from gofer.tools.github.list_commits import ListCommits, list_commits
-from gofer.tools.github.named import number_of
+from gofer.tools.github.named import is_number_at, is_repository_at, is_url_at, number_of
 from gofer.tools.github.read_file import ReadFile, read_file
 from gofer.tools.github.request_reviewers import RequestReviewers, request_reviewers
 from gofer.tools.tool import Tool
+from gofer.tools.written import Writes
 
 SETTLE = 10.0
 """Seconds after which something GitHub wrote is sure to be in its lists."""
@@ -68,6 +69,7 @@ def _writing(api: GitHubApi) -> tuple[Tool[Any], ...]:
             settle=SETTLE,
             # A repository may be left out or stand in an address; the number is the same.
             destination=number_of,
+            writes=_on_one(api, "text"),
         ),
         Tool(
             name="github_create_issue",
@@ -85,5 +87,11 @@ def _writing(api: GitHubApi) -> tuple[Tool[Any], ...]:
             arguments=RequestReviewers,
             act=partial(request_reviewers, api),
             destination=number_of,
+            writes=_on_one(api, "reviewers"),
         ),
     )
+
+
+def _on_one(api: GitHubApi, *content: str) -> Writes:
+    where = {"repository": is_repository_at, "number": is_number_at, "url": partial(is_url_at, api)}
+    return Writes(where, frozenset(content))

@@ -45,12 +45,6 @@ def signed(call: Call, text: str) -> str:
     return body
 
 
-def may_write(call: Call) -> None:
-    """Raises ToolError for a run that began in private: what it knows must not get onto GitHub."""
-    if call.private:
-        raise ToolError("This run began in a private channel; it can write nowhere else.")
-
-
 def _closed(text: str) -> str:
     """The text with its last fence closed, so that the links do not become code."""
     fence = ""

@@ -8,7 +8,7 @@ from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import TemporaryError
 from gofer.tools.jira.adf import document
 from gofer.tools.jira.api import PROPERTY, Fields, JiraApi
-from gofer.tools.jira.issues import moment, writable
+from gofer.tools.jira.issues import is_home, issue_name, issue_path, moment, path_of
 from gofer.tools.tool import Arguments, Call, ToolResult
 
 PAGE, PAGES = 100, 20
@@ -30,10 +30,15 @@ class AddComment(Arguments):
 
 async def add_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult:
     """Comments with a link to the prompt and one to the run, for colleagues only. Details: the comment's id."""
-    path = writable(call, arguments.issue)
-    body = document(arguments.text, call.provenance)
-    properties = [{"key": PROPERTY, "value": {"key": call.key}}, _FOR_THE_TEAM]
-    return _done(await api.write(call, f"{path}/comment", {"body": body, "properties": properties}))
+    name = issue_name(call, arguments.issue)
+    body: dict[str, object] = {
+        "body": document(arguments.text, call.provenance),
+        "properties": [{"key": PROPERTY, "value": {"key": call.key}}, _FOR_THE_TEAM],
+    }
+    if is_home(call, name) and (audience := call.place.get("audience")):
+        # Whoever reads the comment that this one answers, and nobody else.
+        body["visibility"] = {"type": call.place.get("audience_type", "role"), "value": audience}
+    return _done(await api.write(call, f"{path_of(name)}/comment", body))
 
 
 async def find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult | None:
@@ -41,7 +46,7 @@ async def find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolR
 
     None when it is certain that there is none. Raises TemporaryError, JiraRefusal when that cannot be told.
     """
-    path = writable(call, arguments.issue)
+    path = issue_path(call, arguments.issue)
     for page in range(PAGES):
         # Newest first: comments that come meanwhile push others to the next page, so that none is passed over.
         answer = await api.read(call, f"{path}/comment", orderBy="-created", startAt=page * PAGE, maxResults=PAGE)

@@ -1,6 +1,7 @@
-"""Which issue does a model mean, and may this run read it or write to it?"""
+"""Which issue does a model mean, and is it the one the run began with?"""
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from urllib.parse import quote
 
@@ -21,29 +22,37 @@ def issue_name(call: Call, issue: str) -> str:
         if here := call.place.get("issue") or call.place.get("issue_id"):
             return here
         raise ToolError("Say which issue, as a key such as OPS-7: the request did not come from Jira.")
-    if named := _KEY.fullmatch(text) or _LINK.fullmatch(text):
-        return named[1].upper()
-    if _ID.fullmatch(text):
-        return text
+    if name := _read(text):
+        return name
     raise ToolError("That is not the key of an issue; write it like OPS-7, or as a link to the issue.")
 
 
 def is_home(call: Call, issue: str) -> bool:
     """Whether the run began with this issue."""
-    return issue in (call.place.get("issue"), call.place.get("issue_id"))
+    return is_at(issue, call.place)
 
 
-def writable(call: Call, issue: str) -> str:
-    """The path of an issue that this run may write to. Raises ToolError."""
-    name = issue_name(call, issue)
-    if call.private and not is_home(call, name):
-        raise ToolError("This run began where only some people can see; in Jira it can write to its own issue only.")
-    return path_of(name)
+def is_at(issue: str, place: Mapping[str, str]) -> bool:
+    """Whether a key, an id or a link means the issue of an event's place."""
+    name = _read(issue.strip())
+    return bool(name) and name in (place.get("issue"), place.get("issue_id"))
+
+
+def issue_path(call: Call, issue: str) -> str:
+    """Where the API has the issue a model names, or the one the run began with. Raises ToolError."""
+    return path_of(issue_name(call, issue))
 
 
 def path_of(name: str) -> str:
     """Where the API has an issue."""
     return f"/issue/{quote(name, safe='')}"
+
+
+def _read(text: str) -> str:
+    """The key or id that a text is; empty when it is neither."""
+    if named := _KEY.fullmatch(text) or _LINK.fullmatch(text):
+        return named[1].upper()
+    return text if _ID.fullmatch(text) else ""
 
 
 def one_line(text: str, limit: int = 255) -> str:

@@ -8,7 +8,7 @@ from pydantic import Field
 from gofer.errors import ToolError
 from gofer.tools.jira.adf import links
 from gofer.tools.jira.api import JiraApi
-from gofer.tools.jira.issues import one_line, writable
+from gofer.tools.jira.issues import issue_path, one_line
 from gofer.tools.tool import Arguments, Call, ToolResult
 
 _URL = re.compile(r"https?://[^\s<>\"]{1,2000}", re.IGNORECASE)
@@ -26,7 +26,7 @@ class LinkUrl(Arguments):
 
 async def link_url(api: JiraApi, call: Call, arguments: LinkUrl) -> ToolResult:
     """Adds a link to an issue, or gives the link to the same address another title."""
-    path = writable(call, arguments.issue)
+    path = issue_path(call, arguments.issue)
     if not _URL.fullmatch(arguments.url):
         raise ToolError("That is not an address that can be linked; write one that begins with https://.")
     target: dict[str, object] = {"url": arguments.url, "title": one_line(arguments.title)}

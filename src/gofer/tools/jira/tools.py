@@ -7,10 +7,12 @@ from gofer.tools.jira.add_comment import AddComment, add_comment, find_comment
 from gofer.tools.jira.api import JiraApi
 from gofer.tools.jira.create_issue import CreateIssue, create_issue, find_issue
 from gofer.tools.jira.get_issue import GetIssue, get_issue
+from gofer.tools.jira.issues import is_at
 from gofer.tools.jira.link_url import LinkUrl, link_url
 from gofer.tools.jira.search import Search, search
 from gofer.tools.jira.transition_issue import TransitionIssue, transition_issue
 from gofer.tools.tool import Tool
+from gofer.tools.written import Writes
 
 SEES, WRITES = frozenset({"Browse Projects"}), frozenset({"Browse Projects", "Add Comments"})
 
@@ -65,6 +67,7 @@ def _writing(api: JiraApi) -> tuple[Tool[Any], ...]:
             look=partial(find_comment, api),
             settle=10.0,
             # An issue may be named by its key, by a link, or left out.
+            writes=_on_an_issue("text", narrow=True),
             scopes=WRITES,
         ),
     )
@@ -78,6 +81,7 @@ def _changing(api: JiraApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=TransitionIssue,
             act=partial(transition_issue, api),
+            writes=_on_an_issue("status"),
             scopes=frozenset({"Browse Projects", "Transition Issues"}),
         ),
         Tool(
@@ -86,6 +90,11 @@ def _changing(api: JiraApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=LinkUrl,
             act=partial(link_url, api),
+            writes=_on_an_issue("url", "title"),
             scopes=frozenset({"Browse Projects", "Link Issues"}),
         ),
     )
+
+
+def _on_an_issue(*content: str, narrow: bool = False) -> Writes:
+    return Writes({"issue": is_at}, frozenset(content), narrow)

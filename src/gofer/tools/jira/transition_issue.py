@@ -5,7 +5,7 @@ from pydantic import Field
 from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
 from gofer.tools.jira.api import JiraApi
-from gofer.tools.jira.issues import named, one_line, writable
+from gofer.tools.jira.issues import issue_path, named, one_line
 from gofer.tools.tool import Arguments, Call, ToolResult
 
 
@@ -23,7 +23,7 @@ async def transition_issue(api: JiraApi, call: Call, arguments: TransitionIssue)
 
     Raises ToolError that names the statuses it can go to.
     """
-    path, wanted = writable(call, arguments.issue), one_line(arguments.status).casefold()
+    path, wanted = issue_path(call, arguments.issue), one_line(arguments.status).casefold()
     issue = await api.read(call, path, fields="status")
     key, now = as_text(issue.get("key")), named(as_object(issue.get("fields")).get("status"))
     if now.casefold() == wanted:

@@ -8,7 +8,7 @@ from gofer.canonical import as_object, as_text
 from gofer.errors import ToolError
 from gofer.tools.notion.api import Fields, NotionApi
 from gofer.tools.notion.content import inline
-from gofer.tools.notion.ids import object_id, one_line, writable
+from gofer.tools.notion.ids import object_id, one_line, page_id
 from gofer.tools.notion.markdown import Span, comment_spans, rich_text
 from gofer.tools.notion.provenance import footer, marked
 from gofer.tools.tool import Arguments, Call, ToolResult
@@ -30,7 +30,9 @@ class AddComment(Arguments):
 
 async def add_comment(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult:
     """Adds one comment that ends with links to the prompt and the run; details: comment, discussion, page."""
-    page, on = await _where(api, call, arguments)
+    page, on = _where(call, arguments)
+    if on != page:
+        await _check_block(api, call, page, on)
     target: dict[str, object] = {"parent": {"block_id": on} if on != page else {"page_id": page}}
     if arguments.discussion:
         target = {"discussion_id": await _open_discussion(api, call, on, arguments)}
@@ -41,7 +43,7 @@ async def add_comment(api: NotionApi, call: Call, arguments: AddComment) -> Tool
 
 async def find_comment(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult | None:
     """The comment an earlier attempt of the same call added, among the open ones of its place. None: there is none."""
-    page, on = await _where(api, call, arguments)
+    page, on = _where(call, arguments)
     async for comment in open_comments(api, call, on):
         if marked(call, comment):
             return _done(comment, page)
@@ -69,19 +71,14 @@ def lines(comments: Sequence[Fields]) -> Iterator[str]:
             yield from (f"      {line}" for line in inline(comment.get("rich_text")).splitlines())
 
 
-async def _where(api: NotionApi, call: Call, arguments: AddComment) -> tuple[str, str]:
+def _where(call: Call, arguments: AddComment) -> tuple[str, str]:
     """The page, and the block or page that is commented on."""
-    page = writable(call, arguments.page)
-    if not arguments.block:
-        return page, page
-    block = object_id(arguments.block, "block")
-    if call.private:
-        await _check_block(api, call, page, block)
-    return page, block
+    page = page_id(call, arguments.page)
+    return page, object_id(arguments.block, "block") if arguments.block else page
 
 
 async def _check_block(api: NotionApi, call: Call, page: str, block: str) -> None:
-    """A private run may say something on its own page only. Raises ToolError."""
+    """A block is commented on as one of its page, so that the page tells who can see it. Raises ToolError."""
     above = block
     for _ in range(20):
         parent = as_object((await api.get(call, f"blocks/{above}")).get("parent"))
@@ -89,7 +86,7 @@ async def _check_block(api: NotionApi, call: Call, page: str, block: str) -> Non
             return
         if not (above := as_text(parent.get("block_id"))):
             break
-    raise ToolError("That block is not on the page this run began with; it can write nowhere else.")
+    raise ToolError("That block is not on that page; say in `page` which page it is on.")
 
 
 async def _open_discussion(api: NotionApi, call: Call, on: str, arguments: AddComment) -> str:

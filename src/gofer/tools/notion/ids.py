@@ -1,6 +1,7 @@
 """Which page, block or database is meant? Ids and links as people and models write them."""
 
 import re
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -39,12 +40,10 @@ def page_id(call: Call, page: str) -> str:
     raise ToolError("Say which page, as a link or an id: the request did not come from a page.")
 
 
-def writable(call: Call, page: str) -> str:
-    """The id of a page that this run may write to. Raises ToolError."""
-    target = page_id(call, page)
-    if call.private and target != call.place.get("page"):
-        raise ToolError("This run began where only some people can see; in Notion it can write to its own page only.")
-    return target
+def is_at(page: str, place: Mapping[str, str]) -> bool:
+    """Whether an id or a link means the page of an event's place."""
+    found = find_id(page)
+    return found is not None and found == find_id(place.get("page", ""))
 
 
 def home(page: Fields) -> tuple[str, str]:

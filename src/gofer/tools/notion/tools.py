@@ -7,9 +7,10 @@ from gofer.tools.notion.api import NotionApi
 from gofer.tools.notion.comments import AddComment, add_comment, find_comment
 from gofer.tools.notion.find import QueryDatabase, Search, query_database, search
 from gofer.tools.notion.get_page import GetPage, get_page
-from gofer.tools.notion.ids import find_id
+from gofer.tools.notion.ids import find_id, is_at
 from gofer.tools.notion.write import AppendContent, UpdateProperties, append_content, find_content, update_properties
 from gofer.tools.tool import Tool
+from gofer.tools.written import Writes
 
 _READ = frozenset({"read content"})
 
@@ -64,7 +65,8 @@ def _writing(api: NotionApi) -> tuple[Tool[Any], ...]:
             settle=5.0,
             # A page may be written as a link, as an id, or left out; a block has one id wherever it is.
             destination=lambda arguments: find_id(arguments.block) or "",
-            scopes=frozenset({"read comments", "insert comments"}),
+            writes=_on_a_page("text", "block", "discussion"),
+            scopes=_READ | {"read comments", "insert comments"},
         ),
         Tool(
             name="notion_update_properties",
@@ -74,6 +76,7 @@ def _writing(api: NotionApi) -> tuple[Tool[Any], ...]:
             arguments=UpdateProperties,
             act=partial(update_properties, api),
             timeout=40.0,
+            writes=_on_a_page("properties"),
             scopes=_READ | {"update content", "read user information"},
         ),
         Tool(
@@ -85,6 +88,12 @@ def _writing(api: NotionApi) -> tuple[Tool[Any], ...]:
             timeout=40.0,
             look=partial(find_content, api),
             settle=5.0,
+            writes=_on_a_page("text", "after"),
             scopes=_READ | {"insert content"},
         ),
     )
+
+
+def _on_a_page(*content: str) -> Writes:
+    # A block and a discussion are refused unless they are on the page.
+    return Writes({"page": is_at}, frozenset(content))

@@ -9,7 +9,7 @@ from gofer.errors import ToolError
 from gofer.tools.notion.api import Fields, NotionApi
 from gofer.tools.notion.find import column
 from gofer.tools.notion.get_page import properties
-from gofer.tools.notion.ids import home, object_id, writable
+from gofer.tools.notion.ids import home, object_id, page_id
 from gofer.tools.notion.markdown import blocks, paragraph
 from gofer.tools.notion.people import find_people
 from gofer.tools.notion.provenance import footer, marked
@@ -43,7 +43,7 @@ class AppendContent(Arguments):
 
 async def update_properties(api: NotionApi, call: Call, arguments: UpdateProperties) -> ToolResult:
     """Sets values; doing it twice is doing it once. Details: page and the names of what was set."""
-    page = writable(call, arguments.page)
+    page = page_id(call, arguments.page)
     known = await _columns(api, call, await api.get(call, f"pages/{page}"))
     wanted = [(column(known, name), value) for name, value in arguments.properties.items()]
     person = await find_people(api, call, _people(wanted))
@@ -55,7 +55,7 @@ async def update_properties(api: NotionApi, call: Call, arguments: UpdatePropert
 
 async def append_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult:
     """Adds blocks that end with links to the prompt and the run; details: page and the ids of the blocks."""
-    page = writable(call, arguments.page)
+    page = page_id(call, arguments.page)
     made = [*blocks(arguments.text), paragraph(footer(call))]
     if len(made) > BLOCKS:
         raise ToolError(f"That is {len(made)} blocks, and {BLOCKS - 1} fit into one call; add it in several.")
@@ -69,7 +69,7 @@ async def append_content(api: NotionApi, call: Call, arguments: AppendContent) -
 
 async def find_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult | None:
     """What an earlier attempt of the same call added, found by the mark in its last block. None: there is none."""
-    page = writable(call, arguments.page)
+    page = page_id(call, arguments.page)
     async for block in api.listed(call, f"blocks/{page}/children", PAGES):
         if block.get("type") == "paragraph" and marked(call, as_object(block.get("paragraph"))):
             return _appended(page, [as_text(block.get("id"))])

@@ -118,6 +118,11 @@ async def channel_id(api: SlackApi, call: Call, channel: str) -> str:
     return name if _ID.fullmatch(name) else await find_channel(api, call, name)
 
 
+def is_at(channel: str, place: Mapping[str, str]) -> bool:
+    """Whether an id means the channel of an event's place; a name does so only to whoever can look it up."""
+    return bool(channel) and channel.removeprefix("#") == place.get("channel")
+
+
 async def _locate(api: SlackApi, call: Call, arguments: ReadThread) -> tuple[str, str]:
     if arguments.link:
         match = _LINK.search(arguments.link)

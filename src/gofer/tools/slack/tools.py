@@ -12,7 +12,7 @@ from gofer.tools.slack.get_user import GetUser, get_user
 from gofer.tools.slack.join_channel import JoinChannel, join_channel
 from gofer.tools.slack.post_file import PostFile, find_file, post_file
 from gofer.tools.slack.read_channel import ReadChannel, read_channel
-from gofer.tools.slack.read_thread import ReadThread, read_thread
+from gofer.tools.slack.read_thread import ReadThread, is_at, read_thread
 from gofer.tools.slack.refusals import NOT_THERE
 from gofer.tools.slack.scopes import scopes
 from gofer.tools.slack.write import (
@@ -27,6 +27,7 @@ from gofer.tools.slack.write import (
     update_message,
 )
 from gofer.tools.tool import Tool
+from gofer.tools.written import Writes
 
 
 def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
@@ -103,6 +104,7 @@ def _messages(api: SlackApi) -> tuple[Tool[Any], ...]:
             settle=5.0,
             # A channel may be written as its name, as its id, or left out; a thread has one ts wherever it is.
             destination=lambda arguments: arguments.thread_ts,
+            writes=_in_a_channel("text", "thread_ts"),
             scopes=scopes("conversations.list", "chat.postMessage", "conversations.replies", "conversations.history"),
         ),
         Tool(
@@ -113,6 +115,7 @@ def _messages(api: SlackApi) -> tuple[Tool[Any], ...]:
             act=partial(update_message, api),
             gone=NOT_THERE,
             destination=lambda arguments: arguments.ts,
+            writes=_in_a_channel("text", "ts"),
             scopes=scopes("conversations.list", "chat.update"),
         ),
         Tool(
@@ -122,6 +125,7 @@ def _messages(api: SlackApi) -> tuple[Tool[Any], ...]:
             arguments=DeleteMessage,
             act=partial(delete_message, api),
             destination=lambda arguments: arguments.ts,
+            writes=_in_a_channel("ts"),
             scopes=scopes("conversations.list", "chat.delete"),
         ),
     )
@@ -136,6 +140,8 @@ def _aside(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="blind",
             arguments=PostEphemeral,
             act=partial(post_ephemeral, api),
+            # It cannot be shown anywhere else.
+            writes=Writes({}, frozenset({"text", "thread_ts"})),
             scopes=scopes("chat.postEphemeral"),
         ),
         Tool(
@@ -165,6 +171,7 @@ def _additions(api: SlackApi) -> tuple[Tool[Any], ...]:
             # The message with the file appears some time after Slack has answered.
             settle=15.0,
             destination=lambda arguments: arguments.thread_ts,
+            writes=_in_a_channel("name", "text", "thread_ts"),
             scopes=scopes(
                 "conversations.list",
                 "files.getUploadURLExternal",
@@ -179,6 +186,7 @@ def _additions(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=AddReaction,
             act=partial(add_reaction, api),
+            writes=_in_a_channel("emoji", "ts"),
             scopes=scopes("conversations.list", "reactions.add"),
         ),
         Tool(
@@ -187,6 +195,12 @@ def _additions(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=JoinChannel,
             act=partial(join_channel, api),
+            writes=_in_a_channel(),
             scopes=scopes("conversations.list", "conversations.join"),
         ),
     )
+
+
+def _in_a_channel(*content: str) -> Writes:
+    # Whoever sees one thread of a channel sees them all.
+    return Writes({"channel": is_at}, frozenset(content))
