@@ -103,11 +103,16 @@ def read_hooks(compiled: object, secrets: Mapping[str, Sequence[Secret]]) -> lis
 
     A hook without a secret is left out, as every source is that is not set up, and the log says what to set.
     """
-    every = [_hook(name, as_object(value), secrets) for name, value in sorted(as_object(compiled).items())]
+    every = every_hook(compiled, secrets)
     for hook in every:
         if not hook.proven:
             _log.warning("nobody can call the webhook %s: set %s, or WEBHOOK_SECRET", hook.name, variable(hook.name))
     return [hook for hook in every if hook.proven]
+
+
+def every_hook(compiled: object, secrets: Mapping[str, Sequence[Secret]]) -> list[Hook]:
+    """As `read_hooks`, with those that nobody can call."""
+    return [_hook(name, as_object(value), secrets) for name, value in sorted(as_object(compiled).items())]
 
 
 def variable(name: str) -> str:
