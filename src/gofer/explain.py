@@ -4,15 +4,18 @@ Every payload gets one answer: what it starts, why it is ignored, or what is wro
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from gofer.canonical import as_list, as_object, clean, decode
+from gofer.canonical import as_list, clean, decode
 from gofer.dispatch import BODY_LIMIT
 from gofer.errors import BadRequest
 from gofer.events import Actor, Event
 from gofer.triggers.door import Click, Door, Handshake, Ignored, RawRequest, Registration, Stop
 from gofer.workflows.routes import Routes
+
+_TOO_LARGE = f"The payload is larger than {BODY_LIMIT} bytes."
+FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +48,31 @@ class Way:
     routes: Routes
     path: str = ""
     headers: Sequence[tuple[str, str]] = ()
+    whole: bool = False
+    """Whether a file is one body, whatever stands in it."""
 
-    def request(self, payload: Mapping[str, object]) -> RawRequest:
-        """A payload as the request that would bring it."""
-        return RawRequest("POST", self.path, self.headers, json.dumps(payload).encode())
+    def request(self, body: bytes) -> RawRequest:
+        """A body as the request that would bring it."""
+        named = any(name.lower() == "content-type" for name, _ in self.headers)
+        form = [("Content-Type", FORM)] if is_form(body) and not self.whole and not named else []
+        return RawRequest("POST", self.path, [*self.headers, *form], body)
+
+
+def is_form(raw: bytes) -> bool:
+    """Whether a body is a vendor's JSON in a form, as GitHub and Slack may send it."""
+    return raw.lstrip().startswith(b"payload=")
 
 
 def explain(file: str, raw: bytes, way: Way) -> Iterator[Explanation]:
-    """An answer for each payload of a file: one JSON object, a list of them, or one on each line. Never raises."""
+    """An answer for each payload of a file: one JSON object, a list of them, or one on each line. Never raises.
+
+    A form, and the body of a webhook, is one payload as it is.
+    """
+    if way.whole or is_form(raw):
+        yield _explained(file, raw, way)
+        return
     try:
-        for body in _payloads(raw):
-            yield _explained(file, body, way)
+        payloads = _payloads(raw)
     except BadRequest as error:
         lines = [line for line in raw.splitlines() if line.strip()]
         if 2 * sum(line.startswith(b"{") for line in lines) <= max(2, len(lines)):
@@ -64,6 +81,9 @@ def explain(file: str, raw: bytes, way: Way) -> Iterator[Explanation]:
             return
         for line in lines:
             yield _line(file, line, way)
+        return
+    for payload in payloads:
+        yield _payload(file, payload, way)
 
 
 def _payloads(raw: bytes) -> list[object]:
@@ -76,18 +96,30 @@ def _payloads(raw: bytes) -> list[object]:
 
 def _line(file: str, line: bytes, way: Way) -> Explanation:
     try:
-        return _explained(file, decode(line), way)
+        return _payload(file, decode(line), way)
     except BadRequest as error:
         return Explanation(file, error=str(error))
 
 
-def _explained(file: str, body: object, way: Way) -> Explanation:
-    if not isinstance(body, dict):
+def _payload(file: str, payload: object, way: Way) -> Explanation:
+    if not isinstance(payload, dict):
         return Explanation(file, error="The payload is not a JSON object.")
-    fields: Mapping[str, object] = as_object(body)  # pyright: ignore[reportUnknownArgumentType]
-    if len(json.dumps(fields, ensure_ascii=False).encode(errors="surrogatepass")) > BODY_LIMIT:
-        return Explanation(file, error=f"The payload is larger than {BODY_LIMIT} bytes.")
-    match way.door.translate(way.request(fields)):
+    # As the sender would write it: a file may be indented, and hold more than one.
+    if len(json.dumps(payload, ensure_ascii=False).encode(errors="surrogatepass")) > BODY_LIMIT:
+        return Explanation(file, error=_TOO_LARGE)
+    return _told(file, json.dumps(payload).encode(), way)
+
+
+def _explained(file: str, body: bytes, way: Way) -> Explanation:
+    return Explanation(file, error=_TOO_LARGE) if len(body) > BODY_LIMIT else _told(file, body, way)
+
+
+def _told(file: str, body: bytes, way: Way) -> Explanation:
+    try:
+        arrival = way.door.translate(way.request(body))
+    except BadRequest as error:
+        return Explanation(file, error=str(error))
+    match arrival:
         case Handshake():
             return Explanation(file, ignored_because="it is the sender's test of the URL, which is answered at once")
         case Registration():

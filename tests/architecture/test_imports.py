@@ -114,8 +114,8 @@ def test_only_bootstrap_reads_the_environment() -> None:
 def test_only_outside_reads_clocks_and_draws_random_numbers() -> None:
     names = {"time.time", "time.monotonic", "datetime.now", "datetime.utcnow", "uuid.uuid4", "random.random"}
     names |= {"secrets.token_hex", "secrets.token_bytes"}
-    # The command line times itself for people, and a key is drawn once per installation.
-    assert found(names, "outside.py") == ["bootstrap/state.py", "cli/run.py"]
+    # A key is drawn once per installation.
+    assert found(names, "outside.py") == ["bootstrap/state.py"]
 
 
 def test_only_step_and_the_claim_append_to_a_journal() -> None:

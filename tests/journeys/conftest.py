@@ -15,7 +15,11 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The repository as the current folder, state of its own, and none of this machine's settings."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("GOFER_DATA", str(tmp_path / "state"))
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"):
+    models, slack = (
+        ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+        ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"),
+    )
+    for name in (*models, *slack, "JIRA_BASE_URL", "JIRA_API_TOKEN", "NOTION_TOKEN", "GITHUB_TOKEN"):
         # Empty instead of deleted: it also wins over a line of .env in the repository.
         monkeypatch.setenv(name, "")
 

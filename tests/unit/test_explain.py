@@ -1,8 +1,6 @@
 """Any payload whatever gets one answer: what it starts, why it starts nothing, or what is wrong with it."""
 
-import copy
 import json
-from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from gofer.explain import Explanation, Way, explain
 from gofer.triggers.slack import SlackDoor
 from gofer.triggers.slack_actions import SlackActionsDoor
 from gofer.workflows.routes import Routes, read_routes
+from strangers import changed, places, put
 
 EVENTS = sorted((Path(__file__).parents[1] / "events").glob("slack_*.json"))
 MENTION = json.loads((Path(__file__).parents[1] / "events" / "slack_app_mention.json").read_text())
@@ -128,48 +127,10 @@ def test_a_file_holds_a_list_or_one_payload_on_each_line() -> None:
     assert [told.kind for told in explained(f"{deep}\n{json.dumps(MENTION)}\n")] == [None, "slack.mention"]
 
 
-ODD = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.just(10**400)
-    | st.just(1e308)
-    | st.text()
-    | st.just("\ud800")
-    | st.just("U0GOFER0"),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=5,
-)
-
-
-def places(value: object, path: tuple[int | str, ...] = ()) -> Iterator[tuple[int | str, ...]]:
-    """The way to every field at every level."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        yield (*path, key)
-        yield from places(inner, (*path, key))
-
-
 @pytest.mark.parametrize("event", EVENTS, ids=lambda path: path.stem)
 @given(data=st.data())
 def test_no_change_to_a_recorded_payload_goes_unanswered(event: Path, data: st.DataObject) -> None:
-    payload = copy.deepcopy(json.loads(event.read_text()))
-    for _ in range(data.draw(st.integers(1, 3))):
-        at = data.draw(st.sampled_from(list(places(payload)) or [("type",)]))
-        around = payload
-        for part in at[:-1]:
-            around = around[part]
-        match data.draw(st.sampled_from(["remove", "replace", "add"])):
-            case "remove":
-                del around[at[-1]]
-            case "replace":
-                around[at[-1]] = data.draw(ODD)
-            case _ if isinstance(around, dict):
-                around[data.draw(st.text())] = data.draw(ODD)
-            case _:
-                around.append(data.draw(ODD))
-        if not payload:
-            break
+    payload = data.draw(changed(json.loads(event.read_text())))
     assert answered(one(json.dumps(payload)))
 
 
@@ -178,12 +139,7 @@ def test_each_field_of_each_recorded_payload_may_be_missing_or_anything() -> Non
         payload = json.loads(event.read_text())
         for at in places(payload):
             for odd in (None, True, 0, 10**400, "", "\ud800", [], {}, [[]], {"": {}}):
-                changed = copy.deepcopy(payload)
-                around = changed
-                for part in at[:-1]:
-                    around = around[part]
-                around[at[-1]] = odd
-                assert answered(one(json.dumps(changed))), (event, at, odd)
+                assert answered(one(json.dumps(put(payload, at, odd)))), (event, at, odd)
 
 
 def test_the_press_of_a_button_starts_nothing_and_says_so() -> None:

@@ -35,8 +35,3 @@ def doors(settings: Settings) -> dict[str, Door]:
     if settings.notion_webhook_secrets:
         found[PATHS["notion"]] = NotionDoor(settings.notion_webhook_secrets)
     return found
-
-
-def open_doors() -> Mapping[str, Door]:
-    """A door of each source that translates, and verifies nobody: for payloads that somebody has in a file."""
-    return {"slack": SlackDoor(()), "jira": JiraDoor(()), "notion": NotionDoor(()), "github": GitHubDoor(())}

@@ -4,44 +4,60 @@ import argparse
 import asyncio
 import json
 import sys
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import yaml
 
-from gofer.bootstrap.laptop import Laptop, open_laptop
+from gofer.bootstrap.catalog import checked_catalog
+from gofer.bootstrap.occasion import Told, occasion
+from gofer.bootstrap.run_once import Outcome, run_once
 from gofer.bootstrap.settings import Settings, process_settings
-from gofer.canonical import as_object, decode, encode
-from gofer.errors import BadRequest, ConfigError
-from gofer.events import Event
+from gofer.canonical import as_object
+from gofer.cli.sender import read_headers, read_hook, sender_options
+from gofer.errors import ConfigError
 from gofer.journal.entries import RunFinished
-from gofer.journal.log import read_journal
 from gofer.model_script import Script, load_scripts
-from gofer.projections import progress
+from gofer.outside import SystemClock
 from gofer.projections.progress import Progress
 from gofer.projections.trace import timestamp
 from gofer.simulators.demo import demo_world
-from gofer.triggers.door import Handshake, Ignored, RawRequest, Stop
-from gofer.triggers.slack import SlackDoor
+
+_EXAMPLES = """examples:
+  gofer run answer-here --event tests/events/slack_app_mention.json
+  gofer run answer-here --event tests/events/slack_app_mention.json --world world.yaml --json
+  gofer run WORKFLOW --event tests/events/github_push.json --header "X-GitHub-Event: push"
+  gofer run WORKFLOW --event body.json --source webhook --hook new-hire
+  gofer run WORKFLOW                  of a schedule: now is the time it is for
+
+Who sends the event follows from what starts the workflow; --source says it where there are several. --world simulates
+what the file describes and nothing else, and adds "world" to --json: what is different there afterwards, as
+{"added": {path: value}, "removed": {…}, "changed": {path: {"before": …, "after": …}}, "more": how many are not told}.
+Without it the world of the demo stands in for a source that has no credentials.
+"""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `gofer run`."""
     parser.add_argument("workflow", metavar="WORKFLOW", help="name of a file of agents/, without .yaml")
-    parser.add_argument("--event", required=True, metavar="FILE", help="a payload as the vendor sends it (JSON)")
+    parser.add_argument("--event", metavar="FILE", help="a payload as its sender sends it; a schedule needs none")
+    sender_options(parser, required=False)
     parser.add_argument("--world", metavar="FILE", help="simulators start with this world (YAML)")
     parser.add_argument("--script", metavar="FILE", help="what the offline model says, whatever is set up (YAML)")
     parser.add_argument("--json", action="store_true", help="the result as one JSON object on stdout")
+    parser.epilog = _EXAMPLES
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Runs the workflow and prints its answer."""
-    settings = process_settings()
-    payload = _payload(Path(arguments.event))
-    world, scripts = _world(settings, arguments.world), _scripts(arguments.script)
-    result = asyncio.run(_run(settings, arguments.workflow, payload, world, scripts))
+    settings, told = process_settings(), _told(arguments)
+    event = occasion(checked_catalog(Path.cwd() / "agents"), arguments.workflow, told, SystemClock().now())
+    world, scripts = _world(settings, event.source, arguments.world), _scripts(arguments.script)
+    body = told.body or b""
+    outcome = asyncio.run(run_once(settings, Path.cwd(), arguments.workflow, event, body, world, scripts))
+    if outcome.simulated:
+        print(f"On a simulated {_names(outcome.simulated)}, with {outcome.model}.", file=sys.stderr)
+    result = _result(outcome) | ({"world": outcome.world} if arguments.world else {})
     if arguments.json:
         print(json.dumps(result, indent=2, ensure_ascii=False))
     else:
@@ -50,38 +66,23 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0 if result["status"] == "done" else 1
 
 
-async def _run(
-    settings: Settings,
-    workflow: str,
-    payload: Mapping[str, object],
-    world: Mapping[str, object] | None,
-    scripts: Sequence[Script] | None,
-) -> dict[str, object]:
-    event = _event(payload)
-    began = time.monotonic()
-    async with open_laptop(settings, Path.cwd(), world=world, scripts=scripts) as laptop:
-        if workflow not in laptop.catalog.workflows:
-            known = ", ".join(laptop.catalog.workflows)
-            raise ConfigError(f"There is no workflow {workflow!r} in agents/; there are: {known}.")
-        if laptop.simulated.slack is not None:
-            laptop.simulated.slack.adopt(payload)
-            print(f"On a simulated Slack, with {laptop.model}.", file=sys.stderr)
-        run = await laptop.ingress.start(_by_hand(event, laptop), workflow)
-        head = await laptop.state.store.head(run)
-        done = await laptop.worker.continue_run(head, "by-hand") if head else None
-        done = done or progress.project(await read_journal(run, laptop.state.store, laptop.state.blobs))
-    return _result(run, done, time.monotonic() - began)
+def _told(arguments: argparse.Namespace) -> Told:
+    headers, hook = read_headers(arguments), read_hook(arguments)
+    if arguments.event is None:
+        return Told(source=arguments.source or "", headers=headers, hook=hook)
+    path = Path(arguments.event)
+    try:
+        body = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read ({error.strerror}); name a file with a payload.") from error
+    return Told(str(path), body, arguments.source or "", headers, hook)
 
 
-def _by_hand(event: Event, laptop: Laptop) -> Event:
-    """The event as a happening of its own: a run by hand never collapses with an earlier one."""
-    return replace(event, identity=(*event.identity, "by hand", laptop.worker.services.outside.new_id()))
-
-
-def _result(run: str, done: Progress, seconds: float) -> dict[str, object]:
+def _result(outcome: Outcome) -> dict[str, object]:
+    done = outcome.done
     finished = done.finished or RunFinished("needs_attention", _why_not(done))
     return {
-        "run": run,
+        "run": outcome.run,
         "workflow": done.workflow,
         "status": finished.status,
         "answer": done.concluded.text if done.concluded else "",
@@ -95,7 +96,7 @@ def _result(run: str, done: Progress, seconds: float) -> dict[str, object]:
         },
         "llm_calls": done.llm_calls,
         "tool_calls": done.tool_calls,
-        "seconds": round(seconds, 3),
+        "seconds": round(outcome.seconds, 3),
     }
 
 
@@ -105,32 +106,21 @@ def _why_not(done: Progress) -> str:
     return f"the run is parked until {timestamp(done.parked.until)}; whoever serves this folder then goes on with it"
 
 
-def _payload(path: Path) -> Mapping[str, object]:
-    try:
-        return as_object(decode(path.read_bytes()))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read ({error.strerror}); name a file with a payload.") from error
-    except BadRequest as error:
-        raise ConfigError(f"{path} is not JSON; save the payload as the vendor sent it.") from error
+def _names(systems: Sequence[str]) -> str:
+    shown = [{"github": "GitHub"}.get(name, name.capitalize()) for name in systems]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _event(payload: Mapping[str, object]) -> Event:
-    delivery = RawRequest("POST", "/slack/events", (), encode(payload))
-    match SlackDoor(()).translate(delivery):
-        case Event() as event:
-            return event
-        case Ignored(reason=reason):
-            raise ConfigError(f"This payload starts nothing: {reason}.")
-        case Stop():
-            raise ConfigError("This payload starts nothing: it stops what is under way.")
-        case Handshake():
-            raise ConfigError("This payload is Slack's test of the URL; it starts nothing.")
-
-
-def _world(settings: Settings, path: str | None) -> Mapping[str, object] | None:
-    """The world to simulate; without a Slack token there is no real one, so the demo's world stands in."""
+def _world(settings: Settings, source: str, path: str | None) -> Mapping[str, object] | None:
+    """The world to simulate; where the source of the event has no credentials, the demo's stands in."""
     if path is None:
-        return None if settings.slack_bot_token else demo_world()
+        real = {
+            "slack": settings.slack_bot_token,
+            "jira": settings.jira_api_token,
+            "notion": settings.notion_token,
+            "github": settings.github_token,
+        }
+        return None if (real[source] if source in real else any(real.values())) else demo_world()
     try:
         return as_object(yaml.load(Path(path).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

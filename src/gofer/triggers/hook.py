@@ -100,8 +100,12 @@ def read_hooks(compiled: object, secrets: Mapping[str, Sequence[Secret]]) -> lis
 
     A hook without a secret is left out, as every source is that is not set up.
     """
-    every = [_hook(name, as_object(value), secrets) for name, value in sorted(as_object(compiled).items())]
-    return [hook for hook in every if hook.proven]
+    return [hook for hook in every_hook(compiled, secrets) if hook.proven]
+
+
+def every_hook(compiled: object, secrets: Mapping[str, Sequence[Secret]]) -> list[Hook]:
+    """As `read_hooks`, with those that nobody can call."""
+    return [_hook(name, as_object(value), secrets) for name, value in sorted(as_object(compiled).items())]
 
 
 def variable(name: str) -> str:

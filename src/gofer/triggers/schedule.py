@@ -1,19 +1,27 @@
 """What happened when a schedule fired? The same event, however often and however late it is heard of."""
 
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
+from gofer.canonical import as_text
+from gofer.errors import BadRequest
 from gofer.events import Actor, Event
-from gofer.schedules.schedule import Schedule, expression, local, zone_name
+from gofer.schedules.planned import Planned
+from gofer.schedules.schedule import Schedule, expression, local, next_after, previous_before, zone_name
+from gofer.triggers.door import Ignored, RawRequest, json_object
+
+_YEARS = range(1970, 2200)
+"""In which schedules have times."""
 
 
 def scheduled(workflow: str, schedule: Schedule, nominal: datetime) -> Event:
     """The event of a workflow's schedule at a nominal time (aware)."""
     zone, shown = zone_name(schedule), local(schedule, nominal)
-    at = nominal.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return Event(
         source="schedule",
         kind="schedule",
-        identity=(workflow, f"{expression(schedule)} {zone}", at),
+        identity=(workflow, f"{expression(schedule)} {zone}", _written(nominal)),
         conversation=f"schedule:{workflow}",
         actor=Actor("schedule", "bot"),
         text=f"Scheduled for {shown.strftime('%A, %Y-%m-%d %H:%M')} ({zone}).",
@@ -21,3 +29,48 @@ def scheduled(workflow: str, schedule: Schedule, nominal: datetime) -> Event:
         private=False,
         facts={"workflow": workflow},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleDoor:
+    """What a scheduler says: `{"workflow": …, "scheduled": <ISO time>}`."""
+
+    plans: Sequence[Planned]
+
+    def verify(self, request: RawRequest, now: float) -> None:
+        """See Door.verify. Nobody outside may say that a time has come."""
+        raise BadRequest(401, "Schedules are heard from inside only.")
+
+    def translate(self, request: RawRequest) -> Event | Ignored:
+        """See Door.translate."""
+        body = json_object(request.body)
+        workflow, nominal = as_text(body.get("workflow")), _nominal(as_text(body.get("scheduled")))
+        schedules = [plan.schedule for plan in self.plans if plan.workflow == workflow]
+        if not schedules:
+            return Ignored(f"no workflow {workflow[:40]!r} has a schedule")
+        for schedule in schedules:
+            if previous_before(schedule, nominal + timedelta(microseconds=1)) == nominal:
+                return scheduled(workflow, schedule, nominal)
+        return Ignored(f"no schedule of {workflow} has a time then; {_around(schedules, nominal)}")
+
+
+def _nominal(text: str) -> datetime:
+    """An aware time. Raises BadRequest(400)."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise BadRequest(400, "`scheduled` is no time; write one such as 2026-12-01T09:00:00Z.") from error
+    if time.tzinfo is None or time.year not in _YEARS:
+        raise BadRequest(400, "`scheduled` has no zone or is not between 1970 and 2199; write 2026-12-01T09:00:00Z.")
+    return time.astimezone(UTC)
+
+
+def _around(schedules: Sequence[Schedule], time: datetime) -> str:
+    before = max(filter(None, (previous_before(one, time) for one in schedules)), default=None)
+    after = min(filter(None, (next_after(one, time) for one in schedules)), default=None)
+    last = f"the last one before is {_written(before)}" if before else "there is none before"
+    return f"{last}, {f'the next is {_written(after)}' if after else 'there is none after'}"
+
+
+def _written(time: datetime) -> str:
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -21,6 +21,11 @@ ACTIONS = ("approve", "deny")
 
 Fields = Mapping[str, object]
 
+INTERACTIONS = frozenset(
+    {"block_actions", "block_suggestion", "message_action", "shortcut", "view_submission", "view_closed"}
+)
+"""Types of what Slack sends to this door."""
+
 
 @dataclass(frozen=True, slots=True)
 class SlackActionsDoor:

@@ -1,0 +1,70 @@
+"""What does one workflow make of one event, in this process, and what is different in the world afterwards?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gofer.bootstrap.laptop import Laptop, open_laptop
+from gofer.bootstrap.settings import Settings
+from gofer.canonical import as_object, decode
+from gofer.errors import BadRequest
+from gofer.events import Event
+from gofer.journal.log import read_journal
+from gofer.local.difference import difference
+from gofer.model_script import Script
+from gofer.projections import progress
+from gofer.projections.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One run by hand."""
+
+    run: str
+    done: Progress
+    seconds: float
+    world: Mapping[str, object]
+    """What is different in the simulated world, as `local.difference` tells it."""
+    simulated: Sequence[str]
+    """The systems that were simulated."""
+    model: str
+    """What answered, for people."""
+
+
+async def run_once(
+    settings: Settings,
+    root: Path,
+    workflow: str,
+    event: Event,
+    body: bytes,
+    world: Mapping[str, object] | None,
+    scripts: Sequence[Script] | None,
+) -> Outcome:
+    """Runs a workflow on an event; `body` is what told of it. See `open_laptop` for the rest."""
+    async with open_laptop(settings, root, world=world, scripts=scripts) as laptop:
+        _adopt(laptop, event, body)
+        clock, before = laptop.worker.services.outside.clock, laptop.simulated.state()
+        began = clock.monotonic()
+        run = await laptop.ingress.start(_by_hand(event, laptop), workflow)
+        head = await laptop.state.store.head(run)
+        done = await laptop.worker.continue_run(head, "by-hand") if head else None
+        done = done or progress.project(await read_journal(run, laptop.state.store, laptop.state.blobs))
+        seconds = clock.monotonic() - began
+        await laptop.simulated.settled()
+        changed = difference(before, laptop.simulated.state())
+        return Outcome(run, done, seconds, changed, tuple(laptop.simulated.systems), laptop.model)
+
+
+def _adopt(laptop: Laptop, event: Event, body: bytes) -> None:
+    """What a recorded event of Slack speaks of is planted where it is absent; that is no work of the run."""
+    if laptop.simulated.slack is None or event.source != "slack":
+        return
+    try:
+        laptop.simulated.slack.adopt(as_object(decode(body)))
+    except BadRequest:
+        return
+
+
+def _by_hand(event: Event, laptop: Laptop) -> Event:
+    """The event as a happening of its own: a run by hand never collapses with an earlier one."""
+    return replace(event, identity=(*event.identity, "by hand", laptop.worker.services.outside.new_id()))

@@ -1,0 +1,240 @@
+"""What strangers put on the wire of the running front: a status, nothing stored, and no word of theirs in the log."""
+
+import asyncio
+import json
+import logging
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, closing
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+
+from company import Company, company
+from gofer.bootstrap.doors import doors
+from gofer.bootstrap.settings import read_settings
+from gofer.local.front import front
+from gofer.local.pages import Pages
+from gofer.local.server import serve
+from gofer.secret import Secret
+from gofer.triggers.hook import read_hooks
+from gofer.triggers.jwt_bearer import JwtProof
+from gofer.triggers.webhook import webhook_doors
+from gofer.workflows.routes import read_routes
+from strangers import BEARER, ENVIRONMENT, EVENTS, GARBAGE, HOOKS, KINDS, PROOFS, delivery, headers_of, path_of
+
+pytestmark = pytest.mark.anyio
+
+CANARY = "canary-7f3a"
+REFUSED = (400, 401, 403, 404, 405, 413, 415, 431)
+
+
+@asynccontextmanager
+async def every_door(folder: Path) -> AsyncIterator[tuple[Company, str]]:
+    """A running front with every door, on a clock that shows noon; gives its address."""
+    async with company(folder, work=False) as made:
+        found = doors(read_settings(ENVIRONMENT)) | webhook_doors(read_hooks(HOOKS, {"": [BEARER]}), JwtProof)
+        state, before = made.laptop.state, made.laptop.ingress
+        ingress = replace(
+            before,
+            doors=found,
+            routes=read_routes({kind: [("answer-here", {})] for kind in KINDS}),
+            installation_key=Secret("k"),
+            outside=replace(before.outside, clock=NoonClock()),
+        )
+        async with serve(front(ingress, Pages(state.store, state.blobs, made.laptop.catalog))) as url:
+            yield made, url
+
+
+class NoonClock:
+    """The time at which tests sign."""
+
+    def now(self) -> float:
+        return 1_795_262_400.0
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+async def exchange(url: str, raw: bytes) -> list[int]:
+    """Sends bytes over one connection; gives the statuses of what comes back until it is closed."""
+    parts = urlsplit(url)
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+    answered = bytearray()
+    try:
+        writer.write(raw)
+        async with asyncio.timeout(20):
+            while chunk := await _more(reader, writer):
+                answered += chunk
+    except ConnectionError:
+        pass
+    finally:
+        writer.close()
+    return [int(line.split()[1]) for line in bytes(answered).split(b"\r\n") if line.startswith(b"HTTP/1.1 ")]
+
+
+async def _more(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+    """What comes next; who says nothing for a while is told that nothing more will come."""
+    try:
+        async with asyncio.timeout(2):
+            return await reader.read(65_536)
+    except TimeoutError:
+        writer.write_eof()
+        return await reader.read(65_536)
+
+
+def wire(path: bytes, headers: Sequence[tuple[str, str]], body: bytes, method: bytes = b"POST") -> bytes:
+    """A request as bytes."""
+    lines = [f"{name}: {value}".encode("latin-1") for name, value in headers]
+    length = b"Content-Length: %d" % len(body)
+    return b"\r\n".join(
+        [method + b" " + path + b" HTTP/1.1", b"Host: gofer", *lines, length, b"Connection: close", b"", body]
+    )
+
+
+def rows(folder: Path) -> dict[str, int]:
+    """How many rows each table holds."""
+    with closing(sqlite3.connect(folder / "state" / "gofer.db")) as connection:
+        names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return {name: connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in names}
+
+
+def assert_silent(caplog: pytest.LogCaptureFixture) -> None:
+    """Neither contents nor secrets nor tracebacks, whatever libraries say at the lowest level."""
+    for secret in (CANARY, BEARER.reveal(), *ENVIRONMENT.values()):
+        assert secret not in caplog.text
+    assert [record.getMessage() for record in caplog.records if record.exc_info or record.stack_info] == []
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
+    assert "Traceback" not in caplog.text
+
+
+@pytest.mark.parametrize("path", sorted(PROOFS))
+async def test_garbage_without_a_proof_is_refused_and_stored_nowhere(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, path: str
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        async with every_door(tmp_path) as (_, url):
+            before = rows(tmp_path)
+            for body in GARBAGE.values():
+                wrong = [(name, value[:-4] + "AAAA") for name, value in PROOFS[path](body)]
+                twice = [*PROOFS[path](body), *PROOFS[path](body)]
+                for headers in ([], wrong, twice, [("Cookie", CANARY)]):
+                    raw = wire(path.encode(), [*headers, ("X-Note", CANARY)], body + CANARY.encode())
+                    (status,) = await exchange(url, raw)
+                    assert status in (401, 413)
+            assert rows(tmp_path) == before
+    assert_silent(caplog)
+
+
+async def test_garbage_under_a_good_signature_is_no_error_and_not_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        async with every_door(tmp_path) as (_, url):
+            for path in PROOFS:
+                for body in (*GARBAGE.values(), json.dumps({"id": CANARY, "type": CANARY}).encode(), CANARY.encode()):
+                    more = [("X-GitHub-Event", "push"), ("X-Call", CANARY), ("Content-Type", "application/json")]
+                    (status,) = await exchange(url, wire(path.encode(), delivery(path, body, *more).headers, body))
+                    assert status in (200, 400, 409, 413), (path, body[:40])
+    assert_silent(caplog)
+
+
+async def test_every_recorded_payload_is_taken_under_its_signature(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        async with every_door(tmp_path) as (_, url):
+            for event in EVENTS:
+                request = delivery(path_of(event), event.read_bytes(), *headers_of(event))
+                assert await exchange(url, wire(request.path.encode(), request.headers, request.body)) == [200]
+    assert_silent(caplog)
+
+
+PATHS = (
+    b"/hooks/../x",
+    b"/hooks/keyed/../keyed",
+    b"/hooks/%2e%2e/x",
+    b"/hooks%2fkeyed/",
+    b"/hooks/keyed%00",
+    b"/hooks/keyed%ff%fe",
+    b"/hooks/keyed%3Fx",
+    b"/hooks/keyed%23x",
+    b"//hooks/keyed",
+    b"/hooks/keyed/",
+    b"/hooks/%ed%a0%80",
+    b"/hooks/" + b"x" * 10_000,
+    b"/runs/" + b"%00" * 100,
+    b"/runs/..%2f..%2fgofer.db/trace",
+    b"/runs/%ed%a0%80",
+    b"/prompts/..%2f..%2fREADME",
+    b"/%",
+    b"/%zz",
+    b"*",
+    b"http://elsewhere.example/hooks/none",
+    b"/" + CANARY.encode(),
+)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: quote(path)[:30])
+async def test_no_path_leads_around_the_doors(tmp_path: Path, caplog: pytest.LogCaptureFixture, path: bytes) -> None:
+    body = b'{"id": "1"}'
+    with caplog.at_level(logging.DEBUG):
+        async with every_door(tmp_path) as (_, url):
+            before = rows(tmp_path)
+            for method in (b"POST", b"GET", b"PUT", b"HEAD", b"OPTIONS", b"TRACE", b"FROB"):
+                statuses = await exchange(url, wire(path, PROOFS["/hooks/keyed"](body), body, method))
+                assert set(statuses) <= {400, 404, 405}, (method, statuses)
+            assert rows(tmp_path) == before
+    assert_silent(caplog)
+
+
+HOSTS = (b"Host: [", b"Host: ]:x", b"Host: a/b?c#d", b"Host: gofer:99999999", b"Host: \xff", b"Host:", b"Host: @", b"")
+
+
+@pytest.mark.parametrize("host", HOSTS)
+async def test_whatever_host_is_named_the_path_is_that_of_the_request(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, host: bytes
+) -> None:
+    body = b'{"id": "1"}'
+    with caplog.at_level(logging.DEBUG):
+        async with every_door(tmp_path) as (_, url):
+            for path, expected in ((b"/hooks/keyed", 200), (b"/elsewhere", 404)):
+                raw = wire(path, PROOFS["/hooks/keyed"](body), body).replace(b"Host: gofer", host)
+                (status,) = await exchange(url, raw.replace(b"\r\n\r\n", b"\r\n", 1) if not host else raw)
+                assert status == (400 if host == b"" else expected)
+    assert_silent(caplog)
+
+
+WIRE = (
+    b"",
+    b"\x00" * 100,
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    b"POST\r\n\r\n",
+    b"POST /slack/events HTTP/9.9\r\nHost: gofer\r\n\r\n",
+    b"POST /slack/\xff HTTP/1.1\r\nHost: gofer\r\n\r\n",
+    b"POST /slack/events HTTP/1.1\r\nHost: gofer\r\nContent-Length: -1\r\n\r\n",
+    b"POST /slack/events HTTP/1.1\r\nHost: gofer\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
+    b"POST /slack/events HTTP/1.1\r\nHost: gofer\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"POST /slack/events HTTP/1.1\r\nHost: gofer\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n",
+    b"POST /slack/events HTTP/1.1\r\nHost: gofer\r\nTransfer-Encoding: gzip\r\n\r\nx",
+    b"POST /slack/events HTTP/1.1\r\nHost: gofer\r\nX\x00Y: 1\r\n\r\n",
+    b"POST /slack/events HTTP/1.1\r\nHost: gofer\r\nX-Slack-Signature: a\r\n b\r\nContent-Length: 0\r\n\r\n",
+    b"POST /slack/events HTTP/1.1\r\nHost: gofer\r\nContent-Length: 10\r\n\r\nhalf",
+    b"POST /slack/events HTTP/1.1\r\nHost: gofer\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+)
+
+
+@pytest.mark.parametrize("raw", WIRE, ids=range(len(WIRE)))
+async def test_bytes_that_are_no_request_are_refused(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, raw: bytes
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        async with every_door(tmp_path) as (made, url):
+            before = rows(tmp_path)
+            assert set(await exchange(url, raw)) <= set(REFUSED)
+            assert rows(tmp_path) == before
+            assert (await made.http.get(f"{url}/healthz")).status_code == 200
+    assert_silent(caplog)
