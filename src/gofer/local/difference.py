@@ -51,15 +51,16 @@ def _plain(state: object) -> object:
 
 
 def _changes(path: str, before: object, after: object) -> Iterator[_Change]:
-    if before is _ABSENT:
+    kinds = {type(before), type(after)}
+    if kinds == {dict}:
+        yield from _in_objects(path, as_object(before), as_object(after))
+    elif kinds == {list}:
+        yield from _in_lists(path, as_list(before), as_list(after))
+    elif before is _ABSENT:
         yield _Change(path, "added", after=after)
     elif after is _ABSENT:
         yield _Change(path, "removed", before=before)
-    elif isinstance(before, dict) and isinstance(after, dict):
-        yield from _in_objects(path, as_object(before), as_object(after))  # pyright: ignore[reportUnknownArgumentType]
-    elif isinstance(before, list) and isinstance(after, list):
-        yield from _in_lists(path, as_list(before), as_list(after))  # pyright: ignore[reportUnknownArgumentType]
-    elif type(before) is not type(after) or before != after:
+    elif len(kinds) > 1 or before != after:
         yield _Change(path, "changed", before, after)
 
 
