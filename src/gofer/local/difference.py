@@ -51,21 +51,16 @@ def _plain(state: object) -> object:
 
 
 def _changes(path: str, before: object, after: object) -> Iterator[_Change]:
-    match before, after:
-        case (dict(), dict()):
-            yield from _in_objects(path, as_object(before), as_object(after))
-        case (list(), list()):
-            yield from _in_lists(path, as_list(before), as_list(after))
-        case _:
-            yield from _at(path, before, after)
-
-
-def _at(path: str, before: object, after: object) -> Iterator[_Change]:
-    if before is _ABSENT:
+    kinds = {type(before), type(after)}
+    if kinds == {dict}:
+        yield from _in_objects(path, as_object(before), as_object(after))
+    elif kinds == {list}:
+        yield from _in_lists(path, as_list(before), as_list(after))
+    elif before is _ABSENT:
         yield _Change(path, "added", after=after)
     elif after is _ABSENT:
         yield _Change(path, "removed", before=before)
-    elif type(before) is not type(after) or before != after:
+    elif len(kinds) > 1 or before != after:
         yield _Change(path, "changed", before, after)
 
 

@@ -1,0 +1,179 @@
+"""`gofer run` and `gofer explain` with events of every source, as a person types them."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from company import ROOT
+from every_trigger import every_trigger
+from gofer.cli.main import main
+from gofer.simulators.demo import demo_world
+from strangers import EVENTS, PRESS, headers_of
+from typed import gofer
+
+pytestmark = pytest.mark.usefixtures("terminal")
+
+PAGE, RFC = "0b1e6c1a-0000-4000-8000-000000000030", "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"
+"""The page that recorded payloads are about, and one of the demo's world."""
+PULL = "repositories/acme~1shop/pulls/41"
+MENTION = ROOT / "tests" / "events" / "slack_app_mention.json"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: None) -> Path:
+    """A repository with workflows that everything starts, as the current folder."""
+    every_trigger(tmp_path)
+    shutil.copy(ROOT / "agents" / "defaults.yaml", tmp_path / "agents")
+    shutil.copy(ROOT / "agents" / "preamble.md", tmp_path / "agents")
+    (tmp_path / "world.yaml").write_text(yaml.safe_dump(dict(demo_world())))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def header_words(event: Path) -> list[str]:
+    return [word for name, value in headers_of(event) for word in ("--header", f"{name}: {value}")]
+
+
+def result_of(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    code, out, err = gofer(capsys, "run", *words, "--json")
+    assert (code, "Traceback" in err) in ((0, False), (1, False)), err
+    return json.loads(out)
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda path: path.stem)
+def test_every_recorded_payload_is_explained_at_a_terminal(
+    capsys: pytest.CaptureFixture[str], folder: Path, event: Path
+) -> None:
+    source = event.stem.partition("_")[0]
+    code, out, err = gofer(capsys, "explain", "--source", source, *header_words(event), str(event))
+    (line,) = out.splitlines()
+    told = json.loads(line)
+    assert (code, err, told["file"], told["error"]) == (0, "", str(event), None)
+    assert bool(told["workflows"]) != bool(told["ignored_because"])
+
+
+def test_webhooks_schedules_and_presses_are_explained_at_a_terminal(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    (folder / "body.txt").write_text('{"id": 7}')
+    (folder / "press.json").write_text(json.dumps(PRESS))
+    times = [{"workflow": "called", "scheduled": f"2026-11-2{day}T08:00:00Z"} for day in (3, 4)]
+    (folder / "times.jsonl").write_text("\n".join(map(json.dumps, times)))
+    for words in (("--hook", "new-hire"), ("--path", "/hooks/new-hire")):
+        code, out, _ = gofer(capsys, "explain", "--source", "webhook", *words, "body.txt")
+        assert (code, json.loads(out)["dedupe_key"]) == (0, "webhook:new-hire:key:7")
+    code, out, _ = gofer(capsys, "explain", "--source", "schedule", "times.jsonl")
+    first, second = map(json.loads, out.splitlines())
+    assert (code, first["workflows"], first["dedupe_key"][-20:]) == (0, ["called"], "2026-11-23T08:00:00Z")
+    assert "no schedule of called has a time then" in second["ignored_because"]
+    code, out, _ = gofer(capsys, "explain", "--source", "slack", "press.json")
+    assert "the press of a button" in json.loads(out)["ignored_because"]
+    assert gofer(capsys, "explain", "--source", "webhook", "body.txt")[0] == 2
+    assert gofer(capsys, "explain", "--source", "webhook", "--path", "/slack/events", "body.txt")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "here", "where"),
+    [
+        ("slack_app_mention", {}, "/slack/channels/general/messages/"),
+        ("jira_comment_created", {"OPS-7": "PAY-17"}, "/jira/PAY-17/comments/2"),
+        ("notion_page_created", {PAGE: RFC}, f"/notion/{RFC}/comments/"),
+        (
+            "github_pull_request_merged",
+            {"acme/app": "acme/shop", '"number": 7': '"number": 41'},
+            "/github/repositories/acme~1shop/pulls/41/comments/",
+        ),
+    ],
+)
+def test_a_workflow_runs_on_a_payload_of_any_vendor_and_answers_there(
+    capsys: pytest.CaptureFixture[str], folder: Path, name: str, here: dict[str, str], where: str
+) -> None:
+    event = next(event for event in EVENTS if event.stem == name)
+    text = event.read_text()
+    for recorded, in_this_world in here.items():
+        assert recorded in text
+        text = text.replace(recorded, in_this_world)
+    (folder / "event.json").write_text(text)
+    words = ("everything", "--event", "event.json", *header_words(event), "--world", "world.yaml")
+    told = result_of(capsys, *words)
+    assert (told["workflow"], told["status"], told["reason"]) == ("everything", "done", "")
+    (path,) = told["world"]["added"]
+    assert path.startswith(where)
+    assert told["answer"] in json.dumps(told["world"]["added"][path], ensure_ascii=False)
+
+
+def test_the_payload_decides_who_sent_it_or_the_person_is_asked(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    assert result_of(capsys, "everything", "--event", str(MENTION))["workflow"] == "everything"
+    (folder / "x.json").write_text("{}")
+    code, _, err = gofer(capsys, "run", "everything", "--event", "x.json")
+    assert (code, err) == (
+        2,
+        "gofer: Say with --source who sends this payload: slack or jira or notion or github.\n",
+    )
+    code, _, err = gofer(capsys, "run", "called", "--event", "x.json")
+    assert (code, err) == (2, "gofer: Say with --source who sends this payload: webhook or schedule.\n")
+
+
+def test_a_webhook_is_run_with_its_body_as_it_is(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "body.txt").write_bytes(b"neither JSON nor a form \xe2\x9c\x93")
+    words = ("run", "called", "--event", "body.txt", "--source", "webhook")
+    assert "Say with --hook which webhook is called; there are: alarm, form, new-hire." in gofer(capsys, *words)[2]
+    assert result_of(capsys, *words[1:], "--hook", "form")["workflow"] == "called"
+    code, _, err = gofer(capsys, *words, "--path", "/hooks/new-hire")
+    assert code == 2
+    assert "body.txt starts nothing: The body has no text or whole number at /id" in err
+
+
+def test_a_schedule_is_run_now_or_for_a_time(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    assert result_of(capsys, "called")["workflow"] == "called"
+    time = folder / "time.json"
+    time.write_text('{"workflow": "called", "scheduled": "2026-11-23T08:00:00Z"}')
+    assert result_of(capsys, "called", "--event", str(time))["workflow"] == "called"
+    time.write_text('{"workflow": "called", "scheduled": "2026-11-23T08:00:01Z"}')
+    code, _, err = gofer(capsys, "run", "called", "--event", str(time), "--source", "schedule")
+    assert code == 2
+    assert "no schedule of called has a time then" in err
+    for words in (("everything",), ("everything", "--source", "schedule")):
+        code, _, err = gofer(capsys, "run", *words)
+        assert code == 2
+        assert "--event" in err
+
+
+def test_with_a_world_the_result_says_what_is_different_there(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    words = ("everything", "--event", str(MENTION), "--world", "world.yaml")
+    told = result_of(capsys, *words)
+    assert (told["status"], list(told)[-1]) == ("done", "world")
+    world = told["world"]
+    assert list(world) == ["added", "removed", "changed", "more"]
+    assert (world["removed"], world["more"]) == ({}, 0)
+    (path,) = world["added"]
+    assert path.startswith("/slack/channels/general/messages/")
+    # What the payload itself speaks of was there before the run.
+    assert world["added"][path]["thread_ts"] == "1795240812.000300"
+    assert told["answer"] in world["added"][path]["text"]
+
+
+def test_a_github_payload_needs_its_header(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    event = next(event for event in EVENTS if event.stem == "github_push")
+    code, _, err = gofer(capsys, "run", "everything", "--event", str(event), "--source", "github")
+    assert code == 2
+    assert 'such as --header "X-GitHub-Event: push"' in err
+
+
+def test_help_of_both_has_an_example_for_each_source(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("explain", "run"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        told = capsys.readouterr().out
+        assert f"examples:\n  gofer {command}" in told
+        assert "--header" in told
+        assert "--hook" in told
+        if command == "explain":
+            for source in ("slack", "jira", "notion", "github", "webhook", "schedule"):
+                assert f"gofer explain --source {source}" in told
