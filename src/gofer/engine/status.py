@@ -95,7 +95,7 @@ class _Memory:
 
     step: Step
     page: str
-    property: str
+    property_id: str
 
     @property
     def key(self) -> str:
@@ -126,7 +126,7 @@ class _Memory:
             raise TemporaryError("another run looked at the same page at the same moment")
 
     def _hash(self, what: str, value: str | None) -> str:
-        said = encode([what, self.page, self.property, value])
+        said = encode([what, self.page, self.property_id, value])
         return hmac.new(self.step.services.installation_key.reveal().encode(), said, hashlib.sha256).hexdigest()
 
 

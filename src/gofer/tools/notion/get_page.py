@@ -34,8 +34,8 @@ class GetPage(Arguments):
 async def get_page(api: NotionApi, call: Call, arguments: GetPage) -> ToolResult:
     """The page as text. Details: private, page, database, data_source, title, url, and properties as `{id, value}`.
 
-    `facts` in the details: `database`, its ids and its name, and `database_id`, its ids alone. A page counts as private unless it is a row of a database
-    or public: Notion tells nobody who else can see it.
+    `facts` in the details: `database`, its ids and its name, and `database_id`, its ids alone. A page counts as
+    private unless it is a row of a database or public: Notion tells nobody who else can see it.
     """
     page = await api.get(call, f"pages/{page_id(call, arguments.page)}")
     id_ = as_text(page.get("id"))
