@@ -29,12 +29,18 @@ def doors(settings: Settings) -> dict[str, Door]:
         found[PATHS["slack"]] = SlackDoor(settings.slack_signing_secrets)
         found[slack_actions.PATH] = slack_actions.SlackActionsDoor(settings.slack_signing_secrets)
     if settings.github_webhook_secrets:
-        found[PATHS["github"]] = GitHubDoor(settings.github_webhook_secrets)
+        found[PATHS["github"]] = GitHubDoor(
+            settings.github_webhook_secrets, frozenset(_named(settings.github_login.lower()))
+        )
     if settings.jira_webhook_secrets:
-        found[PATHS["jira"]] = JiraDoor(settings.jira_webhook_secrets)
+        found[PATHS["jira"]] = JiraDoor(settings.jira_webhook_secrets, _named(settings.jira_account_id))
     if settings.notion_webhook_secrets:
-        found[PATHS["notion"]] = NotionDoor(settings.notion_webhook_secrets)
+        found[PATHS["notion"]] = NotionDoor(settings.notion_webhook_secrets, _named(settings.notion_bot_id))
     return found
+
+
+def _named(account: str) -> tuple[str, ...]:
+    return (account,) if account else ()
 
 
 def open_doors() -> Mapping[str, Door]:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from gofer.bootstrap.catalog import checked_catalog
 from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.bootstrap.ingress import build_ingress
+from gofer.bootstrap.own_accounts import with_own_accounts
 from gofer.bootstrap.settings import Settings
 from gofer.bootstrap.simulated import Simulated, simulate
 from gofer.bootstrap.state import State, installation_key, open_state, serving
@@ -81,6 +82,7 @@ async def open_laptop(
         if world is not None:
             simulated, settings = await simulate(stack, settings, world, http)
         settings = await _offline_unless_set_up(stack, settings, scripts)
+        settings = await with_own_accounts(settings, SharedHttp(http))
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
         key = installation_key(settings.data)
         ingress = build_ingress(
