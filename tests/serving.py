@@ -37,11 +37,11 @@ class Running:
     process: asyncio.subprocess.Process
     lines: list[str] = field(default_factory=list)
 
-    async def says(self, words: str) -> None:
-        """Returns when a line of stderr holds the words."""
+    async def says(self, words: str, after: int = 0) -> None:
+        """Returns when a line of stderr, after so many lines, holds the words."""
         assert self.process.stderr is not None
         async with asyncio.timeout(PATIENCE):
-            while not any(words in line for line in self.lines):
+            while not any(words in line for line in self.lines[after:]):
                 line = await self.process.stderr.readline()
                 assert line, self.lines
                 self.lines.append(line.decode().rstrip())

@@ -3,7 +3,10 @@
 What is imported here is on the way of every cold start to its first 2xx: no engine, models, tools, files, pydantic.
 """
 
+from dataclasses import replace
+
 from gofer.bootstrap.doors import doors
+from gofer.bootstrap.notion_token import Window
 from gofer.bootstrap.settings import Settings
 from gofer.dispatch import Ingress
 from gofer.journal.store import Store
@@ -25,11 +28,13 @@ def build_ingress(
     *,
     hooks: object = None,
     jwt: JwtProofs | None = None,
+    window: Window | None = None,
 ) -> Ingress:
     """The front over given stores; a source without a secret has no door.
 
-    `hooks` is their compiled JSON, `jwt` makes the proofs of those that take JWTs. Raises ConfigError for a hook
-    without a secret.
+    `hooks` is their compiled JSON, `jwt` makes the proofs of those that take JWTs, `window` takes Notion's verification
+    token. Raises ConfigError for a hook without a secret.
     """
-    found = doors(settings) | webhook_doors(read_hooks(hooks, settings.webhook_secrets), jwt)
-    return Ingress(found, read_routes(routes), store, queue, key, outside)
+    found = doors(settings, window) | webhook_doors(read_hooks(hooks, settings.webhook_secrets), jwt)
+    ingress = Ingress(found, read_routes(routes), store, queue, key, outside)
+    return replace(ingress, register=window.register) if window else ingress

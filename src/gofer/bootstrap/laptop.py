@@ -11,9 +11,11 @@ from urllib.parse import urlsplit
 from gofer.bootstrap.catalog import checked_catalog
 from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.bootstrap.ingress import build_ingress
+from gofer.bootstrap.notion_token import FILE, Tell, Window, registered
+from gofer.bootstrap.own_accounts import with_own_accounts
 from gofer.bootstrap.settings import Settings
 from gofer.bootstrap.simulated import Simulated, simulate
-from gofer.bootstrap.state import State, installation_key, open_state, serving
+from gofer.bootstrap.state import State, installation_key, open_state, serving, write_secret
 from gofer.bootstrap.worker import build_model, build_worker
 from gofer.dispatch import Ingress
 from gofer.local.front import front
@@ -66,9 +68,11 @@ async def open_laptop(
     scripts: Sequence[Script] | None = None,
     *,
     bounds: Bounds = BOUNDS,
+    tell_token: Tell | None = None,
 ) -> AsyncGenerator[Laptop]:
     """Everything over the embedded state; a world is simulated when one is given, the model when scripts are.
 
+    `tell_token` opens the window in which Notion's verification token is taken, and is told of it.
     Raises ConfigError when a file or setting is wrong or another process serves the state.
     """
     catalog = checked_catalog(root / "agents")
@@ -80,11 +84,25 @@ async def open_laptop(
         simulated = Simulated()
         if world is not None:
             simulated, settings = await simulate(stack, settings, world, http)
+        elif not settings.notion_webhook_secrets:
+            settings = replace(settings, notion_webhook_secrets=registered(settings.data))
+        window = tell_token and Window(
+            settings.data / FILE, write_secret, tell_token, clock, [*settings.notion_webhook_secrets]
+        )
         settings = await _offline_unless_set_up(stack, settings, scripts)
+        settings = await with_own_accounts(settings, SharedHttp(http))
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
         key = installation_key(settings.data)
         ingress = build_ingress(
-            settings, catalog.routes(), state.store, state.queue, key, outside, hooks=catalog.hooks, jwt=JwtProof
+            settings,
+            catalog.routes(),
+            state.store,
+            state.queue,
+            key,
+            outside,
+            hooks=catalog.hooks,
+            jwt=JwtProof,
+            window=window,
         )
         app = front(ingress, Pages(state.store, state.blobs, catalog))
         url = await stack.enter_async_context(serve(app, port, bounds=bounds))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gofer.bootstrap.laptop import Laptop, open_laptop, working
+from gofer.bootstrap.notion_token import Tell
 from gofer.bootstrap.required import check_complete
 from gofer.bootstrap.settings import Settings
 from gofer.bootstrap.slack_app import SlackApp, identify
@@ -26,15 +27,18 @@ class Service:
 
 
 @contextlib.asynccontextmanager
-async def open_service(settings: Settings, root: Path, port: int) -> AsyncGenerator[Service]:
+async def open_service(
+    settings: Settings, root: Path, port: int, tell_token: Tell | None = None
+) -> AsyncGenerator[Service]:
     """Serves while the block runs. On the way out runs are handed over first; what is delivered meanwhile is kept.
 
+    `tell_token` opens the window in which Notion's verification token is taken, and is told of it.
     Raises ConfigError when a setting, a file or a token is wrong, TemporaryError when Slack cannot be reached, OSError
     when the port is taken.
     """
     check_complete(settings)
     async with contextlib.AsyncExitStack() as stack:
-        laptop = await stack.enter_async_context(open_laptop(settings, root, port))
+        laptop = await stack.enter_async_context(open_laptop(settings, root, port, tell_token=tell_token))
         app = await _identify(settings, laptop.worker.services.outside.http)
         if settings.slack_app_token:
             await stack.enter_async_context(connected(settings, laptop.ingress))

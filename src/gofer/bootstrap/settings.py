@@ -1,6 +1,7 @@
 """What did the environment say? Read once, checked at once, and passed on as values."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,8 @@ from gofer.secret import Secret
 
 LogLevel: TypeAlias = Literal["minimal", "summary", "full"]
 """Ids, status and duration; also names and counts; or also what libraries say, which may hold contents."""
+
+_UUID = re.compile(r"([0-9a-f]{8})" + 3 * r"-?([0-9a-f]{4})" + r"-?([0-9a-f]{12})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,12 @@ class Settings:
     """AGENT_LOG_LEVEL: how much of a run the log lines tell."""
     webhook_secrets: Mapping[str, Sequence[Secret]] = field(default_factory=dict[str, Sequence[Secret]])
     """WEBHOOK_SECRET_<NAME> by the name of its webhook, WEBHOOK_SECRET under the empty one; one or two each."""
+    jira_account_id: str = ""
+    """JIRA_ACCOUNT_ID: the account that Gofer acts with in Jira, as accountId; looked up when it is empty."""
+    notion_bot_id: str = ""
+    """NOTION_BOT_ID: the bot user of the connection, with dashes; looked up when it is empty."""
+    github_login: str = ""
+    """GITHUB_LOGIN: the account that Gofer acts with on GitHub; looked up when it is empty."""
     offline: bool = False
     """Whether the model is the offline one; set by the laptop, never by the environment."""
 
@@ -79,6 +88,9 @@ def child_environment(settings: Settings) -> dict[str, str]:
         "JIRA_BASE_URL": settings.jira_base_url,
         "JIRA_EMAIL": settings.jira_email,
         "JIRA_API_TOKEN": settings.jira_api_token.reveal(),
+        "JIRA_ACCOUNT_ID": settings.jira_account_id,
+        "NOTION_BOT_ID": settings.notion_bot_id,
+        "GITHUB_LOGIN": settings.github_login,
         "OPENAI_API_KEY": settings.openai_api_key.reveal(),
         "OPENAI_BASE_URL": settings.openai_base_url,
     }
@@ -104,6 +116,9 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         jira_email=environment.get("JIRA_EMAIL", "").strip(),
         jira_api_token=_credential("JIRA_API_TOKEN", environment),
         jira_webhook_secrets=_rotating("JIRA_WEBHOOK_SECRET", environment),
+        jira_account_id=environment.get("JIRA_ACCOUNT_ID", "").strip(),
+        notion_bot_id=_dashed("NOTION_BOT_ID", environment),
+        github_login=environment.get("GITHUB_LOGIN", "").strip().removeprefix("@"),
         public_url=_url("GOFER_URL", environment.get("GOFER_URL", "")),
         webhook_secrets=_webhook_secrets(environment),
         log_level=_log_level(environment.get("AGENT_LOG_LEVEL") or "summary"),
@@ -137,6 +152,15 @@ def _credential(name: str, environment: Mapping[str, str]) -> Secret:
     if not value.isascii() or not value.isprintable() or " " in value:
         raise ConfigError(f"{name} holds characters that no key has; copy it again.")
     return Secret(value)
+
+
+def _dashed(name: str, environment: Mapping[str, str]) -> str:
+    """An id of Notion as its events write it, or the empty string."""
+    value = environment.get(name, "").strip()
+    found = _UUID.fullmatch(value)
+    if value and not found:
+        raise ConfigError(f"{name} is no id of Notion; write 32 hexadecimal digits, with or without dashes.")
+    return "-".join(found.groups()).lower() if found else ""
 
 
 def _url(name: str, value: str) -> str:

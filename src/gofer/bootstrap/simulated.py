@@ -81,6 +81,9 @@ def _without_credentials(settings: Settings) -> Settings:
         notion_webhook_secrets=(),
         github_token=Secret(""),
         github_webhook_secrets=(),
+        jira_account_id="",
+        notion_bot_id="",
+        github_login="",
         webhook_secrets={"": (Secret(f"whsec_{b64encode(random_key()[:32]).decode()}"),)},
         public_url="",
     )

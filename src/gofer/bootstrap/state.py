@@ -76,7 +76,7 @@ def installation_key(data: Path) -> Secret:
         if _has_heads(data / "gofer.db"):
             told = "is missing, and with another one old mentions would be answered again"
             raise ConfigError(f"{path} {told}; restore it from a backup, or delete the whole folder to start anew.")
-        _write_key(path)
+        write_secret(path, secrets.token_hex(32))
     text = path.read_bytes().decode("ascii", "replace").strip()
     if not re.fullmatch("[0-9a-f]{64}", text):
         # With another key a mention that was answered before would be answered again.
@@ -84,10 +84,11 @@ def installation_key(data: Path) -> Secret:
     return Secret(text)
 
 
-def _write_key(path: Path) -> None:
+def write_secret(path: Path, text: str) -> None:
+    """Writes a file that only its owner can read: whole, and as durable as the state. Raises OSError."""
     aside = path.with_suffix(f".{os.getpid()}")
     with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(secrets.token_hex(32))
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())
     aside.rename(path)

@@ -7,11 +7,13 @@ from pathlib import Path
 
 from gofer.bootstrap.laptop import GRACE
 from gofer.bootstrap.logs import start_logging
+from gofer.bootstrap.notion_token import MINUTES
 from gofer.bootstrap.reach import out_of_reach
 from gofer.bootstrap.service import Service, open_service
 from gofer.bootstrap.settings import Settings, process_settings
 from gofer.cli.numbers import number
 from gofer.local.stopping import until_stopped
+from gofer.secret import Secret
 
 PORT = 8765
 EPILOG = """Settings come from the environment, and below it from .env in the current folder:
@@ -19,6 +21,10 @@ EPILOG = """Settings come from the environment, and below it from .env in the cu
   SLACK_APP_TOKEN        an app-level token, xapp-…: Socket Mode, no address needed
   SLACK_SIGNING_SECRET   for HTTP instead: Slack posts to /slack/events of your server
   GITHUB_TOKEN           for tools of GitHub; GITHUB_WEBHOOK_SECRET for what posts to /github/webhook
+  JIRA_API_TOKEN         with JIRA_BASE_URL and JIRA_EMAIL; JIRA_WEBHOOK_SECRET for what posts to /jira/webhook
+  NOTION_TOKEN           for tools of Notion; --register-notion, or NOTION_WEBHOOK_SECRET, for /notion/webhook
+  JIRA_ACCOUNT_ID, NOTION_BOT_ID, GITHUB_LOGIN
+                         as whom Gofer acts there, when it cannot find out by itself
   OPENAI_API_KEY         the model's key, or OPENAI_BASE_URL for a compatible endpoint
   GOFER_URL              where colleagues open Gofer's pages, when it is not this machine
   AGENT_LOG_LEVEL        minimal, summary (the default) or full
@@ -26,6 +32,8 @@ EPILOG = """Settings come from the environment, and below it from .env in the cu
 examples:
   gofer serve                serve on port 8765 of this machine
   gofer serve --port 80      on another one
+  gofer serve --register-notion
+                             take the verification token of a new subscription; docs/notion.md tells the steps
 docs/slack-app.md leads from nothing to the first mention. SIGTERM and Ctrl-C stop in good order, with the exit codes 0
 and 130."""
 
@@ -37,18 +45,25 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=number(0, 65535), default=PORT, metavar="N", help=f"port on 127.0.0.1 (default {PORT})"
     )
+    parser.add_argument(
+        "--register-notion",
+        action="store_true",
+        help=f"take the verification token that Notion offers within {MINUTES} minutes",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Serves until it is told to stop."""
     settings = process_settings()
     start_logging(settings.log_level)
-    return asyncio.run(until_stopped(_serve(settings, arguments.port), _say_stopping))
+    return asyncio.run(
+        until_stopped(_serve(settings, arguments.port, registering=arguments.register_notion), _say_stopping)
+    )
 
 
-async def _serve(settings: Settings, port: int) -> None:
-    async with open_service(settings, Path.cwd(), port) as service:
-        for line in _lines(service, settings):
+async def _serve(settings: Settings, port: int, *, registering: bool) -> None:
+    async with open_service(settings, Path.cwd(), port, _say_token if registering else None) as service:
+        for line in [*_lines(service, settings), *(_waiting(service) if registering else [])]:
             print(line, file=sys.stderr, flush=True)
         await asyncio.Event().wait()
 
@@ -73,6 +88,19 @@ def _lines(service: Service, settings: Settings) -> list[str]:
         lacking = ", ".join(service.lacking)
         lines.append(f"The Slack app lacks {lacking}: update it from `gofer manifest` and install it again.")
     return lines
+
+
+def _waiting(service: Service) -> list[str]:
+    where = f"POST {service.laptop.url}/notion/webhook"
+    return [f"   Notion      {where} takes one verification token within {MINUTES} minutes"]
+
+
+def _say_token(path: Path, token: Secret) -> None:
+    """Shows the token to who sits at a terminal; whatever else keeps this stream is told the file only."""
+    lines = [f"Notion offered a verification token; it is in {path}, and Gofer verifies with it from now on."]
+    if sys.stderr.isatty():
+        lines.append(f"Paste it in Notion's Webhooks tab: {token.reveal()}")
+    print("\n".join(lines), file=sys.stderr, flush=True)
 
 
 def _say_stopping() -> None:

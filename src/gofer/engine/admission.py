@@ -7,6 +7,7 @@ from gofer.engine.allowance import enter
 from gofer.engine.material import read_material
 from gofer.engine.meant import asks_for, check_conditions, check_hops, meets
 from gofer.engine.services import Services
+from gofer.engine.status import look
 from gofer.engine.step import Step
 from gofer.engine.who import look_up, may_start, turn_away
 from gofer.errors import Damaged, Gone
@@ -44,7 +45,9 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     material = await read_material(step, event, person, provenance)
     earlier = await _earlier(step, event)
     followed = earlier is not None or (asks_for(event, loaded, "followed") and await _under_way(step, event))
-    check_conditions(event, loaded, {**facts, **material.facts, "followed": followed})
+    facts |= {**material.facts, "followed": followed}
+    status = await look(step, event, loaded, facts, material.properties)
+    check_conditions(event, loaded, {**facts, "status": status.changes}, status.reason)
     if not welcome:
         raise await turn_away(step, event, person, loaded, provenance)
     left = await enter(step, event, loaded)

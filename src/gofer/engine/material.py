@@ -32,7 +32,8 @@ def _material(event: Event, outcome: Outcome) -> Material:
             private = event.private is True or details.get("private") is not False
             # An issue or a page may not say any more what was changed.
             told = f"{_quoted(event.text)}\n\n{read}".strip("\n")
-            return Material(_first_message(event, told), private, as_object(details.get("facts")))
+            facts, properties = as_object(details.get("facts")), as_object(details.get("properties"))
+            return Material(_first_message(event, told), private, facts, properties)
         case ToolResult(text=text):
             raise RunStopped(f"what it is about could not be read: {text}")
         case _:

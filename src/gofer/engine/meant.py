@@ -42,7 +42,7 @@ def asks_for(event: Event, loaded: Loaded, fact: str) -> bool:
     return any(fact in where for kind, where in ways if kind == event.kind)
 
 
-def check_conditions(event: Event, loaded: Loaded, facts: Facts) -> None:
-    """Raises NotMeant when no trigger of the workflow is fulfilled."""
+def check_conditions(event: Event, loaded: Loaded, facts: Facts, why: str = "") -> None:
+    """Raises NotMeant when no trigger of the workflow is fulfilled; `why` is a better reason than that, if any."""
     if not meets(event, loaded, facts):
-        raise NotMeant(f"it does not meet the conditions of {event.kind}")
+        raise NotMeant(why or f"it does not meet the conditions of {event.kind}")

@@ -24,6 +24,8 @@ class Material:
     private: bool
     facts: Mapping[str, object] = field(default_factory=dict[str, object])
     """What conditions ask for and the event did not say."""
+    properties: Mapping[str, object] = field(default_factory=dict[str, object])
+    """Of a page in Notion, as `{name: {id, value}}`."""
 
 
 @dataclass(frozen=True, slots=True)

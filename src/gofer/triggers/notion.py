@@ -28,6 +28,8 @@ _KINDS: Mapping[str, tuple[str, str]] = {
     "page.content_updated": ("notion.content_updated", "The content of a page changed."),
     "comment.created": ("notion.commented", "Somebody commented on a page."),
 }
+_LOOKED_AT = "page.properties_updated"
+"""What bots did counts here for one thing only: to know a person's next change of a status from what it was before."""
 _ROW_OF = ("database", "data_source")
 
 Fields = Mapping[str, object]
@@ -96,7 +98,7 @@ def _offered(body: bytes) -> Secret | None:
 def _happening(body: Fields, kind: str, actor: Actor | None, only_ours: bool) -> Event | Ignored:
     if actor is None:
         return Ignored("it does not say who did it")
-    if actor.kind == "bot":
+    if actor.kind == "bot" and kind != _LOOKED_AT:
         return Ignored("Gofer did it" if only_ours else "only bots did it", actor)
     entity, data = as_object(body.get("entity")), as_object(body.get("data"))
     workspace, moment = as_text(body.get("workspace_id")), as_text(body.get("timestamp"))
@@ -115,7 +117,7 @@ def _happening(body: Fields, kind: str, actor: Actor | None, only_ours: bool) ->
         text=text,
         place=_place(workspace, page, about if of == "comment" else "", data),
         private=False if parent.get("type") in _ROW_OF and of == "page" else None,
-        facts=_facts(kind, parent, data),
+        facts=_facts(kind, parent, data, by_bot=actor.kind == "bot"),
     )
 
 
@@ -127,14 +129,17 @@ def _place(workspace: str, page: str, comment: str, data: Fields) -> Mapping[str
     return {name: value for name, value in place.items() if value}
 
 
-def _facts(kind: str, parent: Fields, data: Fields) -> Mapping[str, object]:
-    """Only what the event says; of a comment it does not say in which database its page is."""
+def _facts(kind: str, parent: Fields, data: Fields, *, by_bot: bool) -> Mapping[str, object]:
+    """Only what the event says: never the name of a database, and of a comment not in which one its page is."""
     facts: dict[str, object] = {}
     if kind != "comment.created" and parent.get("type"):
-        facts["database"] = _database(parent)
-    if kind == "page.properties_updated":
+        facts["database_id"] = _database(parent)
+        if parent.get("type") not in _ROW_OF:
+            facts["database"] = []
+    if kind == _LOOKED_AT:
         listed = as_list(data.get("updated_properties"))
         facts["properties"] = [as_text(one) for one in listed if isinstance(one, str)][:PROPERTIES]
+        facts["bot"] = by_bot
     return facts
 
 

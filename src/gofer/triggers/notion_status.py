@@ -2,7 +2,7 @@
 
 A pure decision over three things: what an event lists, the value read after it came, and the value of the last look.
 Events are gathered, late, repeated and out of order, so that nothing of their own order or number is trusted; a real
-change is a value that differs from the last look.
+change is a value that differs from the last look. Values may be given as they are or as fingerprints of them.
 """
 
 from collections.abc import Collection
@@ -14,6 +14,8 @@ class Seen:
     """The value of a property at the last look at it; None: it was empty."""
 
     value: str | None
+    by_bot: bool = False
+    """Whether bots alone had set the property, so that the value found may hide a change of somebody else's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class Verdict:
     remember: Seen | None
     """What is the last look from now on. None leaves it as it was, which is also what there was when there was none."""
     reason: str
-    """One sentence for people, whatever was decided."""
+    """Why, for people: a clause about the property that names no value."""
 
 
 def judge(
@@ -34,6 +36,8 @@ def judge(
     value_now: str | None,
     from_: Collection[str] = (),
     to: Collection[str] = (),
+    *,
+    by_bot: bool = False,
 ) -> Verdict:
     """Whether an event is a real change of the property to a value of `to`, from one of `from_`; empty: from or to any.
 
@@ -42,31 +46,28 @@ def judge(
     from an unknown value: it fires too, unless the value found is one of `from_`, which contradicts a change away from
     it. `remember` does not depend on `from_` and `to`, but one that was stored ends the change for every condition:
     conditions that are judged one after the other, as those of several workflows, need a memory each.
+
+    `by_bot`: bots alone caused the event, which never fires. What they set is what a person's next change is from;
+    where the value is still the same then, the person's change came before that look, and what was before is unknown.
     """
     # Nothing is remembered then: the event that lists the property is still to come, and has to find the change.
     if property_id not in updated_property_ids:
-        return Verdict(False, None, "the event does not list the property")
+        return Verdict(False, None, "the event does not list it")
     now = Seen(value_now)
+    if by_bot:
+        return Verdict(False, Seen(value_now, by_bot=True), "only bots changed it")
     if seen == now:
-        return Verdict(False, None, f"the property has been {_named(value_now)} since the last look")
+        return Verdict(False, None, "it has not changed since the last look")
     if to and value_now not in to:
-        return Verdict(False, now, f"the property is {_named(value_now)} now, not {_listed(to)}")
-    if seen is None:
+        return Verdict(False, now, "it changed to another value")
+    if seen is None or seen.value == value_now:
         return _first(now, from_)
     if from_ and seen.value not in from_:
-        return Verdict(False, now, f"the property was {_named(seen.value)} before, not {_listed(from_)}")
-    return Verdict(True, now, f"the property changed from {_named(seen.value)} to {_named(value_now)}")
+        return Verdict(False, now, "it changed from another value")
+    return Verdict(True, now, "it changed")
 
 
 def _first(now: Seen, from_: Collection[str]) -> Verdict:
     if now.value in from_:
-        return Verdict(False, now, f"the property is {_named(now.value)}, from where it should have changed")
-    return Verdict(True, now, f"the property changed to {_named(now.value)}; what it was before is not known")
-
-
-def _named(value: str | None) -> str:
-    return "empty" if value is None else f"“{value}”"
-
-
-def _listed(values: Collection[str]) -> str:
-    return " or ".join(f"“{value}”" for value in values)
+        return Verdict(False, now, "it still is what it should have changed from")
+    return Verdict(True, now, "it changed; what it was before is not known")

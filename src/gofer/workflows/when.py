@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, cast
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_serializer, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_serializer, model_validator
 from pydantic_core import PydanticCustomError
 
 from gofer.canonical import as_object
 from gofer.workflows.hook import WebhookForm
-from gofer.workflows.parts import Name, Names, Strict
+from gofer.workflows.parts import Name, Names, Strict, mistake
 from gofer.workflows.schedule import ScheduleForm
 
 Where = dict[str, list[str]]
@@ -163,18 +163,38 @@ class JiraUpdated(JiraConditions):
         return super().where() | {"changes": [change]}
 
 
+def _in_full(value: str) -> str:
+    if "*" in value:
+        # Only a hash of the earlier value is kept, and a hash fits no pattern.
+        raise mistake(f"`from: {value[:40]}` holds `*`.", "Write the earlier value in full, or leave `from` out.")
+    return value
+
+
+Before = Annotated[Name, AfterValidator(_in_full)]
+
+
 class InDatabase(Conditions):
     """Conditions of what happens to a page in Notion."""
 
     FACTS: ClassVar[Mapping[str, str]] = {"database": ""}
 
     database: Names | None = None
-    """Databases, by id or by the link that Notion gives."""
+    """Databases, by name, by id or by the link that Notion gives."""
 
     def where(self) -> Where:
         """See Conditions.where."""
         databases = [_undashed(name) for name in self.database or ()]
-        return super().where() | ({"database": databases} if databases else {})
+        # Ids stand in events, names do not: a condition of ids alone is decided before a run begins.
+        fact = "database_id" if all(_UUID.fullmatch(name) for name in databases) else "database"
+        return super().where() | ({fact: databases} if databases else {})
+
+
+class NotionUpdated(InDatabase):
+    """Somebody changes properties of a page in Notion."""
+
+    def where(self) -> Where:
+        """See Conditions.where."""
+        return super().where() | {"bot": ["false"]}
 
 
 class NotionStatus(InDatabase):
@@ -183,19 +203,22 @@ class NotionStatus(InDatabase):
     FACTS: ClassVar[Mapping[str, str]] = {"database": "", "property": "", "from_": "", "to": ""}
 
     database: Names  # pyright: ignore[reportGeneralTypeIssues, reportIncompatibleVariableOverride]
-    """The database, by id or by the link that Notion gives."""
+    """The database, by name, by id or by the link that Notion gives."""
     property: Name = "Status"
     """The property that holds the status."""
-    from_: Annotated[Name | None, Field(alias="from")] = None
-    """What the status was."""
+    from_: Annotated[Before | None, Field(alias="from")] = None
+    """What the status was, in full, without `*`."""
     to: Name | None = None
     """What the status becomes."""
 
+    def change(self) -> str:
+        """The word that the fact `status` holds when this condition is fulfilled."""
+        return f"{self.property}: {self.from_ or '*'} -> {self.to or '*'}"
+
     def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
         """See Conditions.compiled."""
-        status = f"{self.property}: {self.from_ or '*'} -> {self.to or '*'}"
-        for told in ("notion.properties_updated", "notion.page_created"):
-            yield told, self.where() | {"status": [status]}
+        # A page that is created has changed from nothing; that is `notion.page_created`.
+        yield "notion.properties_updated", self.where() | {"status": [self.change()]}
 
 
 class GithubConditions(Conditions):
@@ -252,7 +275,7 @@ class Trigger(Strict):
     jira_commented: JiraCommented | None = Field(default=None, alias="jira.commented")
     jira_attachment_added: JiraConditions | None = Field(default=None, alias="jira.attachment_added")
     notion_page_created: InDatabase | None = Field(default=None, alias="notion.page_created")
-    notion_properties_updated: InDatabase | None = Field(default=None, alias="notion.properties_updated")
+    notion_properties_updated: NotionUpdated | None = Field(default=None, alias="notion.properties_updated")
     notion_content_updated: InDatabase | None = Field(default=None, alias="notion.content_updated")
     notion_commented: InDatabase | None = Field(default=None, alias="notion.commented")
     notion_status: NotionStatus | None = Field(default=None, alias="notion.status")

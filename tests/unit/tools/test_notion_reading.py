@@ -44,7 +44,8 @@ def test_a_page_is_told_with_properties_blocks_and_open_comments() -> None:
         )
         assert details["properties"]["Status"] == {"id": "St%3D1", "value": "Draft"}
         assert details["properties"]["Reviewers"]["value"] == [{"id": ADA, "name": "Ada Byron"}]
-        assert details["facts"] == {"database": [RFCS, SOURCE, RFCS.replace("-", ""), SOURCE.replace("-", ""), "RFCs"]}
+        ids = [RFCS, SOURCE, RFCS.replace("-", ""), SOURCE.replace("-", "")]
+        assert details["facts"] == {"database": [*ids, "RFCs"], "database_id": ids}
 
     play(story)
 
@@ -62,7 +63,7 @@ def test_a_page_nobody_can_see_who_may_see_counts_as_private() -> None:
     async def story(_: NotionSimulator, call: Call) -> None:
         read = await get_page(API, call, GetPage(page=HANDBOOK))
         assert read.details["private"] is True
-        assert read.details["facts"] == {"database": []}
+        assert read.details["facts"] == {"database": [], "database_id": []}
         assert "Welcome." in read.text
 
     play(story)

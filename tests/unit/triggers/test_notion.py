@@ -135,8 +135,9 @@ def test_set_properties_become_an_event_with_their_ids() -> None:
         place={"workspace": uuid(1), "page": uuid(30)},
         private=False,
         facts={
-            "database": [uuid(10), uuid(10).replace("-", ""), uuid(11), uuid(11).replace("-", "")],
+            "database_id": [uuid(10), uuid(10).replace("-", ""), uuid(11), uuid(11).replace("-", "")],
             "properties": ["XGe%40", "title"],
+            "bot": False,
         },
     )
 
@@ -154,7 +155,11 @@ def test_a_comment_on_a_block_is_placed_on_its_page() -> None:
 def test_only_a_row_is_plainly_not_private() -> None:
     row, page = translated(payload("page_created")), translated(payload("page_content_updated"))
     assert (row.kind, row.private) == ("notion.page_created", False)
-    assert (page.kind, page.private, page.facts) == ("notion.content_updated", None, {"database": []})
+    assert (page.kind, page.private, page.facts) == (
+        "notion.content_updated",
+        None,
+        {"database_id": [], "database": []},
+    )
     unsaid = translated(payload("page_created", data={}))
     assert (unsaid.private, unsaid.facts) == (None, {})
 
@@ -182,6 +187,12 @@ def test_what_bots_alone_did_starts_nothing(authors: list[tuple[str, str]], verd
     door = replace(DOOR, own_bots=frozenset({"own"}))
     said = translated(payload("page_created", authors=[{"id": id_, "type": kind} for id_, kind in authors]), door)
     assert (said.reason if isinstance(said, Ignored) else said.actor.id) == verdict
+
+
+def test_what_bots_did_to_properties_is_told_as_theirs() -> None:
+    own = {"authors": [{"id": "own", "type": "bot"}]}
+    said = translated(payload("page_properties_updated", **own), replace(DOOR, own_bots=frozenset({"own"})))
+    assert (said.actor, said.facts["bot"]) == (Actor("own", "bot"), True)
 
 
 @pytest.mark.parametrize(
@@ -234,5 +245,6 @@ def test_no_payload_is_an_exception(name: str, data: st.DataObject) -> None:
     assert isinstance(verdict, Event | Handshake | Ignored)
     if isinstance(verdict, Event):
         assert all(isinstance(value, str) and value for value in verdict.place.values())
-        assert all(isinstance(one, str) for values in verdict.facts.values() for one in values)
+        lists = [values for values in verdict.facts.values() if not isinstance(values, bool)]
+        assert all(isinstance(one, str) for values in lists for one in values)
         json.dumps([verdict.identity, verdict.facts, verdict.conversation], ensure_ascii=False).encode()

@@ -87,9 +87,24 @@ def test_a_fact_that_is_not_there_yet_is_left_to_admission() -> None:
                 }
             },
             [
-                (kind, {"database": ["0123456789abcdef0123456789abcdef"], "status": ["Status: * -> X"]})
-                for kind in ("notion.properties_updated", "notion.page_created")
+                (
+                    "notion.properties_updated",
+                    {"database_id": ["0123456789abcdef0123456789abcdef"], "status": ["Status: * -> X"]},
+                )
             ],
+        ),
+        (
+            {"notion.properties_updated": {"database": ["RFC*", "01234567-89AB-CDEF-0123-456789abcdef"]}},
+            [
+                (
+                    "notion.properties_updated",
+                    {"database": ["RFC*", "0123456789abcdef0123456789abcdef"], "bot": ["false"]},
+                )
+            ],
+        ),
+        (
+            {"notion.commented": {"database": "01234567-89ab-cdef-0123-456789abcdef"}},
+            [("notion.commented", {"database_id": ["0123456789abcdef0123456789abcdef"]})],
         ),
         (
             {"github.pull_request": {"action": "merged", "base": "main"}},

@@ -61,7 +61,7 @@ class Delivery:
         self._workspace = workspace
         self._http = http
         self._token = token
-        self._pace = pace
+        self.pace = pace
         self._gathering: dict[tuple[str, str], _Gathered] = {}
         self._held: list[dict[str, object]] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -71,14 +71,14 @@ class Delivery:
         """Something happened; its event is sent when the time of gathering is over."""
         if self.url is None or not self.active:
             return
-        if not self._pace.window or change.type.startswith("comment."):
+        if not self.pace.window or change.type.startswith("comment."):
             self._begin(self._event(_Gathered(change, (change.author,))))
             return
         key = (change.type, change.entity[0])
         gathered = self._gathering.get(key)
         self._gathering[key] = gathered.with_(change) if gathered else _Gathered(change, (change.author,))
         if gathered is None:
-            self._timers[key] = asyncio.get_running_loop().call_later(self._pace.window, self._flush, key)
+            self._timers[key] = asyncio.get_running_loop().call_later(self.pace.window, self._flush, key)
 
     def flush(self) -> None:
         """Ends the time of gathering for everything."""
@@ -168,10 +168,10 @@ class Delivery:
 
     async def _deliver_until_accepted(self, event: JsonObject) -> None:
         first = event.get("attempt_number")
-        gap = FIRST_GAP * self._pace.gap_factor
+        gap = FIRST_GAP * self.pace.gap_factor
         for number in range(first if isinstance(first, int) else 1, ATTEMPTS + 1):
             try:
-                async with asyncio.timeout(self._pace.answer_within):
+                async with asyncio.timeout(self.pace.answer_within):
                     response = await self._post({**event, "attempt_number": number})
                 if response.is_success:
                     return

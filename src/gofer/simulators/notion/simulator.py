@@ -59,6 +59,10 @@ class NotionSimulator:
         """Every event so far, as its first attempt said it."""
         return list(self._delivery.sent)
 
+    def keep_pace(self, pace: Pace) -> None:
+        """Notion is as patient as this from now on."""
+        self._delivery.pace = pace
+
     def hold(self) -> None:
         """Send no events until `release`."""
         self._delivery.hold()

@@ -34,8 +34,8 @@ class GetPage(Arguments):
 async def get_page(api: NotionApi, call: Call, arguments: GetPage) -> ToolResult:
     """The page as text. Details: private, page, database, data_source, title, url, and properties as `{id, value}`.
 
-    `facts` in the details: `database`, its ids and its name. A page counts as private unless it is a row of a database
-    or public: Notion tells nobody who else can see it.
+    `facts` in the details: `database`, its ids and its name, and `database_id`, its ids alone. A page counts as
+    private unless it is a row of a database or public: Notion tells nobody who else can see it.
     """
     page = await api.get(call, f"pages/{page_id(call, arguments.page)}")
     id_ = as_text(page.get("id"))
@@ -53,7 +53,8 @@ def details(page: Fields, database_name: str = "") -> dict[str, object]:
     """What code reads of a page; see get_page."""
     database, source = home(page)
     ids = [id_ for id_ in (database, source) if id_]
-    named = [*ids, *(id_.replace("-", "") for id_ in ids), *([database_name] if database_name else [])]
+    spelled = [*ids, *(id_.replace("-", "") for id_ in ids)]
+    named = [*spelled, *([database_name] if database_name else [])]
     return {
         "private": not (database or source or page.get("public_url")),
         "page": as_text(page.get("id")),
@@ -64,7 +65,7 @@ def details(page: Fields, database_name: str = "") -> dict[str, object]:
         "properties": {
             name: {"id": as_text(value.get("id")), "value": plain(value)} for name, value in properties(page).items()
         },
-        "facts": {"database": named},
+        "facts": {"database": named, "database_id": spelled},
     }
 
 

@@ -1,0 +1,87 @@
+"""As whom does Gofer act in Jira, Notion and GitHub? Asked once, so that what it writes there starts nothing.
+
+Whoever names the accounts in the settings needs no look-up, as ingress on AWS, which starts anew all the time.
+"""
+
+import asyncio
+import logging
+from base64 import b64encode
+from dataclasses import dataclass, replace
+
+from gofer.bootstrap.settings import Settings
+from gofer.canonical import as_object, as_text, decode
+from gofer.errors import BadRequest, TemporaryError
+from gofer.outside import Http, HttpRequest
+from gofer.tools.notion.api import VERSION
+
+SECONDS = 5.0
+"""How long a start waits for each answer at most; all are asked at once."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Where one system says who a token belongs to."""
+
+    system: str
+    setting: str
+    """What names the account instead."""
+    request: HttpRequest
+    field: str
+    """What of the answer is the account."""
+
+
+async def with_own_accounts(settings: Settings, http: Http) -> Settings:
+    """The settings with the accounts of the tokens; one that cannot be found out is a warning and stays empty."""
+    jira, notion, github = await asyncio.gather(_jira(settings, http), _notion(settings, http), _github(settings, http))
+    return replace(settings, jira_account_id=jira, notion_bot_id=notion, github_login=github)
+
+
+async def _jira(settings: Settings, http: Http) -> str:
+    if settings.jira_account_id or not (settings.jira_base_url and settings.jira_api_token):
+        return settings.jira_account_id
+    basic = b64encode(f"{settings.jira_email}:{settings.jira_api_token.reveal()}".encode()).decode()
+    headers = {"Authorization": f"Basic {basic}", "Accept": "application/json"}
+    request = HttpRequest("GET", f"{settings.jira_base_url}/rest/api/3/myself", headers, timeout=SECONDS)
+    return await _answer(_Question("Jira", "JIRA_ACCOUNT_ID", request, "accountId"), http)
+
+
+async def _notion(settings: Settings, http: Http) -> str:
+    if settings.notion_bot_id or not settings.notion_token:
+        return settings.notion_bot_id
+    headers = {"Authorization": f"Bearer {settings.notion_token.reveal()}", "Notion-Version": VERSION}
+    request = HttpRequest("GET", f"{settings.notion_base_url}/v1/users/me", headers, timeout=SECONDS)
+    return await _answer(_Question("Notion", "NOTION_BOT_ID", request, "id"), http)
+
+
+async def _github(settings: Settings, http: Http) -> str:
+    if settings.github_login or not settings.github_token:
+        return settings.github_login
+    headers = {
+        "Authorization": f"Bearer {settings.github_token.reveal()}",
+        "Accept": "application/vnd.github+json",
+        "User-Agent": "gofer",
+    }
+    request = HttpRequest("GET", f"{settings.github_api_url}/user", headers, timeout=SECONDS)
+    return await _answer(_Question("GitHub", "GITHUB_LOGIN", request, "login"), http)
+
+
+async def _answer(question: _Question, http: Http) -> str:
+    try:
+        response = await http.send(question.request)
+        if response.status == 200 and (found := as_text(as_object(decode(response.body)).get(question.field))):
+            return found
+        why = f"HTTP {response.status}"
+    except BadRequest:
+        why = "the answer is no JSON"
+    except TemporaryError as error:
+        why = str(error)
+    _log.warning(
+        "%s does not say whom Gofer's token belongs to (%s), so that what Gofer writes there may start it again; "
+        "correct the token, or set %s.",
+        question.system,
+        why,
+        question.setting,
+    )
+    return ""

@@ -1,0 +1,82 @@
+"""An operator subscribes Gofer to a Notion: the token is taken in a window, and verifies from then on."""
+
+import copy
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from gofer.local.server import serve
+from gofer.outside import SystemClock
+from gofer.simulators.notion import NotionSimulator
+from serving import Desk, Running, desk, free_port
+from simulated_notion import ADA, WORLD
+
+pytestmark = pytest.mark.anyio
+TOKEN = "secret_of_this_subscription"
+FILE = Path(".gofer") / "notion-verification-token"
+
+
+@asynccontextmanager
+async def notion(folder: Path) -> AsyncIterator[tuple[Desk, NotionSimulator]]:
+    """A desk with one workflow that listens to a simulated Notion."""
+    async with desk(folder) as made, httpx2.AsyncClient() as http:
+        (folder / "agents" / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [notion.commented]\n')
+        (folder / "agents" / "w.md").write_text("Help.")
+        simulator = NotionSimulator(copy.deepcopy(WORLD), clock=SystemClock().now, http=http, verification_token=TOKEN)
+        async with serve(simulator.app) as url:
+            made.write_env(
+                SLACK_BOT_TOKEN="xoxb-simulated",
+                SLACK_APP_TOKEN="xapp-simulated",
+                NOTION_BASE_URL=url,
+                NOTION_TOKEN="ntn_simulated",
+            )
+            yield made, simulator
+            await simulator.close()
+
+
+async def answered(simulator: NotionSimulator, running: Running) -> None:
+    """Somebody comments, and the run of it ends."""
+    before = len(running.lines)
+    simulator.people.comment("Cache", "Please look at it.", by=ADA)
+    await simulator.settled()
+    await running.says("a run ended", before)
+
+
+async def test_a_token_is_taken_in_the_window_and_used_after_the_next_start(tmp_path: Path) -> None:
+    port = free_port()
+    front = f"http://127.0.0.1:{port}/notion/webhook"
+    async with notion(tmp_path) as (made, simulator):
+        running = await made.start("serve", "--port", str(port), "--register-notion")
+        await running.says("takes one verification token within 10 minutes")
+        assert await simulator.register(front) == 200
+        await running.says("Notion offered a verification token; it is in .gofer/notion-verification-token")
+        assert simulator.confirm((tmp_path / FILE).read_text())
+        await answered(simulator, running)
+        # Somebody else's token, offered when the window is closed.
+        async with httpx2.AsyncClient() as http:
+            token = "secret_of_a_stranger"
+            other = NotionSimulator(WORLD, clock=SystemClock().now, http=http, verification_token=token)
+            assert await other.register(front) == 200
+        assert await running.stop() == 0
+        assert (tmp_path / FILE).read_text() == TOKEN
+        again = await made.start("serve", "--port", str(port))
+        await again.says("/runs")
+        await answered(simulator, again)
+        assert await again.stop() == 0
+    said = "\n".join(running.lines + again.lines)
+    assert TOKEN not in said
+    assert "stranger" not in said
+    assert "Traceback" not in said
+
+
+async def test_without_the_window_there_is_nothing_to_register_with(tmp_path: Path) -> None:
+    port = free_port()
+    async with notion(tmp_path) as (made, simulator):
+        running = await made.start("serve", "--port", str(port))
+        await running.says("/runs")
+        assert await simulator.register(f"http://127.0.0.1:{port}/notion/webhook") == 404
+        assert await running.stop() == 0
+    assert not (tmp_path / FILE).exists()

@@ -1,0 +1,141 @@
+"""People move a page in Notion to another status: each workflow does something once per real change."""
+
+import copy
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from company import Company, company
+from gofer.journal.coordination import Head
+from gofer.simulators.notion import NotionSimulator, Pace
+from one_workflow import Echo, world
+from simulated_notion import ADA, CACHE, RFCS, SAM, WORLD
+
+pytestmark = pytest.mark.anyio
+NO_CHANGE = "Status: it has not changed since the last look"
+REVIEW = "{to: Ready for review}"
+
+
+@asynccontextmanager
+async def gofer(folder: Path, model: Echo | None = None, **workflows: str) -> AsyncIterator[Company]:
+    """Gofer with workflows by name, each given as the conditions of `notion.status` on the database RFCs."""
+    agents = folder / "repository" / "agents"
+    agents.mkdir(parents=True)
+    for name, more in workflows.items():
+        when = more if more.startswith("when:") else f"when: [{{notion.status: {{database: RFCs, {more[1:]}}}]"
+        (agents / f"{name}.yaml").write_text(f'description: d\nowner: "#helpers"\n{when}\n')
+        (agents / f"{name}.md").write_text("Help.")
+    (agents / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
+    everything = {**world(), "notion": copy.deepcopy(WORLD)}
+    async with company(folder, root=folder / "repository", world=everything, model=model or Echo()) as made:
+        yield made
+
+
+def notion(made: Company) -> NotionSimulator:
+    assert made.laptop.simulated.notion is not None
+    return made.laptop.simulated.notion
+
+
+async def ended(made: Company, runs: int) -> Sequence[Head]:
+    await notion(made).settled()
+    heads = await made.ended(runs)
+    assert len(heads) == runs
+    return heads
+
+
+def done(heads: Sequence[Head]) -> list[str]:
+    return sorted(head.workflow for head in heads if head.status == "done")
+
+
+def answers(made: Company) -> int:
+    return str(notion(made).state()).count("Here you are.")
+
+
+async def test_two_workflows_watch_one_database_and_each_acts_once(tmp_path: Path) -> None:
+    async with gofer(tmp_path, review=REVIEW, every="{from: Draft}") as made:
+        notion(made).people.set_status("Cache", "Ready for review", by=ADA)
+        heads = await ended(made, 2)
+        assert done(heads) == ["every", "review"]
+        notion(made).people.set_status("Cache", "Done", by=SAM)
+        heads = await ended(made, 4)
+        assert done(heads) == ["every", "review"]
+        assert {head.reason for head in heads[2:]} == {
+            "Status: it changed to another value",
+            "Status: it changed from another value",
+        }
+        notion(made).people.set_status("Cache", "Ready for review", by=SAM)
+        assert done(await ended(made, 6)) == ["every", "review", "review"]
+        assert answers(made) == 3
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+async def test_late_and_repeated_events_in_any_order_are_one_change(tmp_path: Path, reverse: bool) -> None:
+    async with gofer(tmp_path, review=REVIEW, other="{to: 'Ready*'}") as made:
+        notion(made).hold()
+        for status in ("Done", "Draft", "Ready for review"):
+            notion(made).people.set_status("Cache", status, by=ADA)
+        notion(made).people.set_values("Cache", {"Effort": 5}, by=SAM)
+        notion(made).release(reverse=reverse, times=3)
+        heads = await ended(made, 8)
+        assert done(heads) == ["other", "review"]
+        assert answers(made) == 2
+        reasons = {head.reason for head in heads if head.status == "ignored"}
+        # Newest first, what was set last is told first, and it was not the status.
+        assert reasons == {NO_CHANGE, "Status: the event does not list it"}
+        again = notion(made).events[0]
+        for attempt in (2, 3):
+            assert await notion(made).deliver(again, attempt_number=attempt) == 200
+        assert len(await ended(made, 8)) == 8
+
+
+async def test_changes_that_notion_gathers_are_one_change_and_there_and_back_is_none(tmp_path: Path) -> None:
+    async with gofer(tmp_path, review=REVIEW) as made:
+        notion(made).keep_pace(Pace(window=60))
+        notion(made).people.set_status("Cache", "Done", by=ADA)
+        notion(made).people.set_status("Cache", "Ready for review", by=SAM)
+        notion(made).people.set_values("Cache", {"Effort": 5}, by="Gofer")
+        assert done(await ended(made, 1)) == ["review"]
+        notion(made).people.set_status("Cache", "Draft", by=ADA)
+        notion(made).people.set_status("Cache", "Ready for review", by=ADA)
+        heads = await ended(made, 2)
+    assert [head.status for head in heads] == ["done", "ignored"]
+    assert heads[1].reason == NO_CHANGE
+
+
+async def test_what_gofer_sets_starts_nothing_and_the_next_change_of_a_person_is_found(tmp_path: Path) -> None:
+    database = RFCS.replace("-", "")
+    model = Echo([("notion_update_properties", {"page": CACHE, "properties": {"Status": "Done"}})])
+    when = f"when: [{{notion.status: {{database: {database}, to: Ready for review}}}}]"
+    watch = f"when: [{{notion.properties_updated: {{database: {RFCS}}}}}]"
+    async with gofer(tmp_path, model, w=f"{when}\ntools: [notion_update_properties]", all=watch) as made:
+        notion(made).people.set_status("Cache", "Ready for review", by=ADA)
+        heads = await ended(made, 3)
+        assert done(heads) == ["all", "w"]
+        assert [head.reason for head in heads if head.status == "ignored"] == ["Status: only bots changed it"]
+        notion(made).people.set_status("Cache", "Ready for review", by=ADA)
+        assert done(await ended(made, 6)) == ["all", "all", "w", "w"]
+
+
+async def test_a_page_is_created_with_a_status_and_has_not_changed(tmp_path: Path) -> None:
+    async with gofer(tmp_path, review=REVIEW, new="when: [{notion.page_created: {database: RFCs}}]") as made:
+        notion(made).people.create_page("RFCs", "Quotas", by=ADA, values={"Status": "Ready for review"})
+        assert done(await ended(made, 1)) == ["new"]
+        notion(made).people.set_status("Quotas", "Draft", by=ADA)
+        notion(made).people.set_status("Quotas", "Ready for review", by=ADA)
+        assert done(await ended(made, 3)) == ["new", "review"]
+
+
+@pytest.mark.parametrize("named", ["RFCs", RFCS, RFCS.replace("-", ""), f"https://www.notion.so/{RFCS}?v=1"])
+async def test_a_database_is_told_by_its_name_its_id_and_its_link(tmp_path: Path, named: str) -> None:
+    when = f"when: [{{notion.commented: {{database: '{named}'}}}}, {{notion.content_updated: {{database: '{named}'}}}}]"
+    async with gofer(tmp_path, w=when) as made:
+        notion(made).people.comment("Cache", "Why?", by=SAM)
+        notion(made).people.write("Handbook", "More.", by=SAM)
+        notion(made).people.comment("Handbook", "Why?", by=SAM)
+        notion(made).people.write("Cache", "More.", by=SAM)
+        heads = await ended(made, 3)
+    assert [head.status for head in heads].count("done") == 2
+    (elsewhere,) = [head for head in heads if head.status != "done"]
+    assert elsewhere.status == "ignored"

@@ -1,0 +1,99 @@
+"""What Gofer writes to Jira, Notion and GitHub starts nothing, whatever the workflows listen to."""
+
+import asyncio
+import copy
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from company import Company, company
+from gofer.journal.coordination import Head
+from one_workflow import Echo, world
+from simulated_github import WORLD as GITHUB
+from simulated_jira import ADA as JIRA_ADA
+from simulated_jira import WORLD as JIRA
+from simulated_notion import ADA, CACHE
+from simulated_notion import WORLD as NOTION
+
+pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def gofer(folder: Path, when: str, *asks: tuple[str, dict[str, object]]) -> AsyncIterator[Company]:
+    """Gofer with one workflow whose model calls some tools first, and a company that uses all systems."""
+    agents = folder / "repository" / "agents"
+    agents.mkdir(parents=True)
+    tools = ", ".join(dict.fromkeys(name for name, _ in asks))
+    (agents / "w.yaml").write_text(f'description: d\nowner: "#o"\nwhen: [{when}]\ntools: [{tools}]\n')
+    (agents / "w.md").write_text("Help.")
+    (agents / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
+    # An account like those of people: nothing of its name says that it is a machine.
+    github = json.loads(json.dumps(GITHUB).replace("gofer[bot]", "gofer-machine"))
+    everything = {**world(), "jira": copy.deepcopy(JIRA), "notion": copy.deepcopy(NOTION), "github": github}
+    async with company(folder, root=folder / "repository", world=everything, model=Echo(asks)) as made:
+        yield made
+
+
+async def only(made: Company) -> Head:
+    """The only run there is, once nobody has anything to tell any more."""
+    await made.laptop.simulated.settled()
+    (head,) = await made.ended()
+    await made.laptop.simulated.settled()
+    await asyncio.sleep(0.1)
+    assert await made.laptop.state.store.heads(10, private=True) == [head]
+    return head
+
+
+def state(made: Company, system: str) -> str:
+    return str(made.laptop.simulated.state()[system])
+
+
+async def test_in_jira(tmp_path: Path) -> None:
+    every = "jira.commented, jira.issue_created, jira.issue_updated, jira.attachment_added"
+    asks: Sequence[tuple[str, dict[str, object]]] = [
+        ("jira_create_issue", {"project": "OPS", "type": "Task", "summary": "Look at it", "description": "Why"}),
+        ("jira_transition_issue", {"issue": "OPS-7", "status": "Done"}),
+    ]
+    async with gofer(tmp_path, every, *asks) as made:
+        jira = made.laptop.simulated.jira
+        assert jira is not None
+        jira.people.comment(JIRA_ADA, jira.site.issue("OPS-7"), "Please look at it.")
+        assert (await only(made)).status == "done"
+        after = state(made, "jira")
+    assert after.count("Here you are.") == 1
+    assert "Look at it" in after
+
+
+async def test_in_notion(tmp_path: Path) -> None:
+    every = "notion.commented, notion.content_updated, notion.properties_updated, notion.page_created"
+    asks: Sequence[tuple[str, dict[str, object]]] = [
+        ("notion_update_properties", {"page": CACHE, "properties": {"Effort": 8}}),
+        ("notion_append_content", {"page": CACHE, "text": "Appended."}),
+    ]
+    async with gofer(tmp_path, every, *asks) as made:
+        notion = made.laptop.simulated.notion
+        assert notion is not None
+        notion.people.comment("Cache", "Please look at it.", by=ADA)
+        assert (await only(made)).status == "done"
+        after = state(made, "notion")
+    assert after.count("Here you are.") == 1
+    assert "Appended." in after
+
+
+async def test_on_github(tmp_path: Path) -> None:
+    every = "github.comment, github.issue, github.pull_request, github.review, github.push"
+    asks: Sequence[tuple[str, dict[str, object]]] = [
+        ("github_create_issue", {"repository": "acme/app", "title": "Look at it", "body": "Why"}),
+        ("github_request_reviewers", {"reviewers": ["acme/core"]}),
+    ]
+    async with gofer(tmp_path, every, *asks) as made:
+        github = made.laptop.simulated.github
+        assert github is not None
+        github.people.comment(github.issue("acme/app", 7), "ada", "Please look at it.")
+        assert (await only(made)).status == "done"
+        after = state(made, "github")
+    assert after.count("Here you are.") == 1
+    assert "Look at it" in after

@@ -1,0 +1,87 @@
+"""Who Gofer is elsewhere is asked once; what cannot be found out is a warning, and never stops the start."""
+
+import asyncio
+import json
+import logging
+
+import pytest
+
+from gofer.bootstrap.doors import PATHS, doors
+from gofer.bootstrap.own_accounts import with_own_accounts
+from gofer.bootstrap.settings import Settings, read_settings
+from gofer.errors import ConfigError, TemporaryError
+from gofer.outside import HttpResponse
+from gofer.triggers.github import GitHubDoor
+from gofer.triggers.jira import JiraDoor
+from gofer.triggers.notion import NotionDoor
+from stand_ins import AnsweringHttp
+
+BOT = "0b1e6c1a-0000-4000-8000-000000000001"
+ENVIRONMENT = {
+    "JIRA_BASE_URL": "http://jira", "JIRA_EMAIL": "g@acme.example", "JIRA_API_TOKEN": "hunter2",
+    "NOTION_BASE_URL": "http://notion", "NOTION_TOKEN": "hunter2",
+    "GITHUB_API_URL": "http://github", "GITHUB_TOKEN": "hunter2",
+}  # fmt: skip
+NAMED = {"JIRA_ACCOUNT_ID": "557058:gofer", "NOTION_BOT_ID": BOT.replace("-", "").upper(), "GITHUB_LOGIN": "@Gofer"}
+SECRETS = {f"{system}_WEBHOOK_SECRET": "s" for system in ("JIRA", "NOTION", "GITHUB")}
+
+
+def asked(http: AnsweringHttp, **environment: str) -> Settings:
+    return asyncio.run(with_own_accounts(read_settings(environment), http))
+
+
+def found(settings: Settings) -> tuple[str, str, str]:
+    return settings.jira_account_id, settings.notion_bot_id, settings.github_login
+
+
+def test_each_system_says_whom_its_token_belongs_to() -> None:
+    answers = {
+        "http://jira/rest/api/3/myself": {"accountId": "557058:gofer"},
+        "http://notion/v1/users/me": {"id": BOT, "type": "bot"},
+        "http://github/user": {"login": "gofer-machine"},
+    }
+    http = AnsweringHttp(lambda url, content: answers[url])
+    assert found(asked(http, **ENVIRONMENT)) == ("557058:gofer", BOT, "gofer-machine")
+    assert len(http.requests) == 3
+
+
+def test_what_is_named_or_not_set_up_is_not_looked_up() -> None:
+    http = AnsweringHttp(lambda url, content: {})
+    assert found(asked(http, **ENVIRONMENT, **NAMED)) == ("557058:gofer", BOT, "Gofer")
+    assert found(asked(http)) == ("", "", "")
+    assert http.requests == []
+
+
+@pytest.mark.parametrize("status", [200, 401, 403, 500])
+@pytest.mark.parametrize("body", [b"<html>", b"{}", b'{"id": 5, "accountId": null, "login": []}', b"[]"])
+def test_an_answer_of_no_use_is_a_warning_that_names_the_setting(
+    status: int, body: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert found(asked(AnsweringHttp(lambda *_: HttpResponse(status, {}, body)), **ENVIRONMENT)) == ("", "", "")
+    said = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert all(any(f"or set {name}." in line for line in said) for name in NAMED)
+    assert "hunter2" not in caplog.text
+
+
+def test_a_system_that_cannot_be_reached_does_not_hide_the_others(caplog: pytest.LogCaptureFixture) -> None:
+    def answer(url: str, content: bytes) -> HttpResponse:
+        if "notion" in url:
+            raise TemporaryError("no answer within 5 seconds")
+        return HttpResponse(200, {}, json.dumps({"accountId": "a", "login": "g"}).encode())
+
+    assert found(asked(AnsweringHttp(answer), **ENVIRONMENT)) == ("a", "", "g")
+    (warning,) = caplog.records
+    assert "Notion does not say whom Gofer's token belongs to (no answer within 5 seconds)" in warning.getMessage()
+
+
+def test_the_doors_know_the_accounts_of_the_settings_without_a_look_up() -> None:
+    made = doors(read_settings(SECRETS | NAMED))
+    jira, notion, github = (made[PATHS[name]] for name in ("jira", "notion", "github"))
+    assert isinstance(jira, JiraDoor)
+    assert list(jira.own_accounts) == ["557058:gofer"]
+    assert isinstance(notion, NotionDoor)
+    assert list(notion.own_bots) == [BOT]
+    assert isinstance(github, GitHubDoor)
+    assert github.own_logins == {"gofer"}
+    with pytest.raises(ConfigError, match="NOTION_BOT_ID is no id of Notion"):
+        read_settings({"NOTION_BOT_ID": "Gofer"})
