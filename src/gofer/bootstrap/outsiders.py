@@ -1,7 +1,7 @@
 """How does the demo let a clock strike and another system call, by the same ways as in earnest?"""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from gofer.bootstrap.laptop import Laptop
 from gofer.errors import ConfigError
@@ -16,8 +16,9 @@ class Outsiders:
 
     laptop: Laptop
 
-    async def fire(self, workflow: str, nominal: datetime) -> str:
-        """Begins the run of a workflow's schedule for a nominal time (aware). Raises ConfigError without one."""
+    async def fire(self, workflow: str) -> str:
+        """Begins the run of a workflow's schedule, as if now were its time. Raises ConfigError without one."""
+        nominal = datetime.fromtimestamp(self.laptop.worker.services.outside.clock.now(), UTC)
         for plan in self.laptop.clockwork.plans:
             if plan.workflow == workflow:
                 return await self.laptop.ingress.start(scheduled(workflow, plan.schedule, nominal), workflow)

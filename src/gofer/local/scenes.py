@@ -7,7 +7,6 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from textwrap import shorten
 
 from gofer.canonical import as_list, as_object, as_text
@@ -29,8 +28,8 @@ class Scenes:
     jira: JiraSimulator
     notion: NotionSimulator
     github: GitHubSimulator
-    fire: Callable[[str, datetime], Awaitable[object]]
-    """Begins the run of a workflow's schedule for a nominal time."""
+    fire: Callable[[str], Awaitable[object]]
+    """Begins the run of a workflow's schedule, as if now were its time."""
     call: Callable[[str, bytes], Awaitable[int]]
     """Calls a webhook by its name with a body, signed; gives the status."""
 
@@ -64,10 +63,14 @@ class Scenes:
     async def reviewed_when_its_status_changes(self) -> None:
         """An RFC moves to a status: it is read, and commented on where it is weak."""
         tour, page = self.tour, "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"
-        tour.title("3. An RFC in Notion becomes ready for review")
+        tour.title("3. An RFC in Notion goes back to draft, and becomes ready for review")
+        before = await self._known()
+        self.notion.people.set_status(page, "Draft", by="Checkout Owner")
+        await self._ended("review-rfc", before, 1, "ignored")
         before = await self._known()
         self.notion.people.set_status(page, "Ready for review", by="Checkout Owner")
         await self._ended("review-rfc", before, 1)
+        tour.say("   Draft: nothing to do. Ready for review: read, and commented on.")
         comments = as_list(as_object(self.notion.state()[page]).get("comments"))
         for comment in comments:
             tour.say(f"   Comment: {shorten(as_text(as_object(comment).get('text')), _WIDTH)}")
@@ -88,11 +91,11 @@ class Scenes:
     async def digest_at_its_time(self) -> None:
         """A schedule comes due: the week in one message."""
         tour = self.tour
-        tour.title("5. Monday, nine o'clock")
+        tour.title("5. The time of a schedule has come")
         general = tour.slack.workspace.channel_named("general")
         said = len(tour.slack.workspace.timeline(general.id)) if general else 0
         before = await self._known()
-        await self.fire("weekly-digest", datetime(2026, 11, 16, 8, tzinfo=UTC))
+        await self.fire("weekly-digest")
         await self._ended("weekly-digest", before, 1)
         new = tour.slack.workspace.timeline(general.id)[said:] if general else []
         if len(new) != 1:
@@ -119,10 +122,10 @@ class Scenes:
         """Another system calls: tickets are made, and people are told."""
         self.tour.title("7. The HR system calls a webhook")
         issues = set(self.jira.state())
-        body = {"id": "hire-2041", "name": "Payments Engineer", "role": "engineer", "team": "Payments"}
         before = await self._known()
-        status = await self.call("new-hire", json.dumps({**body, "start": "2026-12-01"}).encode())
-        again = await self.call("new-hire", json.dumps({**body, "start": "2026-12-01"}).encode())
+        hire = {"id": f"hire-{len(before)}-{self.tour.slack.workspace.next_ts()}", "name": "Payments Engineer"}
+        body = json.dumps({**hire, "role": "engineer", "team": "Payments", "start": "2026-12-01"}).encode()
+        status, again = await self.call("new-hire", body), await self.call("new-hire", body)
         await self._ended("new-hire-checklist", before, 1)
         new = sorted(set(self.jira.state()) - issues)
         self.tour.say(f"   Called twice with the same id, answered with HTTP {status} and {again}; one run.")
@@ -133,8 +136,8 @@ class Scenes:
     async def _known(self) -> set[str]:
         return {head.run for head in await self.tour.store.heads(1_000, private=True)}
 
-    async def _ended(self, workflow: str, before: set[str], runs: int) -> Sequence[Head]:
-        """The runs of a workflow since, when so many have ended well. Raises TourFailed."""
+    async def _ended(self, workflow: str, before: set[str], runs: int, status: str = "done") -> Sequence[Head]:
+        """The runs of a workflow since, when so many have ended in a status. Raises TourFailed."""
         fresh: list[Head] = []
         try:
             async with asyncio.timeout(PATIENCE):
@@ -144,7 +147,7 @@ class Scenes:
                     fresh = [head for head in heads if head.run not in before and head.workflow == workflow]
         except TimeoutError:
             raise TourFailed(f"{workflow} did not end within {PATIENCE:.0f} seconds") from None
-        if bad := [head for head in fresh if head.status != "done"]:
+        if bad := [head for head in fresh if head.status != status]:
             raise TourFailed(f"a run of {workflow} is {bad[0].status}: {bad[0].reason.rstrip('.')}")
         if len(fresh) != runs:
             raise TourFailed(f"expected {runs} runs of {workflow}, found {len(fresh)}")
