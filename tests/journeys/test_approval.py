@@ -64,11 +64,11 @@ async def test_what_a_lead_allows_happens_once_and_the_question_says_who_allowed
         put = await question(made, asked)
         assert "lunch is ready" in str(put.blocks)
         assert general(made) == []
-        page = await made.http.get(f"{made.laptop.slack_url}/?channel=C0DEPLOY0&thread={asked.ts}")
+        page = await made.http.get(f"{made.laptop.simulated.urls['slack']}/?channel=C0DEPLOY0&thread={asked.ts}")
         assert page.text.count('action="/press"') == 1
         # The wrong person first, by hand on the page.
         fields = {"user": "U0CAPTN0", "channel": put.channel, "ts": put.ts, "action_id": "approve"}
-        pressed = await made.http.post(f"{made.laptop.slack_url}/press", data=fields)
+        pressed = await made.http.post(f"{made.laptop.simulated.urls['slack']}/press", data=fields)
         assert pressed.status_code == 303
         async with asyncio.timeout(20):
             while not made.slack.whispers("U0CAPTN0"):
@@ -107,7 +107,7 @@ async def test_what_leaves_a_private_channel_is_asked_of_who_started_it_alone(tm
         (whisper,) = made.slack.whispers("U0CAPTN0")
         assert "May slack_post_message take this out of it?" in whisper.text
         assert general(made) == []
-        page = await made.http.get(f"{made.laptop.slack_url}/?channel=C0LEADS00&thread={asked.ts}")
+        page = await made.http.get(f"{made.laptop.simulated.urls['slack']}/?channel=C0LEADS00&thread={asked.ts}")
         assert "ONLY VISIBLE TO Release Captain" in page.text
         assert await made.slack.press(whisper, "approve", "U0CAPTN0")
         (head,) = await made.ended()

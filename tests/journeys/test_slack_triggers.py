@@ -167,8 +167,10 @@ async def test_somebody_is_turned_away_in_one_line_once_a_day(tmp_path: Path) ->
         assert {head.status for head in heads} == {"ignored"}
         assert len(whispers(made)) == 1
         assert whispers(made)[0][1].startswith("Sorry, w is for members of this workspace. #helpers can tell you more.")
-        page = (await made.http.get(f"{made.laptop.slack_url}/?channel={DEPLOYS}&thread={_last(made)}")).text
-    assert "only visible to Guest" in page
+        page = (
+            await made.http.get(f"{made.laptop.simulated.urls['slack']}/?channel={DEPLOYS}&thread={_last(made)}")
+        ).text
+    assert "ONLY VISIBLE TO Guest" in page
 
 
 def _last(made: Company) -> str:
