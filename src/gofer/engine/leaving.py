@@ -11,6 +11,8 @@ _PLACES = frozenset(
     {"channel", "issue", "key", "project", "page", "page_id", "parent", "database", "repository", "number"}
 )
 """What tools call the argument that says where they write; one that is left out means where the run began."""
+_HERE = ("channel", "issue", "issue_id", "page", "repository", "number")
+"""What events call where they happened. Their other coordinates, such as an emoji, may be called as some place is."""
 
 
 def leaves(item: Permitted, event: Event, *, private: bool) -> bool:
@@ -21,7 +23,7 @@ def leaves(item: Permitted, event: Event, *, private: bool) -> bool:
 
 
 def _elsewhere(item: Permitted, event: Event) -> bool:
-    here = {value.casefold() for value in event.place.values()}
+    here = {event.place[name].casefold() for name in _HERE if name in event.place}
     given = item.arguments.model_dump(mode="json", include=set(_PLACES))
     named = [str(value).removeprefix("#").casefold() for value in given.values() if value not in ("", None)]
     return any(name not in here for name in named)

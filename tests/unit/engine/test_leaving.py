@@ -1,5 +1,6 @@
 """What takes something out of a private channel, by one rule for every tool."""
 
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -35,6 +36,10 @@ def call(tool: str, effect: Effect = "blind", **arguments: str) -> Permitted:
 ISSUE = Event("jira", "jira.commented", ("1",), "jira::7", Actor("a"), "", {"issue": "OPS-7", "issue_id": "7"}, True)
 
 
+REACTION = replace(mention(), place={**mention().place, "reaction": "jira", "user": "U0GUEST00"})
+COMMENT = replace(ISSUE, place={**ISSUE.place, "comment": "10077"})
+
+
 @pytest.mark.parametrize(
     ("event", "wanted", "gone"),
     [
@@ -47,7 +52,12 @@ ISSUE = Event("jira", "jira.commented", ("1",), "jira::7", Actor("a"), "", {"iss
         (ISSUE, call("jira_comment"), False),
         (ISSUE, call("jira_comment", issue="ops-7"), False),
         (ISSUE, call("jira_comment", issue="OPS-8"), True),
+        (ISSUE, call("jira_comment", issue="7"), False),
         (ISSUE, call("slack_post_message", channel="#random"), True),
+        # A channel is not where the run began because the emoji, or the person, is called the same.
+        (REACTION, call("slack_post_message", channel="#jira"), True),
+        (REACTION, call("slack_post_message", channel="U0GUEST00"), True),
+        (COMMENT, call("jira_comment", issue="10077"), True),
     ],
 )
 def test_a_private_run_leaves_with_what_it_writes_anywhere_but_where_it_began(
