@@ -3,6 +3,7 @@
 What is imported here is on the way of every cold start to its first 2xx.
 """
 
+import logging
 from collections.abc import Mapping
 
 from gofer.bootstrap.settings import Settings
@@ -21,6 +22,8 @@ PATHS: Mapping[str, str] = {
 }
 """Where each source delivers."""
 
+_log = logging.getLogger(__name__)
+
 
 def doors(settings: Settings) -> dict[str, Door]:
     """The doors of the sources that are set up, by path; a source without a secret has none."""
@@ -31,7 +34,9 @@ def doors(settings: Settings) -> dict[str, Door]:
     if settings.github_webhook_secrets:
         found[PATHS["github"]] = GitHubDoor(settings.github_webhook_secrets)
     if settings.jira_webhook_secrets:
-        found[PATHS["jira"]] = JiraDoor(settings.jira_webhook_secrets)
+        if not settings.jira_accounts:
+            _log.warning("what Gofer writes in Jira may start runs again: set JIRA_ACCOUNT_ID to its account there")
+        found[PATHS["jira"]] = JiraDoor(settings.jira_webhook_secrets, settings.jira_accounts)
     if settings.notion_webhook_secrets:
         found[PATHS["notion"]] = NotionDoor(settings.notion_webhook_secrets)
     return found

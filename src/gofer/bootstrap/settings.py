@@ -45,6 +45,8 @@ class Settings:
     """JIRA_EMAIL: whom the API token belongs to."""
     jira_api_token: Secret
     jira_webhook_secrets: Sequence[Secret]
+    jira_accounts: Sequence[str]
+    """JIRA_ACCOUNT_ID: the account that Gofer acts with there; what it does starts nothing."""
     """JIRA_WEBHOOK_SECRET: one, or two with a comma between them while it is being rotated."""
     public_url: str
     """GOFER_URL: where colleagues open Gofer's pages; empty means the address it listens on."""
@@ -104,6 +106,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         jira_email=environment.get("JIRA_EMAIL", "").strip(),
         jira_api_token=_credential("JIRA_API_TOKEN", environment),
         jira_webhook_secrets=_rotating("JIRA_WEBHOOK_SECRET", environment),
+        jira_accounts=tuple(filter(None, map(str.strip, environment.get("JIRA_ACCOUNT_ID", "").split(",")))),
         public_url=_url("GOFER_URL", environment.get("GOFER_URL", "")),
         webhook_secrets=_webhook_secrets(environment),
         log_level=_log_level(environment.get("AGENT_LOG_LEVEL") or "summary"),

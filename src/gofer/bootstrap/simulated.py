@@ -123,6 +123,7 @@ async def _jira(
         jira_email=email,
         jira_api_token=Secret(token),
         jira_webhook_secrets=(Secret(secret),),
+        jira_accounts=(jira.site.account,),
     )
 
 
