@@ -39,7 +39,7 @@ class Echo:
         return says("", *self.asks) if self.asks and fresh else says("Here you are.")
 
 
-def world() -> Mapping[str, object]:
+def world() -> Mapping[str, Any]:
     """The demo's company with a guest and somebody from elsewhere in two of its channels, and another bot."""
     made: dict[str, Any] = copy.deepcopy(dict(demo_world()))
     slack = made["slack"]
@@ -54,14 +54,16 @@ def world() -> Mapping[str, object]:
 
 
 @asynccontextmanager
-async def gofer(folder: Path, workflow: str, model: Echo | None = None) -> AsyncIterator[Company]:
+async def gofer(
+    folder: Path, workflow: str, model: Echo | None = None, within: Mapping[str, object] | None = None
+) -> AsyncIterator[Company]:
     """Gofer with one workflow, given as the lines of its file after description and owner."""
     agents = folder / "repository" / "agents"
     agents.mkdir(parents=True)
     (agents / "w.yaml").write_text(f'description: d\nowner: "#helpers"\n{workflow}\n')
     (agents / "w.md").write_text("Help.")
     (agents / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
-    async with company(folder, root=folder / "repository", world=world(), model=model or Echo()) as made:
+    async with company(folder, root=folder / "repository", world=within or world(), model=model or Echo()) as made:
         yield made
 
 

@@ -40,6 +40,9 @@ AT_WORK = "_On it. The answer will replace this message._"
 WAITS = f"_The language model is not available now. I go on by myself when it is, within {PUT_OFF_MINUTES} minutes._"
 _IN_FILE = "_This is the beginning; the attached file has all of it._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
+COMMENT_LIMIT = 18_000
+"""Characters of a comment outside Slack at most; what takes comments takes that much of each, links included."""
+_IN_COMMENT = "_This is the beginning; the rest is too long for a comment._"
 TAKEN_BACK = "taken-back/1"
 """Call id of deleting what was announced, when whoever asked deleted their message."""
 TOOLS = ("slack_post_message", "slack_update_message", "slack_post_file", "slack_delete_message")
@@ -75,12 +78,12 @@ async def deliver(
     step: Step, event: Event, reply: Reply, provenance: Provenance, concluded: RunConcluded
 ) -> RunFinished:
     """Says what was concluded, in place of what was announced, and gives the end of the run."""
-    comment = surface(event).comment
-    nowhere = comment is None and event.source != "slack"
+    asked = comment(event, _brief(concluded.text)) if (comment := surface(event).comment) else None
+    nowhere = asked is None and event.source != "slack"
     if nowhere or concluded.status == "ignored" or (reply == "none" and concluded.status == "done"):
         return RunFinished(concluded.status, concluded.reason)
-    if comment:
-        return _finish(concluded, [await step.call(_comment(step, *comment(event, concluded.text)), provenance)])
+    if asked:
+        return _finish(concluded, [await step.call(_comment(step, *asked), provenance)])
     if concluded.status == "cancelled" and step.progress.cancelled and step.progress.cancelled.silent:
         return await _take_back(step, provenance, concluded)
     if reply in ("dm", "ephemeral"):
@@ -139,6 +142,11 @@ def _attach(step: Step, event: Event, reply: Reply, text: str) -> Permitted:
 def _comment(step: Step, name: str, arguments: Mapping[str, object]) -> Permitted:
     tool = step.services.tools[name]
     return Permitted(ANSWER, tool, tool.parse(arguments))
+
+
+def _brief(text: str) -> str:
+    """A text as one comment takes it; a long one loses its end, between two blocks."""
+    return text if len(text) <= COMMENT_LIMIT else f"{compose(text).messages[0]}\n\n{_IN_COMMENT}"
 
 
 def _place(step: Step, event: Event, reply: Reply) -> Mapping[str, object]:

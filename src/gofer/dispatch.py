@@ -146,11 +146,16 @@ class Ingress:
         current = int(now // event.window)
         earlier = _in_slice(event, current - 1)
         run = run_id(self.installation_key, earlier, workflow)
+        began = await self._began(run)
+        return earlier if now * 1000 - began < event.window * 1000 else _in_slice(event, current)
+
+    async def _began(self, run: str) -> int:
+        """When a run was claimed, in unix milliseconds; 0 when it never was."""
         for first in (await self.store.frames(run))[:1]:
-            claimed = await open_claim(run, first, self.store)
-            if claimed is not None and now * 1000 - claimed.at < event.window * 1000:
-                return earlier
-        return _in_slice(event, current)
+            if claimed := await open_claim(run, first, self.store):
+                return claimed.at
+        # What was deleted left its head.
+        return head.accepted_at if (head := await self.store.head(run)) else 0
 
     async def _check_same(self, run: str, standing: bytes, event: Event) -> None:
         claimed = await open_claim(run, standing, self.store)

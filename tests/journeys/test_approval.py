@@ -141,3 +141,34 @@ async def test_a_press_that_anybody_could_have_made_up_is_ignored_and_one_unsign
         assert await made.laptop.state.store.items(head.run) == []
         assert (head.status, general(made)) == ("parked", [])
         assert not [entry for entry in await made.entries(head.run) if isinstance(entry, ApprovalDecided)]
+
+
+@pytest.mark.parametrize("pressed", ["approve", "deny"])
+async def test_a_ticket_from_a_private_channel_is_filed_when_who_asked_for_it_says_so(
+    tmp_path: Path, pressed: str
+) -> None:
+    async with company(tmp_path) as made:
+        jira = made.laptop.simulated.jira
+        assert jira is not None
+        before = set(jira.state())
+        about = made.slack.workspace.timeline("C0LEADS00")[0]
+        await made.slack.react("U0CAPTN0", about.channel, about.ts, "jira")
+        for number in (1, 2):
+            async with asyncio.timeout(20):
+                while not (len(_questions(made)) == number and await parked(made)) and not await _over(made):
+                    await asyncio.sleep(0.01)
+            if len(_questions(made)) < number:
+                break
+            assert await made.slack.press(_questions(made)[-1], pressed, "U0CAPTN0")
+        (head,) = await made.ended()
+    assert head.status == "done"
+    assert len(set(jira.state()) - before) == (1 if pressed == "approve" else 0)
+
+
+def _questions(made: Company) -> list[Message]:
+    return [one for one in made.slack.whispers("U0CAPTN0") if "take this out of it?" in one.text]
+
+
+async def _over(made: Company) -> bool:
+    heads = await made.laptop.state.store.heads(10, private=True)
+    return bool(heads) and all(head.ended for head in heads)

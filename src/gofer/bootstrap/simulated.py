@@ -126,6 +126,7 @@ async def _jira(
         jira_email=email,
         jira_api_token=Secret(token),
         jira_webhook_secrets=(Secret(secret),),
+        jira_account_id=jira.site.account,
     )
 
 

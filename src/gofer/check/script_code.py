@@ -58,12 +58,24 @@ def check_code(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
                 yield from _check_from(module, node, name, names, declared)
             case ast.Attribute() | ast.Name():
                 yield from _check_name(module, node, known, own)
+            case ast.ExceptHandler() if _catches_all(node):
+                message = "This catches everything, also that the run is over."
+                hint = "Catch `ToolFailed` or `Exception`; where it has to be everything, end with `raise`."
+                yield Mistake(module.file, module.place(node), "script-catch", message, hint)
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr=attr))) if attr in ("call", "subagent", "gather"):
                 if _of_run(node.value, runs(module.tree)):
                     message, hint = f"`{attr}` is not awaited, so it never happens.", "Write `await` before it."
                     yield Mistake(module.file, module.place(node), "script-await", message, hint)
             case _:
                 pass
+
+
+def _catches_all(handler: ast.ExceptHandler) -> bool:
+    """Whether not even what ends a run gets past it: a loop around it would never end, and nobody could stop it."""
+    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    everything = any(one is None or (isinstance(one, ast.Name) and one.id == "BaseException") for one in caught)
+    last = handler.body[-1]
+    return everything and not (isinstance(last, ast.Raise) and last.exc is None)
 
 
 def uses(module: Module) -> Iterator[Use]:

@@ -34,6 +34,12 @@ class Clearance:
             return refused
         return await once.claim(step, item) if limited else item
 
+    def may_leave(self, step: Step, call: str) -> bool:
+        """Whether a call may take what is private with it: its workflow lets every call, or who started the run did."""
+        decided = approval.decided if (approval := step.progress.approvals.get(("leaving", call))) else None
+        allowed = self.workflow.private_channels == "allow"
+        return allowed or (decided is not None and decided.decision == "approved")
+
     async def _agreed(self, step: Step, item: Permitted, provenance: Provenance) -> ToolResult | None:
         event, owner, approve = step.progress.event, self.workflow.owner, self.workflow.approve
         if event is not None and leaves(item, event, private=step.progress.private):

@@ -25,7 +25,9 @@ from gofer.journal.log import read_journal
 from gofer.projections.progress import Progress, project
 
 PAUSE_MS = 15_000
-"""How long a run waits before it looks again whether an earlier one is through."""
+"""How long a run waits at first before it looks again whether an earlier one is through."""
+LONGEST_PAUSE_MS = 300_000
+"""How long it does when it is old: each look is written down, and an earlier run may wait for a person for days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,8 @@ async def _look(step: Step, item: Permitted, held: _Claim) -> Outcome | str:
         return "gone"
     if (outcome := _told(item, run, call, earlier, own=False)) != "open":
         return outcome
-    raise Parked(RunParked("earlier", step.now_ms() + PAUSE_MS))
+    waited = step.now_ms() - step.progress.accepted_at
+    raise Parked(RunParked("earlier", step.now_ms() + min(max(PAUSE_MS, waited // 4), LONGEST_PAUSE_MS)))
 
 
 def _told(item: Permitted, run: str, call: str, earlier: Progress, *, own: bool) -> Outcome | str:

@@ -63,6 +63,10 @@ class Guard(Protocol):
         """The call as it may be made, or what it is told instead. Raises Cancelled, Parked."""
         ...
 
+    def may_leave(self, step: "Step", call: str) -> bool:
+        """Whether a call may take what is private with it."""
+        ...
+
 
 class Step:
     """One run in the hands of its owner: its journal, and its views, folded as it grows."""
@@ -331,8 +335,10 @@ class Step:
         recorded = self.progress.in_doubt.get(item.call)
         key = (recorded.key if recorded else "") or f"{self.run}/{item.call}"
         since = ((recorded.since if recorded else 0) or self.progress.accepted_at) / 1000
-        private, http = self.progress.private, outside.http
-        return Call(key, event.actor, event.place, private, provenance, http, outside.clock, since, event.hops)
+        # A tool that writes elsewhere refuses a private run by itself, unless it was allowed for this very call.
+        guard = self.guard if item.tool.effect != "read" else None
+        private = self.progress.private and not (guard and guard.may_leave(self, item.call))
+        return Call(key, event.actor, event.place, private, provenance, outside.http, outside.clock, since, event.hops)
 
     def _elapsed(self, since: int) -> int:
         return int(self.services.outside.clock.monotonic() * 1000) - since

@@ -36,7 +36,7 @@ class Surface:
     """The first words to the model: what happened."""
     read: Callable[[Event], Asked | None]
     """What is called to read more; None when the event says all there is."""
-    comment: Callable[[Event, str], Asked] | None = None
+    comment: Callable[[Event, str], Asked | None] | None = None
     """What is called to answer there with one comment; None where an answer takes another way, or none."""
 
 
@@ -91,9 +91,11 @@ def _github_reading(event: Event) -> Asked | None:
     return tool, {"repository": repository, "number": int(number)}
 
 
-def _github_comment(event: Event, text: str) -> Asked:
-    where = {"repository": event.place.get("repository", ""), "number": int(event.place.get("number", "0"))}
-    return "github_add_comment", {"text": text, **where}
+def _github_comment(event: Event, text: str) -> Asked | None:
+    if not (number := event.place.get("number")):
+        # A push is about no issue and no pull request.
+        return None
+    return "github_add_comment", {"text": text, "repository": event.place.get("repository", ""), "number": int(number)}
 
 
 def _something(event: Event) -> str:

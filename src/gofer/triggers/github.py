@@ -95,7 +95,7 @@ def _happening(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
     thing = as_object(body.get("pull_request")) or as_object(body.get("issue"))
     said = as_object(body.get("review" if name == "pull_request_review" else "comment"))
     about = thing if name in ("pull_request", "issues") else said
-    action, repository, number = as_text(body.get("action")), _repository(body), _id(thing.get("number"))
+    action, repository, number = as_text(body.get("action")), _repository(body), _number(thing.get("number"))
     identity = (name, action, _id(about.get("id")), _moment(action, about, thing), _subject(body))
     if not (actor and repository and number and all(identity[:4])):
         return Ignored("it lacks a sender, an action, a repository, a number, an id or a time", actor)
@@ -216,6 +216,11 @@ def _id(value: object) -> str:
         return ""
     text = as_text(value) if isinstance(value, str) else str(value)
     return text if len(text) <= FACT_LIMIT else ""
+
+
+def _number(value: object) -> str:
+    """The number of an issue or a pull request as text; empty for what nobody could ask GitHub for."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9 else ""
 
 
 def _url(value: object) -> str:

@@ -34,7 +34,8 @@ def test_the_secrets_of_webhooks_are_found_by_their_names() -> None:
 
 def test_a_jira_is_a_site_an_account_and_two_secrets_while_one_is_rotated() -> None:
     jira = {"JIRA_BASE_URL": "https://acme.atlassian.net/", "JIRA_EMAIL": " g@acme.example", "JIRA_API_TOKEN": "t"}
-    settings = read_settings(jira | {"JIRA_WEBHOOK_SECRET": "new,old"})
+    settings = read_settings(jira | {"JIRA_WEBHOOK_SECRET": "new,old", "JIRA_ACCOUNT_ID": "712020:gofer"})
+    assert settings.jira_account_id == "712020:gofer"
     assert (settings.jira_base_url, settings.jira_email) == ("https://acme.atlassian.net", "g@acme.example")
     assert settings.jira_api_token.reveal() == "t"
     assert [secret.reveal() for secret in settings.jira_webhook_secrets] == ["new", "old"]

@@ -186,6 +186,27 @@ async def test_a_run_of_another_conversation_waits_until_the_first_is_through() 
     assert (await told(made, "run2")).text.endswith("Filed as OPS-1")
 
 
+async def test_a_run_that_waits_for_another_one_for_hours_looks_ever_more_rarely() -> None:
+    tickets = Tickets()
+    tickets.lose = 1
+    made = shop(tickets)
+    await made.accept("run1", private=False)
+    await made.hear_lost()
+    head = await made.store.head("run1")
+    assert head is not None
+    await made.store.put_head(replace(head, conversation="elsewhere"))
+    made.clock.advance(70)
+    await made.accept("run2", accepted_at=int(made.clock.now() * 1000), private=False)
+    for _ in range(2 * 60 * 4):
+        # Nobody hears of the first one.
+        made.queue.lose()
+        await made.queue.ring("run2")
+        await made.hear_lost()
+        made.clock.advance(15)
+    assert await made.status("run2") == "parked"
+    assert len(await made.store.frames("run2")) < 150
+
+
 @pytest.mark.parametrize(("cancelled", "key"), [(False, "run1/1.0"), (True, "run2/1.0")])
 async def test_a_run_lost_between_memo_and_intent_goes_on_or_leaves_it_to_the_next(cancelled: bool, key: str) -> None:
     tickets = Tickets()

@@ -338,3 +338,16 @@ def verdict_or_status(asked: RawRequest) -> int | str:
         return "ignored" if isinstance(DOOR.translate(asked), Ignored) else "used"
     except BadRequest as error:
         return error.status
+
+
+@pytest.mark.parametrize("number", ["12x", "12", -1, 0, True, 10**9, 1.5, None])
+def test_what_has_no_number_that_can_be_asked_for_starts_nothing(number: object) -> None:
+    body = {
+        "action": "opened",
+        "sender": {"login": "ada"},
+        "repository": {"full_name": "acme/shop"},
+        "issue": {"number": number, "id": 1, "updated_at": "2026-11-21T12:00:00Z"},
+    }
+    headers = (("x-github-event", "issues"), ("content-type", "application/json"))
+    request = RawRequest("POST", "/github/webhook", headers, json.dumps(body).encode())
+    assert isinstance(GitHubDoor(()).translate(request), Ignored)

@@ -13,6 +13,7 @@ from gofer.errors import BadRequest, ConfigError
 from gofer.events import Event
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
+from gofer.retention import delete
 from gofer.secret import Secret
 from gofer.triggers.body import TEXT_LIMIT
 from gofer.triggers.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard, read_hooks
@@ -101,6 +102,22 @@ async def test_a_body_without_a_key_is_one_run_for_ten_minutes(start: int, later
     made.clock.advance(WINDOW - later)
     assert await made.send(b"ping", bearing()) == 200
     assert len(await made.store.heads(10)) == 3
+
+
+@pytest.mark.parametrize("start", range(0, WINDOW, 97))
+async def test_a_body_whose_private_run_is_over_and_deleted_is_the_same_call_all_the_same(start: int) -> None:
+    made = Reception([hook(Bearer(), SECRET, private=True)])
+    made.clock.advance(start)
+    assert await made.send(b"ping", bearing()) == 200
+    (head,) = await made.store.heads(10, private=True)
+    await made.store.put_head(head.now("done", head.accepted_at))
+    assert await delete([head.run], made.store, MemoryBlobs()) == 1
+    made.clock.advance(WINDOW - 1)
+    assert await made.send(b"ping", bearing()) == 200
+    assert len(await made.store.heads(10, private=True)) == 1
+    made.clock.advance(1)
+    assert await made.send(b"ping", bearing()) == 200
+    assert len(await made.store.heads(10, private=True)) == 2
 
 
 @given(st.lists(st.integers(0, 900), min_size=1, max_size=12))

@@ -1,0 +1,78 @@
+"""An answer outside Slack is one comment, whatever its length."""
+
+import copy
+from pathlib import Path
+
+import pytest
+
+from engine_room import says
+from gofer.models.model import Answer
+from one_workflow import Echo, gofer, world
+
+pytestmark = pytest.mark.anyio
+
+
+class Talks(Echo):
+    """A model that says a lot."""
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        self.bodies.append(body)
+        return says("It began so. " + "word " * 12_000)
+
+
+async def test_an_answer_too_long_for_a_comment_is_cut_and_says_so(tmp_path: Path) -> None:
+    model = Talks()
+    async with gofer(tmp_path, "when: [jira.commented]", model) as made:
+        jira = made.laptop.simulated.jira
+        assert jira is not None
+        issue = jira.site.find("PAY-17")
+        assert issue is not None
+        jira.people.comment("712020:support", issue, "may this go out?")
+        await jira.settled()
+        heads = await made.ended()
+        said = str(jira.state()["PAY-17"])
+    assert [head.status for head in heads] == ["done"]
+    assert len(model.bodies) == 1
+    assert "It began so. word" in said
+    assert "This is the beginning; the rest is too long for a comment." in said
+
+
+async def test_what_gofer_says_in_jira_starts_nothing_although_its_account_is_a_person_there(tmp_path: Path) -> None:
+    made_world = copy.deepcopy(dict(world()))
+    for user in made_world["jira"]["users"]:
+        user.pop("app", None)
+    model = Echo()
+    async with gofer(tmp_path, "when: [jira.commented]", model, made_world) as made:
+        jira = made.laptop.simulated.jira
+        assert jira is not None
+        issue = jira.site.find("PAY-17")
+        assert issue is not None
+        jira.people.comment("712020:support", issue, "may this go out?")
+        for _ in range(5):
+            await jira.settled()
+            await made.ended()
+    assert len(model.bodies) == 1
+
+
+@pytest.mark.parametrize("on_block", [False, True])
+async def test_a_comment_on_a_page_is_answered_in_its_discussion(tmp_path: Path, on_block: bool) -> None:
+    async with gofer(tmp_path, "when: [notion.commented]") as made:
+        notion = made.laptop.simulated.notion
+        assert notion is not None
+        page, block = "5f1c7d2e-0a3b-4c4d-8e9f-000000000012", "5f1c7d2e-0a3b-4c4d-8e9f-0000000000b1"
+        notion.people.comment(page, "what about this?", by="Checkout Owner", block=block if on_block else "")
+        await notion.settled()
+        (head,) = await made.ended()
+        said = str(notion.state())
+    assert (head.status, head.reason) == ("done", "")
+    assert "Here you are." in said
+
+
+async def test_a_push_has_no_place_for_an_answer_and_is_done_without_one(tmp_path: Path) -> None:
+    async with gofer(tmp_path, "when: [github.push]") as made:
+        github = made.laptop.simulated.github
+        assert github is not None
+        github.people.push("acme/shop", "checkout-owner", "mend it", {"a.txt": "a"})
+        await github.settled()
+        (head,) = await made.ended()
+    assert (head.status, head.reason) == ("done", "")

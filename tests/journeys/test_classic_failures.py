@@ -1,0 +1,281 @@
+"""How such systems are known to fail, one test for each way, from what people do to what they see.
+
+| failure                     | what shows that it does not happen here                                             |
+|-----------------------------|-------------------------------------------------------------------------------------|
+| double reply on retry       | here                                                                                |
+| lost by dropping retries    | here                                                                                |
+| dedupe forgotten on restart | here                                                                                |
+| three seconds, cold start   | tests/benchmarks/test_cold_start.py, test_ingress.py                                |
+| bot loops                   | here; tests/unit/test_loops.py: a thousand events without a model                   |
+| edit and unfurl loops       | here; test_slack_triggers.py: previews and thread counts                            |
+| delete                      | test_slack_stops.py: before the next write, and the status is taken back            |
+| too long                    | test_long_answer.py; tests/unit/tools/test_slack_parts.py: any Markdown             |
+| broken bold and links       | tests/unit/tools/test_slack_parts.py, test_slack_fallback.py                        |
+| raw ids, wrong person       | test_mention.py: ids are names; tests/unit/tools/test_slack_looking.py: ambiguity   |
+| private content leaks       | test_mention.py, test_retention.py, test_approval.py; here: through another's run   |
+| silent nothing              | here                                                                                |
+| expired token               | here; test_long_answer.py: in Slack                                                 |
+| history quota               | here                                                                                |
+| lost on deploy              | test_serve.py; tests/survival/test_killed.py                                        |
+| duplicate tickets           | here; tests/unit/engine/test_once.py: wherever a worker is lost                     |
+| fails only when live        | here                                                                                |
+| files dropped silently      | here; test_slack_triggers.py: in a channel                                          |
+| approval lost or forged     | test_approval.py; tests/unit/engine/test_approval.py: edited, expired, replayed     |
+"""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from company import Company, company
+from gofer.errors import TemporaryError
+from gofer.journal.entries import RunAccepted, ToolResult
+from gofer.simulators.faults import Fault
+from gofer.simulators.jira import JiraSimulator
+from gofer.simulators.slack import Message
+from one_workflow import CAPTAIN, DEPLOYS, ONCALL, Echo, gofer, quiet, texts
+from socket_office import SECRET, office
+
+pytestmark = pytest.mark.anyio
+SUPPORT, CHECKOUT = "U0SUPPT0", "U0CHECK0"
+ISSUE = "/rest/api/3/issue"
+
+
+async def test_double_reply_on_retry(tmp_path: Path) -> None:
+    """One message, eleven deliveries: both event types, new event ids, retries, over HTTP and through the socket."""
+    async with office(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
+        made.slack.subscribe(f"{made.laptop.url}/slack/events")
+        asked = await made.ask("@Gofer hello", "general")
+        envelopes = made.slack.envelopes(asked)
+        assert {envelope["event"]["type"] for envelope in envelopes} == {"app_mention", "message"}
+        for number in range(9):
+            envelope = {**envelopes[number % 2], "event_id": f"Ev{number // 4}"}
+            if number % 3:
+                assert await made.slack.deliver(envelope, retry_num=number % 4, retry_reason="http_timeout") == 200
+            else:
+                assert await made.slack.sockets.attempt(envelope, 5, number % 4, "timeout") is None
+        assert len(await made.ended()) == 1
+        assert len(made.answers(asked)) == 1
+
+
+async def test_lost_by_dropping_retries(tmp_path: Path) -> None:
+    """The first delivery is refused because nothing could be stored; the retry counts."""
+    async with company(tmp_path) as made:
+        store, ingress = made.laptop.state.store, made.laptop.ingress
+
+        async def full(*_: object) -> object:
+            raise TemporaryError("the disk is full")
+
+        asked = Message("C0GENERA0", "", CAPTAIN, made.slack.typed("@Gofer hello"))
+        asked = made.slack.workspace.post(asked)
+        envelope = made.slack.envelopes(asked)[0]
+        working = store.claim
+        store.claim = full  # type: ignore[method-assign]
+        assert await made.slack.deliver(envelope) == 503
+        assert await store.heads(10, private=True) == []
+        store.claim = working  # type: ignore[method-assign]
+        assert ingress.store is store
+        assert await made.slack.deliver(envelope, retry_num=1, retry_reason="http_error") == 200
+        assert await made.slack.deliver(envelope, retry_num=2, retry_reason="http_error") == 200
+        (head,) = await made.ended()
+        assert head.status == "done"
+        assert len(made.answers(asked)) == 1
+
+
+@pytest.mark.parametrize("answered", [False, True])
+async def test_dedupe_forgotten_on_restart(tmp_path: Path, answered: bool) -> None:
+    """Gofer is started anew between a delivery and its retry, before the run or after it."""
+    async with company(tmp_path, work=answered) as made:
+        asked = await made.ask("@Gofer hello", "general")
+        if answered:
+            await made.ended()
+        await made.slack.settled()
+        envelopes = made.slack.envelopes(asked)
+    async with company(tmp_path) as made:
+        for number, envelope in enumerate(envelopes, 1):
+            made.slack.adopt(envelope)
+            assert await made.slack.deliver(envelope, retry_num=number, retry_reason="http_timeout") == 200
+        (head,) = await made.ended()
+        assert head.status == "done"
+        assert len(made.answers(asked)) == (0 if answered else 1)
+
+
+async def test_bot_loops(tmp_path: Path) -> None:
+    """Another bot answers whatever Gofer says, and mentions it."""
+    model = Echo()
+    async with gofer(tmp_path, "when: [slack.mention, {slack.message: {channels: any}}]", model) as made:
+        asked = await made.ask("@Gofer hello")
+        await made.ended()
+        for number in range(50):
+            await made.slack.say("U0OTHER00", DEPLOYS, f"<@U0GOFER0> and {number}?", asked.ts)
+            for envelope in made.slack.envelopes(made.answers(asked)[0]):
+                assert await made.slack.deliver(envelope) == 200
+        assert len(await quiet(made)) == 1
+        assert texts([message for message in made.answers(asked) if message.user == "U0GOFER0"]) == ["Here you are."]
+    assert len(model.bodies) == 1
+
+
+async def test_edit_and_unfurl_loops(tmp_path: Path) -> None:
+    """A preview, an edit and an edit of what was answered start nothing; a mention that an edit adds starts one run."""
+    async with gofer(tmp_path, "when: [slack.mention]") as made:
+        answered = await made.ask("@Gofer see https://example.com")
+        await made.ended()
+        plain = await made.slack.say(CAPTAIN, DEPLOYS, "see https://example.com")
+        for message in (answered, plain):
+            await made.slack.unfurl(DEPLOYS, message.ts)
+        await made.slack.edit(CAPTAIN, DEPLOYS, answered.ts, "<@U0GOFER0> see https://example.com, please")
+        await made.slack.edit(CAPTAIN, DEPLOYS, plain.ts, "see https://example.com, please")
+        assert len(await quiet(made)) == 1
+        await made.slack.edit(CAPTAIN, DEPLOYS, plain.ts, "<@U0GOFER0> see https://example.com")
+        assert len(await made.ended(2)) == 2
+        assert len(await quiet(made)) == 2
+
+
+async def test_private_content_leaks(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A run of a public channel cannot read a private one, although Gofer is a member and whoever asks is, too."""
+    secret = "canary-2c9e"
+    model = Echo()
+    async with gofer(tmp_path, "when: [slack.mention]\ntools: [slack_read_thread]", model) as made:
+        told = await made.slack.say(CAPTAIN, "C0LEADS00", f"between us: {secret}")
+        model.asks = [("slack_read_thread", {"link": made.slack.workspace.permalink(told)})]
+        asked = await made.ask("@Gofer what do the leads say?")
+        (head,) = await made.ended()
+        assert texts(made.answers(asked)) == ["Here you are."]
+        pages = [(await made.get(path)).text for path in ("/runs", f"/runs/{head.run}", f"/runs/{head.run}/trace")]
+    assert any(b"That channel is private" in body for body in model.bodies)
+    assert not any(secret in text for text in [*pages, caplog.text, *(body.decode() for body in model.bodies)])
+
+
+async def test_silent_nothing(tmp_path: Path) -> None:
+    """Whatever was accepted and not answered has a reason in the list of runs."""
+    async with gofer(tmp_path, "when: [{slack.message: {channels: '#dep*'}}]") as made:
+        await made.slack.say(CAPTAIN, "C0GENERA0", "hello")
+        await made.ended()
+        made.slack.fail_next("conversations.replies", "channel_not_found")
+        await made.slack.say(CAPTAIN, DEPLOYS, "hello")
+        heads = await made.ended(2)
+        listed = (await made.get("/runs")).text
+    assert [head.status for head in heads] == ["ignored", "failed"]
+    assert all(head.reason for head in heads)
+    assert "Slack knows no such channel" in listed
+
+
+async def test_expired_token(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Jira's token expires in the middle of a run: nothing is written twice, and whoever runs Gofer is told."""
+    async with company(tmp_path) as made:
+        jira, about = _jira(made), _refund(made)
+        before = set(jira.state())
+        jira.faults.add("POST", ISSUE, Fault("expired_token"))
+        await made.slack.react(SUPPORT, about.channel, about.ts, "jira")
+        (head,) = await made.ended()
+        assert set(jira.state()) == before
+        refused = [e for e in await made.entries(head.run) if isinstance(e, ToolResult) and e.status == "error"]
+    assert "whoever runs Gofer has to renew it" in refused[0].text
+    assert "Jira refuses Gofer's calls (401)" in caplog.text
+
+
+async def test_history_quota(tmp_path: Path) -> None:
+    """Slack gives no history now: the person is told so, and no model makes something up."""
+    model = Echo()
+    async with gofer(tmp_path, "when: [slack.mention]", model) as made:
+        made.slack.fail_next("conversations.replies", "ratelimited")
+        asked = await made.ask("@Gofer hello")
+        (head,) = await made.ended()
+        (answer,) = texts(made.answers(asked))
+    assert head.status == "failed"
+    assert "Slack takes no more calls of this kind for a while" in answer
+    assert model.bodies == []
+
+
+async def test_duplicate_tickets_when_the_answer_is_lost(tmp_path: Path) -> None:
+    """Jira creates the issue and its answer never comes."""
+    async with company(tmp_path) as made:
+        jira, about = _jira(made), _refund(made)
+        before = set(jira.state())
+        jira.faults.add("POST", ISSUE, Fault("timeout_after_success"))
+        await made.slack.react(SUPPORT, about.channel, about.ts, "jira")
+        (head,) = await made.ended()
+        (key,) = set(jira.state()) - before
+        assert head.status == "done"
+        assert key in texts(made.answers(about))[-1]
+
+
+async def test_duplicate_tickets_when_two_people_react_at_once(tmp_path: Path) -> None:
+    """One issue, and both are told its key."""
+    async with company(tmp_path) as made:
+        jira, about = _jira(made), _refund(made)
+        before, said = set(jira.state()), len(made.slack.workspace.replies(about))
+        jira.faults.add("POST", ISSUE, Fault("timeout_after_success"))
+        await asyncio.gather(*(made.slack.react(who, about.channel, about.ts, "jira") for who in (SUPPORT, CHECKOUT)))
+        heads = await made.ended(2)
+        (key,) = set(jira.state()) - before
+        answers = texts(made.slack.workspace.replies(about)[said:])
+    assert [head.status for head in heads] == ["done", "done"]
+    assert [key in text for text in answers] == [True, True]
+
+
+async def test_a_trigger_that_works_simulated_is_the_same_live(tmp_path: Path) -> None:
+    """One envelope means the same event, whether Slack is simulated or only where the settings say it is."""
+    async with company(tmp_path / "simulated", work=False) as made:
+        asked = await made.ask("@Gofer hello", "general")
+        await made.slack.settled()
+        envelope = made.slack.envelopes(asked)[0]
+        simulated = await _accepted(made)
+    async with office(tmp_path / "live", SLACK_SIGNING_SECRET=SECRET) as (live, _):
+        live.slack.subscribe(f"{live.laptop.url}/slack/events")
+        live.slack.adopt(envelope)
+        assert await live.slack.deliver(envelope) == 200
+        await live.ended()
+        assert await _accepted(live) == simulated
+        assert type(live.laptop.ingress) is type(made.laptop.ingress)
+
+
+async def test_a_failed_trigger_shows_what_the_other_system_said(tmp_path: Path) -> None:
+    """The status of an upstream error is told where the person asked."""
+    async with company(tmp_path) as made:
+        jira = _jira(made)
+        issue = jira.site.find("PAY-17")
+        assert issue is not None
+        jira.faults.add("GET", f"{ISSUE}/*", Fault("status", 503), times=3)
+        jira.people.comment("712020:support", issue, "@gofer may this go out?")
+        await jira.settled()
+        await made.ended()
+        made.slack.fail_next("conversations.replies", 502, 502, 502)
+        asked = await made.ask("@Gofer hello", "general")
+        heads = await made.ended(2)
+        (told,) = texts(made.answers(asked))
+    assert [head.status for head in heads] == ["failed", "failed"]
+    # Whether only some people can see it could not be read, so that no list has it: who asked is told where they asked.
+    assert [(head.private, head.reason) for head in heads] == [(True, ""), (True, "")]
+    assert "Jira did not answer properly (HTTP 503)" in str(jira.state()["PAY-17"])
+    assert "Slack did not answer conversations.replies properly (HTTP 502)" in told
+
+
+@pytest.mark.parametrize("name", ["crash.png", "notes.pdf", "dump.bin"])
+async def test_files_dropped_silently(tmp_path: Path, name: str) -> None:
+    """A bare file in a direct message is answered, and the model knows in one sentence that it cannot be read."""
+    model = Echo()
+    async with gofer(tmp_path, "when: [slack.direct]", model) as made:
+        direct = made.slack.direct(ONCALL)
+        sent = await made.slack.upload(ONCALL, direct.id, name, b"\x00\x01", mimetype="application/octet-stream")
+        (head,) = await made.ended()
+        assert head.status == "done"
+        assert texts(made.answers(sent)) == ["Here you are."]
+    (asked,) = model.bodies
+    assert f"[file: {name}, application/octet-stream, 2 bytes; what stands in it cannot be read yet" in asked.decode()
+
+
+def _jira(made: Company) -> JiraSimulator:
+    assert made.laptop.simulated.jira is not None
+    return made.laptop.simulated.jira
+
+
+def _refund(made: Company) -> Message:
+    return next(one for one in made.slack.workspace.timeline("C0GENERA0") if "refund" in one.text)
+
+
+async def _accepted(made: Company) -> object:
+    (head,) = await made.laptop.state.store.heads(10, private=True)
+    (first,) = [entry for entry in await made.entries(head.run) if isinstance(entry, RunAccepted)]
+    return first

@@ -1,0 +1,71 @@
+"""Gofer with a socket to a simulated Slack that is nobody's part, and a store that may be reluctant."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import httpx2
+
+from company import PATIENCE, ROOT, Company, settings
+from gofer.bootstrap.laptop import open_laptop, working
+from gofer.bootstrap.simulated import Simulated
+from gofer.bootstrap.socket_mode import connected
+from gofer.errors import TemporaryError
+from gofer.journal.store import Store
+from gofer.local.server import serve
+from gofer.outside import SystemClock
+from gofer.simulators.demo import demo_world
+from gofer.simulators.slack import Pace, SlackSimulator
+
+SECRET = "simulated-signing-secret"
+IMPATIENT = Pace(gap_factor=0, answer_within=0.5)
+
+
+@dataclass
+class Reluctant:
+    """A store that claims nothing before it is let; it refuses the first claims altogether."""
+
+    store: Store
+    refusals: int = 0
+    claims: int = 0
+    open: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.store, name)
+
+    async def claim(self, *frame: object) -> object:
+        self.claims += 1
+        if self.claims <= self.refusals:
+            raise TemporaryError("the disk is full")
+        await self.open.wait()
+        return await self.store.claim(*frame)
+
+
+@asynccontextmanager
+async def slack(pace: Pace = IMPATIENT) -> AsyncIterator[tuple[SlackSimulator, str]]:
+    """A simulated Slack that is nobody's part, and where its Web API is."""
+    async with httpx2.AsyncClient() as http:
+        simulator = SlackSimulator(demo_world(), clock=SystemClock().now, http=http, pace=pace)
+        async with serve(simulator.app, websockets=True) as url:
+            yield simulator, f"{url}/api"
+            await simulator.close()
+
+
+@asynccontextmanager
+async def office(
+    folder: Path, pace: Pace = IMPATIENT, refusals: int | None = None, **environment: str
+) -> AsyncIterator[tuple[Company, Reluctant]]:
+    """Gofer with a socket to a simulated Slack; its store is reluctant when `refusals` is given."""
+    async with slack(pace) as (simulator, api), httpx2.AsyncClient() as http:
+        given = {"SLACK_API_URL": api, "SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
+        chosen = settings(folder, **given, **environment)
+        async with open_laptop(chosen, ROOT) as laptop:
+            store = Reluctant(laptop.state.store, refusals or 0)
+            if refusals is None:
+                store.open.set()
+            ingress = replace(laptop.ingress, store=store)
+            worker = replace(laptop.worker, services=replace(laptop.worker.services, patience=PATIENCE))
+            async with working(worker), connected(chosen, ingress, ping=0.1):
+                yield Company(replace(laptop, simulated=Simulated(slack=simulator)), http), store
