@@ -106,7 +106,8 @@ class Desk:
 @asynccontextmanager
 async def desk(folder: Path, world: Mapping[str, object] | None = None) -> AsyncIterator[Desk]:
     """A folder as a repository has it, with a simulated Slack and the offline model beside it."""
-    shutil.copytree(ROOT / "agents", folder / "agents")
+    for room in ("agents", "coordinators", "skills", "subagents"):
+        shutil.copytree(ROOT / room, folder / room)
     async with httpx2.AsyncClient() as http:
         slack = SlackSimulator(world or demo_world(), clock=SystemClock().now, http=http, pace=Pace(gap_factor=0.01))
         async with (
