@@ -11,6 +11,7 @@ from gofer.simulators.jira import JiraSimulator
 from gofer.simulators.slack import Channel, Message
 
 CAPTAIN, CHECKOUT, SUPPORT, NEWCOMER, BOT = "U0CAPTN0", "U0CHECK0", "U0SUPPT0", "U0NEWCO0", "U0GOFER0"
+ONCALL = "U0ONCAL0"
 DEPLOYS, INCIDENTS, GENERAL, PULLS = "C0DEPLOY0", "C0INCID00", "C0GENERA0", "C0PULLRE0"
 MONDAY = datetime(2026, 11, 16, 8, tzinfo=UTC)
 """Nine o'clock in Berlin."""
@@ -97,7 +98,9 @@ async def invite(made: Company) -> None:
 async def open_a_pull_request(made: Company) -> None:
     """Somebody changes a file that three others have worked on."""
     changes = {"src/checkout/address.py": "def address(form):\n    return dict(form or {}, checked=True)\n"}
-    github(made).people.open_pull("acme/shop", "new-colleague", "Say that an address was checked", changes, head="check")
+    github(made).people.open_pull(
+        "acme/shop", "new-colleague", "Say that an address was checked", changes, head="check"
+    )
 
 
 ACTS: Mapping[str, tuple[str, Act]] = {
