@@ -11,13 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from mortal import MortalStore
+
 from company import PATIENCE, ROOT
 from gofer.bootstrap.laptop import open_laptop
 from gofer.bootstrap.settings import read_settings
 from gofer.journal.coordination import UNFINISHED
 from gofer.journal.entries import RunAccepted
 from gofer.journal.store import Store
-from mortal import MortalStore
 
 _T = TypeVar("_T")
 _forks = multiprocessing.get_context("forkserver")
@@ -73,9 +74,9 @@ async def _work(environment: Mapping[str, str], accepted: Sequence[RunAccepted],
         store, before = CountingStore(laptop.state.store, when, n), laptop.worker.services
         ingress = replace(laptop.ingress, store=store)
         runs = [await ingress.start(one.event, one.workflow) for one in accepted]
-        # Nothing is late in simulators.
+        # Nothing is late in simulators; only this machine may be slow.
         tools = {name: replace(tool, settle=0.1 * bool(tool.settle)) for name, tool in before.tools.items()}
-        services = replace(before, store=store, tools=tools, patience=PATIENCE)
+        services = replace(before, store=store, tools=tools, patience=replace(PATIENCE, inflight=10.0))
         await store.drop_leases()
         serving = asyncio.create_task(replace(laptop.worker, services=services).serve())
         while not all([await _ended(laptop.state.store, run) for run in runs]):

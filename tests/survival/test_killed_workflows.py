@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from forked import gofer, writes
 
 from company import Company, company
-from forked import gofer, writes
 from gofer.bootstrap.settings import child_environment
 from gofer.journal.entries import RunAccepted
 from shipped import ACTS
