@@ -116,3 +116,5 @@ ACTS: Mapping[str, tuple[str, Act]] = {
     "a pull request": ("assign-reviewers", open_a_pull_request),
 }
 """By what happens: which workflow is started by it, and how it comes about."""
+NOT_YET = {"review-rfc"}
+"""Shipped workflows whose trigger does not start anything yet."""

@@ -22,7 +22,8 @@ from gofer.journal.store import Store
 
 _T = TypeVar("_T")
 _forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(["gofer.bootstrap.laptop"])
+# The last two are what the first imports only when it is opened.
+_forks.set_forkserver_preload(["gofer.bootstrap.laptop", "httpcore2", "anyio._backends._asyncio"])
 
 
 class CountingStore(MortalStore):

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from forked import gofer, writes
 
-from company import Company, company
+from company import ROOT, Company, company
 from gofer.bootstrap.settings import child_environment
 from gofer.journal.entries import RunAccepted
-from shipped import ACTS
+from shipped import ACTS, NOT_YET
 
 pytestmark = pytest.mark.anyio
 TOGETHER = 3
@@ -60,6 +60,11 @@ async def world_after(folder: Path, what: str, when: str = "never", n: int = 0) 
         after = plain(made.laptop.simulated.state())
         assert after != before
         return code, after
+
+
+def test_no_shipped_workflow_is_left_out() -> None:
+    shipped = {file.stem for file in (ROOT / "agents").glob("*.yaml")} - {"defaults"}
+    assert {workflow for workflow, _ in ACTS.values()} == shipped - NOT_YET
 
 
 @pytest.mark.parametrize("what", ACTS)
