@@ -13,6 +13,7 @@ import time
 from collections.abc import Awaitable
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from gofer.bootstrap.laptop import Laptop, open_laptop
 from gofer.bootstrap.settings import process_settings
@@ -24,6 +25,8 @@ from gofer.projections.progress import project
 from gofer.triggers.door import Click, RawRequest
 from gofer.triggers.slack import SlackDoor
 from gofer.triggers.stamp import Stamp, token
+
+_T = TypeVar("_T")
 
 
 class MortalStore:
@@ -43,7 +46,7 @@ class MortalStore:
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
         return await self._around(n, self._store.create(run, n, frame))
 
-    async def _around(self, n: int, write: Awaitable[bytes | None]) -> bytes | None:
+    async def _around(self, n: int, write: Awaitable[_T]) -> _T:
         if (self._when, self._n) == ("before", n):
             os.kill(os.getpid(), signal.SIGKILL)
         standing = await write

@@ -72,10 +72,12 @@ async def _look(step: Step, item: Permitted, held: _Claim) -> Outcome | str:
     if run == step.run:
         return "own" if call == item.call else _told(item, run, call, step.progress, own=True)
     try:
-        earlier = project(await read_journal(run, step.services.store, step.services.blobs))
+        entries = await read_journal(run, step.services.store, step.services.blobs)
     except (Gone, Damaged):
         return "gone"
-    if (outcome := _told(item, run, call, earlier, own=False)) != "open":
+    if not entries:  # forgotten altogether, long after it was deleted
+        return "gone"
+    if (outcome := _told(item, run, call, project(entries), own=False)) != "open":
         return outcome
     waited = step.now_ms() - step.progress.accepted_at
     raise Parked(RunParked("earlier", step.now_ms() + min(max(PAUSE_MS, waited // 4), LONGEST_PAUSE_MS)))

@@ -129,12 +129,15 @@ async def test_what_was_refused_was_not_done_and_the_next_run_does_it() -> None:
     assert "an earlier run (run2) did this" in (await told(made, "run3")).text
 
 
-async def test_when_the_first_run_was_deleted_its_effect_is_looked_for_under_its_key() -> None:
+@pytest.mark.parametrize("forgotten", [False, True])
+async def test_when_the_first_run_was_deleted_its_effect_is_looked_for_under_its_key(forgotten: bool) -> None:
     tickets = Tickets()
     made = shop(tickets)
     await made.accept("run1", private=False)
     await work(made)
     assert await delete(["run1"], made.store, made.blobs) == 1
+    if forgotten:
+        await made.store.forget("run1")
     made.clock.advance(100_000)
     await made.accept("run2", private=False)
     await work(made)

@@ -1,0 +1,86 @@
+"""Every shipped workflow, killed with SIGKILL right before and right after every write to its journal.
+
+The simulated systems live on in this process; what is in them afterwards has to be what an undisturbed run leaves.
+"""
+
+import asyncio
+import json
+import re
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from forked import gofer, writes
+
+from company import ROOT, Company, company
+from gofer.bootstrap.settings import child_environment
+from gofer.journal.entries import RunAccepted
+from shipped import ACTS, NOT_YET
+
+pytestmark = pytest.mark.anyio
+TOGETHER = 3
+"""Kills at a time: most of each is waiting."""
+
+
+async def accepted(made: Company, workflow: str) -> Sequence[RunAccepted]:
+    """What the front let in for a workflow, in order; nobody works there."""
+    for system in made.laptop.simulated.systems.values():
+        await system.settled()
+    heads = await made.laptop.state.store.heads(100, private=True)
+    ours = sorted((head for head in heads if head.workflow == workflow), key=lambda head: head.accepted_at)
+    claims = [(await made.entries(head.run))[0] for head in ours]
+    return [claim for claim in claims if isinstance(claim, RunAccepted)]
+
+
+def plain(state: object) -> str:
+    """A world without what two undisturbed runs have of their own: ids of runs, times, addresses."""
+    text = json.dumps(state, indent=1, sort_keys=True, ensure_ascii=False)
+    text = re.sub(r"http://127\.0\.0\.1:\d+", "http://here", text)
+    text = re.sub(r"\b[0-9a-f]{24}\b|(?<=run )[0-9a-f]{8}\b", "RUN", text)
+    text = re.sub(r'"block_id": "[^"]*"', '"block_id": "ID"', text)
+    text = re.sub(r"/p\d{16}", "/pTS", text)
+    moments: dict[str, str] = {}
+    edited = re.sub(r'"edited_ts": "[^"]*"', '"edited_ts": true', text)
+    # By first appearance: what is a reply to what stays visible.
+    return re.sub(r"\b\d{10}\.\d{6}\b", lambda found: moments.setdefault(found[0], f"ts {len(moments)}"), edited)
+
+
+async def world_after(folder: Path, what: str, when: str = "never", n: int = 0) -> tuple[int, str]:
+    """How the first Gofer ended, and the world once another one has gone on from there."""
+    workflow, act = ACTS[what]
+    async with company(folder, work=False) as made:
+        await act(made)
+        happened, environment = await accepted(made, workflow), child_environment(made.laptop.settings)
+        assert happened
+        before = plain(made.laptop.simulated.state())
+        code = await gofer(folder / "mortal", environment, happened, when, n)
+        if code:
+            assert await gofer(folder / "mortal", environment, happened) == 0
+        after = plain(made.laptop.simulated.state())
+        assert after != before
+        return code, after
+
+
+def test_no_shipped_workflow_is_left_out() -> None:
+    shipped = {file.stem for file in (ROOT / "agents").glob("*.yaml")} - {"defaults"}
+    assert {workflow for workflow, _ in ACTS.values()} == shipped - NOT_YET
+
+
+@pytest.mark.parametrize("what", ACTS)
+async def test_killed_at_every_journal_boundary_a_workflow_leaves_the_world_of_an_undisturbed_run(
+    tmp_path: Path, what: str
+) -> None:
+    code, undisturbed = await world_after(tmp_path / "never", what)
+    assert code == 0
+    few = asyncio.Semaphore(TOGETHER)
+
+    async def killed(when: str, n: int) -> None:
+        async with few:
+            code, world = await world_after(tmp_path / f"{when}{n}", what, when, n)
+        assert code == -signal.SIGKILL
+        assert world == undisturbed, f"killed {when} write {n}"
+
+    count = writes(tmp_path / "never" / "mortal")
+    assert count >= 5
+    await asyncio.gather(*(killed(when, n) for n in range(1, count + 1) for when in ("before", "after")))
