@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
-from schedule import Report, Rules, Schedule
+from judge import Report
+from schedule import Rules, Schedule
 from world import make_tools
 
 from gofer.dispatch import Ingress
