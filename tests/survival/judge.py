@@ -41,6 +41,10 @@ class Report:
     """What came of them."""
     ignored: int = 0
     """Presses of buttons that did not count: of the wrong person, too late, forged, or after somebody had decided."""
+    stopped: int = 0
+    """Runs that somebody stopped while they waited for a decision."""
+    scripted: int = 0
+    """Calls of scripts that have an outcome."""
     told: int = 0
     """Calls that were answered from what another one did for the same message."""
 
@@ -104,10 +108,13 @@ class Judge:
         found: list[str] = []
         state = progress.project(journal)
         asked = _asked(journal)
+        undecided = any(one.decided is None for one in state.approvals.values())
+        report.stopped += state.cancelled is not None and undecided
         tools = {r.entry.call: r.entry for r in journal if isinstance(r.entry, e.ToolCall)}
         for call, outcome in state.outcomes.items():
             tool = tools.get(call)
             report.calls += 1
+            report.scripted += _scripted(call)
             report.unknown += isinstance(outcome, e.ToolUnknown)
             report.told += tool is None and isinstance(outcome, e.ToolResult) and outcome.status == "ok"
             if tool is None or tool.effect == "read":
@@ -125,7 +132,8 @@ class Judge:
 
     def _stray(self, journals: Mapping[str, Journal]) -> list[str]:
         """Everything that was sent has an intent, in the journal of the run whose key it bears or of one after it."""
-        known = {_key(run, r.entry) for run, journal in journals.items() for r in journal if _intends(r.entry)}
+        entries = [(run, recorded.entry) for run, journal in journals.items() for recorded in journal]
+        known = {_key(run, entry) for run, entry in entries if isinstance(entry, e.ToolCall)}
         stray = [key for key in self.world.sent if key not in known]
         return [f"{len(stray)} effects without an intent"] if stray else []
 
@@ -137,11 +145,8 @@ class Judge:
             message = _message(journal)
             outcomes = progress.project(journal).outcomes
             asked = {call: tool for call, (tool, _) in _wanted(journal).items() if tool == self.plan.once}
-            keys.setdefault(message, set()).update(
-                _key(run, r.entry)
-                for r in journal
-                if isinstance(r.entry, e.ToolCall) and r.entry.tool == self.plan.once
-            )
+            intents = [r.entry for r in journal if isinstance(r.entry, e.ToolCall) and r.entry.tool == self.plan.once]
+            keys.setdefault(message, set()).update(_key(run, one) for one in intents)
             if any(isinstance(one := outcomes.get(call), e.ToolResult) and one.status == "ok" for call in asked):
                 done.add(message)
         found: list[str] = []
@@ -150,10 +155,6 @@ class Judge:
             if times > 1 or (message in done and times != 1):
                 found.append(f"what is done once for a message happened {times} times")
         return found if self.plan.once else []
-
-
-def _intends(entry: e.Entry) -> bool:
-    return isinstance(entry, e.ToolCall)
 
 
 def _key(run: str, call: e.ToolCall) -> str:
@@ -177,11 +178,16 @@ def _wanted(journal: Journal) -> dict[str, tuple[str, str]]:
     state = conversation.Conversation()
     for recorded in journal:
         state = conversation.fold(state, recorded)
-        if isinstance(recorded.entry, e.ToolCall) and ":" in recorded.entry.call and "/" not in recorded.entry.call:
+        if isinstance(recorded.entry, e.ToolCall) and _scripted(recorded.entry.call):
             wanted[recorded.entry.call] = recorded.entry.tool, str((recorded.entry.arguments or {})["text"])
         if isinstance(recorded.entry, e.LlmResponse):
             wanted |= {call: (ask.tool, ask.arguments.split('"')[3]) for call, ask in state.asks.items()}
     return wanted
+
+
+def _scripted(call: str) -> bool:
+    """Whether a script asked for a call: its id names the branch; what a run does by itself has a slash."""
+    return ":" in call and "/" not in call
 
 
 def _asked(journal: Journal) -> dict[str, str]:

@@ -93,9 +93,9 @@ class People:
         chance = self._chance
         right = REQUESTER if asked.by == ["requester"] else LEAD
         wrong = chance.choice((STRANGER, LEAD if right == REQUESTER else REQUESTER))
-        soon = _Wish(chance.uniform(5, 300), right)
+        soon = _Wish(chance.uniform(5, 200), right)
         left = asked.until / 1000 - self._clock.now()
-        late = replace(soon, after=left + chance.uniform(0.1, 100)) if left < 3_600 else None
+        late = replace(soon, after=left + chance.uniform(0, 60)) if left < 3_600 else None
         other = _Wish(chance.uniform(0, 100), right, "denied")
         moods: Sequence[Sequence[_Wish | None]] = (
             (soon,),

@@ -88,5 +88,5 @@ def _workflow(*, once: str = "", approve: Sequence[str] = (), private_channels: 
     changes: dict[str, object] = {"private_channels": private_channels}
     changes["tools"] = tuple(Grant(name=name, once="per_message" if name == once else None) for name in TOOLS)
     if approve:
-        changes["approve"] = Approve(tools=tuple(approve), by=(LEAD,), expires="10 minutes")
+        changes["approve"] = Approve(tools=tuple(approve), by=(LEAD,), expires="5 minutes")
     return WORKFLOW.model_copy(update=changes)

@@ -5,6 +5,7 @@ A failing seed is played again with `python -m pytest tests/survival --seed N --
 
 import base64
 import logging
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -25,6 +26,10 @@ from gofer.triggers.stamp import Stamp, token
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
+HAPPENS = ("asked", "ignored", "stopped", "told", "scripted", "cancelled", "takeovers", "handovers", "unknown")
+"""What some schedules of many come to, beside decisions."""
+
+
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
     """Thousands of simulated failures are logged as what they are; here nobody reads them."""
@@ -41,15 +46,19 @@ def test_schedules_without_a_violation(request: pytest.FixtureRequest) -> None:
     """2,000 in `make test`, 100,000 in `make test-long`; memory and SQLite take turns."""
     only, count = request.config.getoption("--seed"), request.config.getoption("--schedules")
     seeds = range(count) if only is None else [only]
-    accepted = 0
+    accepted, seen = 0, Counter[str]()
     kinds = ("memory", "sqlite") if only is None else (request.config.getoption("--store"),)
     for seed in seeds:
         kind = kinds[seed % len(kinds)]
         report = Schedule(seed, kind).run()
         assert report.violations == [], f"replay with --seed {seed} --store {kind}"
         accepted += report.runs
+        seen += report.decided + Counter({name: getattr(report, name) for name in HAPPENS})
     # Now and then every machine that took a delivery of one event died: nobody was told that it was accepted.
     assert only is not None or accepted > 2.9 * count
+    # A simulation in which nothing happens breaks no promise.
+    missing = {"approved", "denied", "expired", *HAPPENS} - seen.keys()
+    assert missing == set() or len(seeds) < 200
 
 
 def test_the_same_seed_gives_the_same_journals_on_every_store() -> None:
