@@ -31,6 +31,10 @@ def approvals(run: str, journal: Sequence[e.Recorded], plan: Plan, people: Peopl
                 found += ["a request was decided twice"] if (about, call) in decided else []
                 found += _decision(run, one, requested[about, call], recorded.at, clicks, words, people)
                 decided[about, call] = one
+            case e.RunParked(why="approval") if not plan.script:
+                waiting = [name for name in requested if name not in decided]
+                counting = [item for name in waiting for item in _counting(run, name, clicks, people)]
+                found += [] if words >= set(counting) else ["it waits although somebody decided"]
             case e.ToolCall(call=call) if call.startswith("word/"):
                 words.add(call.removeprefix("word/"))
             case e.ToolCall(call=call, tool=tool, effect=effect) if "/" not in call:
@@ -54,12 +58,7 @@ def _decision(
     people: People,
 ) -> list[str]:
     """The first press that counts decides; without one, only time does, or that nobody could be asked."""
-    name = decided.about, decided.call
-    counting = [
-        click.item
-        for click in clicks
-        if (click.about, click.call) == name and (press := people.press_of(run, click)) and press.counts
-    ]
+    counting = _counting(run, (decided.about, decided.call), clicks, people)
     if decided.item:
         (click,) = [one for one in clicks if one.item == decided.item]
         before = counting[: counting.index(click.item)] if click.item in counting else None
@@ -75,6 +74,12 @@ def _decision(
             return ["a request was approved by nobody"]
         case _:
             return []
+
+
+def _counting(run: str, name: Name, clicks: Sequence[e.ApprovalClicked], people: People) -> list[str]:
+    """Items of the presses for one request that count, in the order in which they were journaled."""
+    own = [(click.item, people.press_of(run, click)) for click in clicks if (click.about, click.call) == name]
+    return [item for item, press in own if press is not None and press.counts]
 
 
 def _told(journal: Sequence[e.Recorded], decided: dict[Name, e.ApprovalDecided]) -> list[str]:

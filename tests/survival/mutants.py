@@ -261,9 +261,16 @@ MUTANTS = (
     Mutant(
         "an approval is used once",
         "engine/approval.py",
-        "if (one.about, one.call) == name]",
-        "if one.about == requested.about]",
+        "if (one.about, one.call) == name)",
+        "if one.about == name[0])",
         f"{APPROVAL}an_approval_is_used_once_and_the_same_call_again_is_asked_for_again",
+    ),
+    Mutant(
+        "a press that comes in while another one is looked at",
+        "engine/approval.py",
+        "    while click := _unheard(step, name):\n",
+        "    for click in [one for one in (_unheard(step, name),) if one]:\n",
+        f"{APPROVAL}a_press_that_comes_in_while_another_one_is_looked_at_is_looked_at_too[1]",
     ),
     Mutant(
         "what was decided is not decided again",
