@@ -31,6 +31,7 @@ def approvals(run: str, journal: Sequence[e.Recorded], plan: Plan, people: Peopl
                 found += ["a request was decided twice"] if (about, call) in decided else []
                 found += _decision(run, one, requested[about, call], recorded.at, clicks, words, people)
                 decided[about, call] = one
+            # Branches of a script wait one after the other: a press for the second is looked at after the first.
             case e.RunParked(why="approval") if not plan.script:
                 waiting = [name for name in requested if name not in decided]
                 counting = [item for name in waiting for item in _counting(run, name, clicks, people)]
