@@ -62,15 +62,18 @@ class Judge:
 
     def judge(self, journals: Mapping[str, Journal], report: Report) -> None:
         """Adds what the journals come to, by run, to a report."""
+        entries = [recorded.entry for journal in journals.values() for recorded in journal]
+        # What was refused may be done later by another run under the same key, with its own words.
+        lent = {entry.key for entry in entries if isinstance(entry, e.ToolCall)}
         for run, journal in journals.items():
-            self._judge(run, journal, report)
+            self._judge(run, journal, lent, report)
             report.violations += approvals(run, journal, self.plan, self.people)
         report.violations += self._once(journals) + self._stray(journals)
         report.asked += len(self.people.asked)
         presses = len(self.people.made) + self.people.forged
         report.ignored += presses - report.decided["approved"] - report.decided["denied"]
 
-    def _judge(self, run: str, journal: Journal, report: Report) -> None:
+    def _judge(self, run: str, journal: Journal, lent: set[str], report: Report) -> None:
         entries = [recorded.entry for recorded in journal]
         left = sum(isinstance(entry, e.RunParked | e.RunHandedOver) for entry in entries)
         ended = any(isinstance(entry, e.RunFinished) for entry in entries)
@@ -82,7 +85,7 @@ class Judge:
         report.violations += _outcomes(entries)
         report.violations += _after_cancel(entries, accepted=run in self.cancelled)
         report.needless += self._needless(journal)
-        report.violations += self._effects(run, journal, report)
+        report.violations += self._effects(run, journal, lent, report)
         for length in range(1, len(journal) + 1, 7):
             trace.project(journal[:length])
             progress.project(journal[:length])
@@ -103,7 +106,7 @@ class Judge:
             needless += not any(since - 1 <= t <= until + 1 for t in trouble)
         return needless
 
-    def _effects(self, run: str, journal: Journal, report: Report) -> list[str]:
+    def _effects(self, run: str, journal: Journal, lent: set[str], report: Report) -> list[str]:
         """What the journal says of each call against what the world saw of it."""
         found: list[str] = []
         state = progress.project(journal)
@@ -124,6 +127,8 @@ class Judge:
                 found.append(f"a {tool.effect} effect happened {len(landed)} times")
             if isinstance(outcome, e.ToolResult) and outcome.status == "ok" and len(landed) != 1:
                 found.append(f"a {tool.effect} call is said to have happened, and did {len(landed)} times")
+            if f"{run}/{call}" in lent:
+                continue
             if isinstance(outcome, e.ToolResult) and outcome.status == "error" and landed:
                 found.append(f"a {tool.effect} call is said to be refused, and happened")
             if landed and call in asked and landed[0] != asked[call] and not tool.key:
