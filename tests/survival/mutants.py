@@ -42,6 +42,7 @@ class Mutant:
 EFFECTS, STEP = "unit/engine/test_effects.py::test_", "unit/engine/test_step.py::test_"
 REPLAY = "unit/engine/test_replay.py::test_"
 LOG, FRAMES = "unit/journal/test_log.py::test_", "unit/journal/test_frames.py::test_"
+APPROVAL, ONCE = "unit/engine/test_approval.py::test_", "unit/engine/test_once.py::test_"
 DISPATCH, PROGRESS = "unit/test_dispatch.py::test_", "unit/projections/test_"
 
 MUTANTS = (
@@ -242,6 +243,85 @@ MUTANTS = (
         "if self._term.over or (self._begun and seconds > self._term.left):",
         "if False:",
         "unit/test_owner.py::test_a_worker_whose_time_is_nearly_over_hands_over_and_the_next_goes_on",
+    ),
+    Mutant(
+        "a button that Gofer did not make",
+        "triggers/stamp.py",
+        "or not hmac.compare_digest(_mac(key, said), mac)",
+        "",
+        f"{APPROVAL}a_button_of_another_installation_is_refused",
+    ),
+    Mutant(
+        "the right person decides",
+        "engine/question.py",
+        'return "" if allowed else',
+        'return "" if True else',
+        f"{APPROVAL}the_wrong_person_is_told_so_alone_and_the_run_waits_on",
+    ),
+    Mutant(
+        "an approval is used once",
+        "engine/approval.py",
+        "if (one.about, one.call) == name)",
+        "if one.about == name[0])",
+        f"{APPROVAL}an_approval_is_used_once_and_the_same_call_again_is_asked_for_again",
+    ),
+    Mutant(
+        "a press that comes in while another one is looked at",
+        "engine/approval.py",
+        "    while click := _unheard(step, name):\n",
+        "    for click in [one for one in (_unheard(step, name),) if one]:\n",
+        f"{APPROVAL}a_press_that_comes_in_while_another_one_is_looked_at_is_looked_at_too[1]",
+    ),
+    Mutant(
+        "what was decided is not decided again",
+        "engine/approval.py",
+        "    if step.progress.approvals[name].decided is None:\n",
+        "    if True:\n",
+        f"{APPROVAL}a_worker_lost_before_or_after_any_frame_changes_nothing_of_what_comes_of_it",
+    ),
+    Mutant(
+        "a press after its time does not count",
+        "engine/question.py",
+        "if click.at > self.requested.until:",
+        "if False:",
+        f"{APPROVAL}a_press_after_the_time_was_over_decides_nothing",
+    ),
+    Mutant(
+        "a request expires",
+        "engine/approval.py",
+        "if step.now_ms() >= requested.until:",
+        "if False:",
+        f"{APPROVAL}without_a_decision_in_time_it_counts_as_denied",
+    ),
+    Mutant(
+        "what leaves a private channel is asked for",
+        "engine/clearance.py",
+        "if event is not None and leaves(item, event, private=step.progress.private):",
+        "if False:",
+        "unit/engine/test_private_channels.py::test_a_private_run_asks_who_started_it_before_it_writes_elsewhere",
+    ),
+    Mutant(
+        "the memo before the frame of the intent",
+        "engine/clearance.py",
+        "        return await once.claim(step, item) if limited else item\n",
+        "        if limited:\n"
+        '            __import__("asyncio").get_running_loop().create_task(once.claim(step, item))\n'
+        "        return item\n",
+        f"{ONCE}a_run_lost_between_memo_and_intent_goes_on_or_leaves_it_to_the_next[False-run1/1.0]",
+    ),
+    Mutant(
+        "a memo is exchanged and not overwritten",
+        "engine/once.py",
+        "await store.memo(key) or await store.exchange_memo(key, None, str(first), step.now_ms())",
+        "await store.memo(key) or await store.put_memo(key, str(first), step.now_ms()) or str(first)",
+        f"{ONCE}a_run_that_looked_before_another_one_claimed_it_finds_it_claimed",
+    ),
+    Mutant(
+        "the exchange of memos in the file",
+        "journal/sqlite.py",
+        '"INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO NOTHING"',
+        '"INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = ?2"',
+        "contracts/test_store.py::test_of_many_that_exchange_a_memo_at_once_one_succeeds_and_all_are_told_which[sqlite]",
     ),
 )
 

@@ -12,6 +12,11 @@ from schedule import Schedule
 from test_schedules import MUTANTS
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+COUNTED = (
+    *("runs", "calls", "unknown", "needless", "takeovers", "handovers", "cancelled", "duplicates"),
+    *("asked", "ignored", "stopped", "told"),
+)
+"""What is added up of all schedules."""
 BEGIN, END = "<!-- made by `make reliability` -->\n", "<!-- until here -->\n"
 
 
@@ -22,7 +27,8 @@ def rows(count: int) -> list[tuple[str, str]]:
         report = Schedule(seed, ("memory", "sqlite")[seed % 2]).run()
         faults += report.faults
         total["violations"] += len(report.violations)
-        for name in ("runs", "calls", "unknown", "needless", "takeovers", "handovers", "cancelled", "duplicates"):
+        total.update(report.decided)
+        for name in COUNTED:
             total[name] += getattr(report, name)
     missing = [rule for rule, (rules, at_most) in MUTANTS.items() if missed(rules, at_most)]
     return [
@@ -39,6 +45,14 @@ def rows(count: int) -> list[tuple[str, str]]:
         ("takeovers of a run whose owner was lost", f"{total['takeovers']:,}"),
         ("hand-overs by an owner whose time was over", f"{total['handovers']:,}"),
         ("runs that somebody cancelled", f"{total['cancelled']:,}"),
+        ("questions whether a call may be made", f"{total['asked']:,}"),
+        (
+            "of those approved, denied, expired, or put to nobody because Slack refused",
+            ", ".join(f"{total[name]:,}" for name in ("approved", "denied", "expired", "nobody")),
+        ),
+        ("presses that did not count: of somebody else, too late, forged, or a second one", f"{total['ignored']:,}"),
+        ("runs that somebody stopped while they waited for a decision", f"{total['stopped']:,}"),
+        ("calls answered with what was done for the same message before", f"{total['told']:,}"),
         ("violations", f"**{total['violations']}**"),
         ("calls whose outcome nobody can tell", f"{total['unknown']:,} of {total['calls']:,}"),
         ("of those needless: nothing had gone wrong while they were under way", f"{total['needless']:,}"),

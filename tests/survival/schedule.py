@@ -4,13 +4,15 @@ import asyncio
 import itertools
 import random
 import sqlite3
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from clockwork import START, VirtualClock, VirtualLoop, play
+from judge import Judge, Report
 from machines import Faults, Machine, MachineQueue, MachineStore
+from people import People
+from plans import PRIVATE, plan
 from world import INFLIGHT, RestlessModel, World, WorldHttp, make_tools
 
 from gofer.blobs.memory import MemoryBlobs
@@ -29,39 +31,19 @@ from gofer.journal.sqlite import SCHEMA, SqliteStore
 from gofer.journal.store import Store
 from gofer.models.prices import Prices
 from gofer.outside import Outside
-from gofer.projections import conversation, progress, trace
 from gofer.queue.memory import MemoryQueue
 from gofer.retention import Purger
 from gofer.secret import Secret
 from gofer.sweeper import Sweeper
 from gofer.tools.tool import Tool
+from gofer.triggers.door import Click, Stop
 from gofer.worker import Worker
-from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
-from gofer.workflows.schema import Defaults, Limits, Workflow
-from scripted import ASKED, SCRIPT
-from stand_ins import mention
 
 T = TypeVar("T")
-LIMITS = Limits(tool_calls=100, llm_calls=100, tokens=10**9, minutes=10**6, usd=1e9)
-WORKFLOW = Workflow(
-    description="d",
-    owner="#o",
-    when=("slack.mention",),
-    tools=("search", "page", "ticket", "mail"),
-    limits=LIMITS,
-    # One mention is private, and there is nobody in this world to ask.
-    private_channels="allow",
-)
-CATALOG = Catalog({"w": Loaded("w", WORKFLOW, "Simulate.", "agents/w.md", ("m", "n"))}, Defaults())
-SCRIPTED = WORKFLOW.model_copy(update={"coordinator": "script", "coordinator_script": SCRIPT.file})
-SCRIPTS = Catalog(
-    {"w": Loaded("w", SCRIPTED, "", SCRIPT.file, ("m",), subagents={"s": ASKED})}, Defaults(), {SCRIPT.file: SCRIPT}
-)
-PRIVATE = replace(mention(ts="1.0"), private=True)
-"""The mention whose run is deleted as soon as it ended."""
+KEY = Secret("key")
 FAULTS_UNTIL, PATIENCE_UNTIL = 2_500.0, 12_000.0
-"""Virtual seconds until nothing goes wrong any more, and until every run has to have ended."""
+"""Virtual seconds until nothing goes wrong any more, and until every run has to have ended or to wait for longer."""
 
 
 class InlineDatabase:
@@ -113,25 +95,6 @@ class Rules:
     alone: bool = False
 
 
-@dataclass
-class Report:
-    """What one schedule came to."""
-
-    violations: list[str]
-    faults: Counter[str]
-    journals: list[bytes]
-    unknown: int
-    calls: int
-    takeovers: int
-    runs: int
-    duplicates: int = 0
-    """Deliveries of what was delivered before."""
-    handovers: int = 0
-    cancelled: int = 0
-    needless: int = 0
-    """Calls whose outcome nobody can tell, although nothing went wrong while they were under way."""
-
-
 class Schedule:
     """Three mentions in two threads, delivered as Slack delivers, on machines that fail."""
 
@@ -151,14 +114,16 @@ class Schedule:
         self.graves: list[asyncio.Task] = []
         self.accepted: dict[tuple[str, ...], set[str]] = {}
         self.cancelled: set[str] = set()
-        self.seen: dict[str, tuple[int, bool]] = {}
-        """How many frames of a run were read last, and whether its end was among them."""
+        self.seen: dict[str, tuple[int, e.Entry | None]] = {}
+        """How many frames of a run were read last, and the last entry among them."""
         self.deliveries = 0
         # One schedule in three lives in short invocations, and in one of three somebody cancels a run.
         self.invocations = seed % 3 == 1
         self.cancels = seed % 3 == 2
-        # In one of four a script decides, with branches that are under way at once.
-        self.catalog = SCRIPTS if seed % 4 == 3 else CATALOG
+        self.plan = plan(seed)
+        self.catalog = self.plan.catalog
+        self.people = People(self.faults.chance, self.clock, self._press)
+        self.world.see = self.people.see
 
     def run(self) -> Report:
         try:
@@ -168,17 +133,17 @@ class Schedule:
                 self.database.close()
 
     async def _play(self) -> Report:
-        events = [PRIVATE, mention(ts="2.0", channel="C2"), mention(ts="3.0", channel="C2")]
-        events[2] = replace(events[2], conversation=events[1].conversation)
-        providers = [asyncio.create_task(self._provider(event)) for event in events]
+        providers = [asyncio.create_task(self._provider(event)) for event in self.plan.events]
         if self.cancels:
-            providers.append(asyncio.create_task(self._somebody_cancels(events[1])))
+            unwanted = self.plan.events[self.plan.stopped]
+            wish = self._somebody_stops(unwanted) if self.plan.asks else self._somebody_cancels(unwanted)
+            providers.append(asyncio.create_task(wish))
         background = [asyncio.create_task(self._sweep())]
         background += [asyncio.create_task(self._keep_a_worker()) for _ in range(2)]
         await asyncio.gather(*providers)
-        while self.world.under_way or (self.loop.time() < PATIENCE_UNTIL and not await self._all_ended()):
+        while self.world.under_way or (self.loop.time() < PATIENCE_UNTIL and not await self._all_through()):
             await asyncio.sleep(20)
-            self.faults.over = self.loop.time() > FAULTS_UNTIL
+            self.faults.over = self.faults.over or self.loop.time() > FAULTS_UNTIL
         report = await self._report()
         for task in background:
             task.cancel()
@@ -194,14 +159,41 @@ class Schedule:
 
     async def _deliver(self, event: Event) -> None:
         machine = Machine(self.faults)
-        routes = read_routes({"slack.mention": [("w", {})]})
-        store, queue = MachineStore(machine, self.store), MachineQueue(machine, self.queue)
-        ingress = self.rules.ingress({}, routes, store, queue, Secret("key"), self._outside(machine))
+        ingress = self._ingress(machine)
         try:
             (run,) = await ingress.accept(event)
         except TemporaryError:
             return
         self.accepted.setdefault(event.identity, set()).add(run)
+
+    def _ingress(self, machine: Machine) -> Ingress:
+        routes = read_routes({"slack.mention": [("w", {})]})
+        store, queue = MachineStore(machine, self.store), MachineQueue(machine, self.queue)
+        return self.rules.ingress({}, routes, store, queue, KEY, self._outside(machine))
+
+    async def _press(self, click: Click) -> str:
+        return await self._ingress(Machine(self.faults)).press(click)
+
+    async def _somebody_stops(self, event: Event) -> None:
+        """Somebody wants a run to stop that waits for a decision, or the whole conversation, and says so twice."""
+        for _ in range(60):
+            await asyncio.sleep(10)
+            (run,) = self.accepted.get(event.identity) or {""}
+            if run in {asked for asked, _, _ in self.people.asked}:
+                break
+        await asyncio.sleep(self.faults.chance.choice((0, 3, 40)))
+        where = {"conversation": event.conversation}
+        what = {"kinds": (event.kind,), "identity": event.identity}
+        stop = Stop("Ada", "stop", "slack", **self.faults.chance.choice((where, what)))
+        for _ in range(2):
+            stopping = asyncio.create_task(self._ingress(Machine(self.faults)).stop(stop))
+            stopping.add_done_callback(self._note_stopped)
+            self.graves.append(stopping)
+            await asyncio.sleep(120)
+
+    def _note_stopped(self, task: asyncio.Task) -> None:
+        if not (task.cancelled() or task.exception()):
+            self.cancelled.update(task.result())
 
     async def _somebody_cancels(self, event: Event) -> None:
         """Somebody asks for a run to stop, soon or much later, and once more because nothing was heard."""
@@ -257,6 +249,7 @@ class Schedule:
             self._outside(machine),
             self.rules.patience,
             self.catalog.scripts,
+            KEY,
         )
         return Worker(services, queue, self.catalog, concurrency=2, alone=self.rules.alone)
 
@@ -270,24 +263,38 @@ class Schedule:
             lambda: chance.randbytes(KEY_BYTES),
         )
 
-    async def _all_ended(self) -> bool:
+    async def _all_through(self) -> bool:
+        """Whether every run ended, or waits for somebody for longer than a schedule takes, and nobody presses more."""
         runs = {run for found in self.accepted.values() for run in found}
         try:
-            finished = all([await self._finished(run) for run in sorted(runs)])
+            through = not self.people.busy and all([await self._through(run) for run in sorted(runs)])
         except Damaged:
             return True
-        return finished and not [run for run in self._private() if await self._left(run)]
+        return through and not [run for run in self._private() if await self._left(run)]
 
-    async def _finished(self, run: str) -> bool:
-        """Whether a run ended. Nothing in the archive ever changes: only what grew is read again."""
+    async def _through(self, run: str) -> bool:
+        match await self._last(run):
+            case e.RunFinished():
+                return True
+            case e.RunParked(why="approval", until=until) if until > (START + PATIENCE_UNTIL) * 1000:
+                head = await self.store.head(run)
+                told = head is not None and head.status == "parked" and head.reason and head.wakes_at == until
+                return bool(told) and not await self.store.items(run)
+            case _:
+                return False
+
+    async def _last(self, run: str) -> e.Entry | None:
+        """How a run stands. Nothing in the archive ever changes: only what grew is read again."""
         frames = len(await self.archive.copy.frames(run))
-        if self.seen.get(run, (0, False))[0] != frames:
+        if self.seen.get(run, (0, None))[0] != frames:
             journal = await read_journal(run, self.archive.copy, self.blobs)
-            self.seen[run] = frames, any(isinstance(item.entry, e.RunFinished) for item in journal)
-        return self.seen.get(run, (0, False))[1]
+            self.seen[run] = frames, journal[-1].entry
+        return self.seen.get(run, (0, None))[1]
 
-    def _private(self) -> set[str]:
-        return self.accepted.get(PRIVATE.identity, set())
+    def _private(self) -> list[str]:
+        """Private runs that ended."""
+        runs = self.accepted.get(PRIVATE.identity, set())
+        return [run for run in runs if isinstance(self.seen.get(run, (0, None))[1], e.RunFinished)]
 
     async def _left(self, run: str) -> bool:
         """Whether there is anything of a run's contents in the store."""
@@ -297,100 +304,15 @@ class Schedule:
         runs = sorted({run for found in self.accepted.values() for run in found})
         violations = [f"{len(found)} runs for one event" for found in self.accepted.values() if len(found) != 1]
         violations += ["the contents of a private run are left" for run in self._private() if await self._left(run)]
-        duplicates = self.deliveries - len(self.accepted)
-        report = Report(violations, self.faults.seen, [], 0, 0, 0, len(runs), duplicates)
+        report = Report(violations, self.faults.seen, len(runs), self.deliveries - len(self.accepted))
+        journals = {}
         for run in runs:
             report.journals.append(b"\n".join(await self.archive.copy.frames(run)))
             try:
-                self._judge(run, await read_journal(run, self.archive.copy, self.blobs), report)
+                journals[run] = await read_journal(run, self.archive.copy, self.blobs)
+                if not await self._through(run):
+                    report.violations.append("an accepted run neither ended nor waits with a reason and a time")
             except Damaged as error:
                 report.violations.append(str(error))
+        Judge(self.world, self.people, self.faults, self.plan, self.cancelled).judge(journals, report)
         return report
-
-    def _judge(self, run: str, journal: Sequence[e.Recorded], report: Report) -> None:
-        entries = [recorded.entry for recorded in journal]
-        left = sum(isinstance(entry, e.RunParked | e.RunHandedOver) for entry in entries)
-        report.takeovers += sum(isinstance(entry, e.RunOwned) for entry in entries) - 1 - left
-        if not any(isinstance(entry, e.RunFinished) for entry in entries):
-            report.violations.append("an accepted run did not end")
-        report.handovers += sum(isinstance(entry, e.RunHandedOver) for entry in entries)
-        report.cancelled += any(isinstance(entry, e.RunCancelled) for entry in entries)
-        report.violations += _outcomes(entries)
-        report.violations += _after_cancel(entries, accepted=run in self.cancelled)
-        report.needless += self._needless(journal)
-        report.violations += self._effects(run, journal, report)
-        for length in range(1, len(journal) + 1, 7):
-            trace.project(journal[:length])
-            progress.project(journal[:length])
-
-    def _needless(self, journal: Sequence[e.Recorded]) -> int:
-        """Unknown outcomes of calls during which nothing happened to any machine that had the run."""
-        begun = {r.entry.call: r for r in journal if isinstance(r.entry, e.ToolCall)}
-        needless = 0
-        for ended in (r for r in journal if isinstance(r.entry, e.ToolUnknown)):
-            call = begun[ended.entry.call]
-            between = {r.owner for r in journal if call.n <= r.n <= ended.n}
-            machines = {int(owner[1:].partition("-")[0]) for owner in between}
-            since, until = (at / 1000 - START for at in (call.at, ended.at))
-            trouble = (t for number in machines for t in self.faults.when.get(number, ()))
-            needless += not any(since - 1 <= t <= until + 1 for t in trouble)
-        return needless
-
-    def _effects(self, run: str, journal: Sequence[e.Recorded], report: Report) -> list[str]:
-        """What the journal says of each call against what the world saw of it."""
-        found: list[str] = []
-        state = progress.project(journal)
-        asked = _asked(journal)
-        for call, outcome in state.outcomes.items():
-            tool = next((r.entry for r in journal if isinstance(r.entry, e.ToolCall) and r.entry.call == call), None)
-            report.calls += 1
-            report.unknown += isinstance(outcome, e.ToolUnknown)
-            if tool is None or tool.effect == "read":
-                continue
-            landed = self.world.landed[f"{run}/{call}"]
-            if len(landed) > 1:
-                found.append(f"a {tool.effect} effect happened {len(landed)} times")
-            if isinstance(outcome, e.ToolResult) and outcome.status == "ok" and len(landed) != 1:
-                found.append(f"a {tool.effect} call is said to have happened, and did {len(landed)} times")
-            if isinstance(outcome, e.ToolResult) and outcome.status == "error" and landed:
-                found.append(f"a {tool.effect} call is said to be refused, and happened")
-            if landed and call in asked and landed[0] != asked[call]:
-                found.append("an effect with words that are not in the journal")
-        known = {f"{run}/{r.entry.call}" for r in journal if isinstance(r.entry, e.ToolCall)}
-        if stray := [key for key in self.world.sent if key.startswith(f"{run}/") and key not in known]:
-            found.append(f"{len(stray)} effects without an intent")
-        return found
-
-
-def _asked(journal: Sequence[e.Recorded]) -> dict[str, str]:
-    """The words of every call the model or the script asked for, by call id."""
-    asked: dict[str, str] = {}
-    state = conversation.Conversation()
-    for recorded in journal:
-        state = conversation.fold(state, recorded)
-        if isinstance(recorded.entry, e.ToolCall) and ":" in recorded.entry.call:
-            asked[recorded.entry.call] = str((recorded.entry.arguments or {})["text"])
-        if isinstance(recorded.entry, e.LlmResponse):
-            asked |= {call: ask.arguments.split('"')[3] for call, ask in state.asks.items()}
-    return asked
-
-
-def _after_cancel(entries: Sequence[e.Entry], *, accepted: bool) -> list[str]:
-    """Nothing new begins after a cancel but telling so; an accepted one is journaled unless the run was over."""
-    found = [place for place, entry in enumerate(entries) if isinstance(entry, e.RunCancelled)]
-    concluded = [place for place, entry in enumerate(entries) if isinstance(entry, e.RunConcluded)]
-    if not found:
-        over = any(isinstance(entry, e.RunFinished) for entry in entries)
-        return ["an accepted cancel was lost"] if accepted and not over else []
-    if concluded and concluded[0] < found[0]:
-        return []
-    later = [entry for entry in entries[found[0] :] if isinstance(entry, e.ToolCall | e.LlmRequest | e.SubagentStarted)]
-    begun = [entry for entry in later if not (isinstance(entry, e.ToolCall) and entry.call.startswith("answer/"))]
-    ends = [entry.status for entry in entries if isinstance(entry, e.RunFinished)]
-    wrong = [status for status in ends if status not in ("cancelled", "failed", "needs_attention")]
-    return (["something began after a cancel"] if begun else []) + (["a cancelled run went on"] if wrong else [])
-
-
-def _outcomes(entries: Sequence[e.Entry]) -> list[str]:
-    calls = Counter(entry.call for entry in entries if isinstance(entry, e.ToolResult | e.ToolUnknown))
-    return [f"{count} outcomes of one call" for count in calls.values() if count > 1]

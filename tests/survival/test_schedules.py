@@ -3,21 +3,31 @@
 A failing seed is played again with `python -m pytest tests/survival --seed N --store memory|sqlite`.
 """
 
+import base64
 import logging
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
-from schedule import Report, Rules, Schedule
+from judge import Report
+from schedule import Rules, Schedule
 from world import make_tools
 
+from gofer.canonical import decode
 from gofer.dispatch import Ingress
 from gofer.engine.effects import Patience
 from gofer.events import Event
 from gofer.journal.store import Store
 from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.triggers.door import Click
+from gofer.triggers.stamp import Stamp, token
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+
+HAPPENS = ("asked", "ignored", "stopped", "told", "scripted", "cancelled", "takeovers", "handovers", "unknown")
+"""What some schedules of many come to, beside decisions."""
 
 
 @pytest.fixture(autouse=True)
@@ -36,15 +46,19 @@ def test_schedules_without_a_violation(request: pytest.FixtureRequest) -> None:
     """2,000 in `make test`, 100,000 in `make test-long`; memory and SQLite take turns."""
     only, count = request.config.getoption("--seed"), request.config.getoption("--schedules")
     seeds = range(count) if only is None else [only]
-    accepted = 0
+    accepted, seen = 0, Counter[str]()
     kinds = ("memory", "sqlite") if only is None else (request.config.getoption("--store"),)
     for seed in seeds:
         kind = kinds[seed % len(kinds)]
         report = Schedule(seed, kind).run()
         assert report.violations == [], f"replay with --seed {seed} --store {kind}"
         accepted += report.runs
+        seen += report.decided + Counter({name: getattr(report, name) for name in HAPPENS})
     # Now and then every machine that took a delivery of one event died: nobody was told that it was accepted.
     assert only is not None or accepted > 2.9 * count
+    # A simulation in which nothing happens breaks no promise.
+    missing = {"approved", "denied", "expired", *HAPPENS} - seen.keys()
+    assert missing == set() or len(seeds) < 200
 
 
 def test_the_same_seed_gives_the_same_journals_on_every_store() -> None:
@@ -89,6 +103,34 @@ class WithoutClaim(Ingress):
         return await super().start(replace(event, identity=(*event.identity, self.outside.new_id())), workflow)
 
 
+class WithoutToken(Ingress):
+    """Every button is taken for one that this Gofer made."""
+
+    async def press(self, click: Click) -> str:
+        said = click.token.partition(".")[0]
+        run, call, about, sha256, decision = decode(base64.urlsafe_b64decode(said + "=" * (-len(said) % 4)))
+        stamp = Stamp(run, call, about, sha256, decision)
+        return await super().press(replace(click, token=token(self.installation_key, stamp)))
+
+
+class WithoutExchange(Forwarding):
+    """Whoever claims what is done once is told that it is theirs."""
+
+    async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
+        await self._store.put_memo(key, value, at)
+        return value
+
+
+def trusting() -> dict[str, Tool]:
+    """Tools that let everybody decide."""
+    made = make_tools()
+
+    async def may(call: Call, said: object) -> ToolResult:
+        return ToolResult("", "", {"allowed": True, "name": "somebody"})
+
+    return {**made, "slack_may_decide": replace(made["slack_may_decide"], act=may)}
+
+
 def repeating() -> dict[str, Tool]:
     """Tools that are done again without a look."""
 
@@ -101,6 +143,9 @@ def repeating() -> dict[str, Tool]:
 MUTANTS = {
     "the fence": (Rules(store=WithoutFence), 60),
     "the claim": (Rules(ingress=WithoutClaim), 5),
+    "the button's token": (Rules(ingress=WithoutToken), 60),
+    "the right person": (Rules(tools=trusting), 60),
+    "the claim of what is done once": (Rules(store=WithoutExchange), 400),
     "the look": (Rules(tools=repeating), 60),
     "the quiet time": (Rules(patience=Patience(permit=20, inflight=0, skew=-20), alone=True), 1_500),
 }

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from machines import Faults, Machine
@@ -14,6 +14,8 @@ from gofer.journal.entries import Effect
 from gofer.messages import ToolAsk, Usage
 from gofer.models.model import Answer
 from gofer.outside import HttpRequest, HttpResponse
+from gofer.tools.slack.approval import CloseQuestion, MayDecide, TellOne
+from gofer.tools.slack.question import Question
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 INFLIGHT = 30.0
@@ -33,8 +35,20 @@ EFFECTS: Mapping[str, Effect] = {
     "mail": "blind",
     "slack_post_message": "lookup",
     "slack_update_message": "keyed",
+    "slack_ask_approval": "lookup",
+    "slack_ask_requester": "blind",
+    "slack_close_question": "keyed",
+    "slack_may_decide": "read",
+    "slack_tell_one": "blind",
 }
-
+ARGUMENTS: Mapping[str, type[Arguments]] = {
+    "slack_ask_approval": Question,
+    "slack_ask_requester": Question,
+    "slack_close_question": CloseQuestion,
+    "slack_may_decide": MayDecide,
+    "slack_tell_one": TellOne,
+}
+"""What tools take that are told more than a few words."""
 
 DETAILS: Mapping[str, object] = {
     "private": False,
@@ -56,11 +70,17 @@ class Anything(Arguments):
     thread_ts: str = ""
 
 
+def _nobody_sees(key: str, asked: Question) -> None:
+    pass
+
+
 @dataclass
 class World:
     """What truly happened: the argument of every effect that landed, by the key of its call."""
 
     faults: Faults
+    see: Callable[[str, Question], None] = _nobody_sees
+    """Who sees a question as soon as it stands in Slack."""
     landed: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     sent: list[str] = field(default_factory=list)
     """Keys in the order in which something was sent for them."""
@@ -71,6 +91,8 @@ class World:
         if effect == "read" or (effect == "keyed" and self.landed[key]):
             return
         self.landed[key].append(text)
+        if "/ask/" in key:
+            self.see(key, Question.model_validate_json(text))
 
 
 class WorldHttp:
@@ -104,35 +126,48 @@ class WorldHttp:
         return HttpResponse(200, {}, b"{}")
 
 
-def make_tools() -> dict[str, Tool[Anything]]:
+def make_tools() -> dict[str, Tool[Arguments]]:
     """One tool per name, all speaking to the simulated world through the HTTP they are given."""
     return {name: _tool(name, effect) for name, effect in EFFECTS.items()}
 
 
-def _tool(name: str, effect: Effect) -> Tool[Anything]:
-    async def send(url: str, call: Call, said: Anything) -> HttpResponse:
-        content = encode({"effect": effect, "key": call.key, "text": said.text})
+def _words(said: Arguments) -> str:
+    """What an effect leaves in the world: the words of a call, or all that was said."""
+    return said.text if isinstance(said, Anything) else said.model_dump_json()
+
+
+def _details(said: Arguments) -> Mapping[str, object]:
+    if not isinstance(said, MayDecide):
+        return DETAILS
+    may = {said.requester if name == "requester" else name for name in said.by}
+    return {"allowed": said.user in may, "name": said.user}
+
+
+def _tool(name: str, effect: Effect) -> Tool[Arguments]:
+    async def send(url: str, call: Call, said: Arguments) -> HttpResponse:
+        content = encode({"effect": effect, "key": call.key, "text": _words(said)})
         return await call.http.send(HttpRequest("POST", url, content=content))
 
-    async def act(call: Call, said: Anything) -> ToolResult:
+    async def act(call: Call, said: Arguments) -> ToolResult:
         if (await send("act", call, said)).status == 409:
             raise ToolError("refused")
-        return ToolResult(f"{name} {said.text}", name, DETAILS)
+        return ToolResult(f"{name} {_words(said)}", name, _details(said))
 
-    async def look(call: Call, said: Anything) -> ToolResult | None:
+    async def look(call: Call, said: Arguments) -> ToolResult | None:
         found = json.loads((await send("look", call, said)).body)["found"]
-        return ToolResult(f"{name} {said.text}", name, DETAILS) if found else None
+        return ToolResult(f"{name} {_words(said)}", name, DETAILS) if found else None
 
     return Tool(
         name,
         name,
         effect,
-        Anything,
+        ARGUMENTS.get(name, Anything),
         act,
         timeout=20.0,
         look=look if effect == "lookup" else None,
         settle=SETTLE if effect == "lookup" else 0.0,
-        destination=lambda said: said.text,
+        destination=_words,
+        internal=name in ARGUMENTS,
     )
 
 

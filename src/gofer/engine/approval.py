@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from gofer.engine.asking import Parked
 from gofer.engine.question import Question, arguments_sha256, ask_calls, close_shown, word_call
 from gofer.engine.step import Permitted, Step
-from gofer.journal.entries import About, ApprovalDecided, ApprovalRequested, RunParked
+from gofer.journal.entries import About, ApprovalClicked, ApprovalDecided, ApprovalRequested, RunParked
 from gofer.journal.entries import ToolResult as Result
 from gofer.tools.tool import Provenance
 
@@ -75,9 +75,8 @@ async def _decide(step: Step, question: Question, provenance: Provenance) -> Non
     if failure := await question.ask(provenance):
         step.note(ApprovalDecided(requested.call, "denied", f"Gofer: {failure}", about=requested.about))
         return
-    for click in [one for one in step.progress.clicks if (one.about, one.call) == name]:
-        if word_call(click) in step.progress.outcomes:
-            continue
+    # Looked for anew each time: while one press is looked at, the next may come in.
+    while click := _unheard(step, name):
         if why := await question.objection(click, provenance):
             await question.say(word_call(click), click.actor, why, provenance)
         else:
@@ -89,6 +88,12 @@ async def _decide(step: Step, question: Question, provenance: Provenance) -> Non
         return
     step.heed_cancel()
     raise Parked(RunParked("approval", requested.until))
+
+
+def _unheard(step: Step, name: tuple[About, str]) -> ApprovalClicked | None:
+    """The first press for a request that nobody was told about."""
+    clicks = (one for one in step.progress.clicks if (one.about, one.call) == name)
+    return next((one for one in clicks if word_call(one) not in step.progress.outcomes), None)
 
 
 def _denied_before(step: Step, item: Permitted, sha256: str, about: About) -> Result | None:

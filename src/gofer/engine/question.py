@@ -74,10 +74,8 @@ class Question:
 
     async def say(self, call: str, user: str, text: str, provenance: Provenance) -> None:
         """Tells one person something; whether it arrived changes nothing."""
-        place = self._place()
-        if place is not None:
-            said = {"user": user, "text": text, **place}
-            await self._step.call(self._internal(call, "slack_tell_one", said), provenance)
+        said = {"user": user, "text": text, **(self._place() or {})}
+        await self._step.call(self._internal(call, "slack_tell_one", said), provenance)
 
     async def show(self, provenance: Provenance) -> None:
         """Says in place of the buttons what was decided; once."""

@@ -14,6 +14,8 @@ from gofer.journal import entries as e
 from gofer.journal.coordination import UNFINISHED
 from gofer.models.model import Answer
 from gofer.secret import Secret
+from gofer.tools.slack.approval import MayDecide
+from gofer.tools.tool import Call, ToolResult
 from gofer.triggers.door import Click
 from office import Lost
 from ticket_desk import FILE, Desk, asked, desk, status
@@ -149,6 +151,36 @@ async def test_a_button_counts_for_its_own_call_only() -> None:
     assert made.filed == ["run1/1.0", "run1/2.0"]
 
 
+@pytest.mark.parametrize("seconds", [1, 3601])
+async def test_a_press_that_comes_in_while_another_one_is_looked_at_is_looked_at_too(seconds: int) -> None:
+    made = await asked(approve={"tools": ["file_ticket"], "by": "@leads", "expires": "1 hour"})
+    tools = made.office.worker.services.tools
+    late: list[str] = []
+
+    async def slow(call: Call, arguments: MayDecide) -> ToolResult:
+        if not late:
+            late.append(await made.press("approved"))
+            made.office.clock.advance(seconds)
+        return await tools["slack_may_decide"].act(call, arguments)
+
+    slower = {**tools, "slack_may_decide": replace(tools["slack_may_decide"], act=slow)}
+    services = replace(made.office.worker.services, tools=slower)
+    made.office.worker = replace(made.office.worker, services=services)
+    await made.press("approved", "U0NOBODY0")
+    await made.work(2)
+    assert (late, made.filed) == ([""], ["run1/1.0"])
+
+
+async def test_an_approval_is_used_once_and_the_same_call_again_is_asked_for_again() -> None:
+    made = await asked(says("", FILE), says("Both."))
+    await made.press("approved")
+    await made.work(2)
+    assert (made.filed, len(made.asked), await status(made)) == (["run1/1.0"], 2, "parked")
+    await made.press("approved")
+    await made.work()
+    assert made.filed == ["run1/1.0", "run1/2.0"]
+
+
 async def test_a_cancel_while_it_waits_stops_the_run_and_takes_the_buttons_away() -> None:
     made = await asked()
     await cancel("run1", e.RunCancelled("Ada"), made.office.store, made.office.queue, "c1")
@@ -210,6 +242,7 @@ async def test_a_worker_lost_before_or_after_any_frame_changes_nothing_of_what_c
         # The last one: the office's messages are blind, so that the status may stand there for good.
         assert (made.filed, made.office.posted[-1], await status(made)) == (["run1/1.0"], "Filed.", "done"), n
         assert len(made.asked) == 1
+        assert sum(isinstance(one, e.ApprovalDecided) for one in await made.entries()) == 1
         if not reached:
             assert n > 12
             return

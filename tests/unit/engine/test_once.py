@@ -210,6 +210,24 @@ async def test_a_run_that_waits_for_another_one_for_hours_looks_ever_more_rarely
     assert len(await made.store.frames("run2")) < 150
 
 
+async def test_a_run_that_looked_before_another_one_claimed_it_finds_it_claimed() -> None:
+    tickets = Tickets()
+    made = shop(tickets)
+    await made.accept("run1", private=False)
+    await work(made)
+    memo = made.store.memo
+
+    async def nothing_yet(key: str) -> str | None:
+        return None
+
+    made.store.memo = nothing_yet  # type: ignore[method-assign]
+    await made.accept("run2", private=False)
+    await work(made)
+    made.store.memo = memo  # type: ignore[method-assign]
+    assert tickets.by_key == {"run1/1.0": "OPS-1"}
+    assert "an earlier run (run1) did this" in (await told(made, "run2")).text
+
+
 @pytest.mark.parametrize(("cancelled", "key"), [(False, "run1/1.0"), (True, "run2/1.0")])
 async def test_a_run_lost_between_memo_and_intent_goes_on_or_leaves_it_to_the_next(cancelled: bool, key: str) -> None:
     tickets = Tickets()

@@ -27,7 +27,7 @@ async def browser() -> AsyncIterator[httpx2.AsyncClient]:
     script = Script("coordinators/s.py", {"s": SCRIPT})
     loaded = Loaded("w", workflow, SCRIPT, "agents/w.md", ("m",))
     scripted = replace(loaded, name="s", system="", prompt_file=script.file)
-    catalog = Catalog({"w": loaded, "s": scripted}, Defaults(), {script.file: script})
+    catalog = Catalog({"w": loaded, "s": scripted}, Defaults(), scripts={script.file: script})
     app = Starlette(routes=Pages(store, blobs, catalog).routes())
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://gofer") as client:
         yield client

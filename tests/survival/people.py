@@ -1,0 +1,131 @@
+"""People who are asked for a decision: some answer, some too late or twice, some are the wrong ones, some forge."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from gofer.events import Actor
+from gofer.journal.entries import ApprovalClicked
+from gofer.outside import Clock
+from gofer.secret import Secret
+from gofer.tools.slack.question import Question
+from gofer.triggers.door import Click
+from gofer.triggers.stamp import Stamp, token
+
+LEAD, REQUESTER, STRANGER = "U0LEAD000", "U0NEWCO0", "U0NOBODY0"
+PATIENCE = 3
+"""How often somebody presses a button that does nothing."""
+FORGER = Secret("not the key")
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """One press of a button, as only the person who pressed it knows it."""
+
+    run: str
+    about: str
+    call: str
+    decision: str
+    actor: str
+    at: int
+    """Unix milliseconds."""
+    counts: bool
+    """Whether the right person pressed a button of Gofer's in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What somebody is going to press, and how many seconds after the one before it."""
+
+    after: float
+    actor: str
+    decision: str = "approved"
+    copies: int = 1
+    forged: bool = False
+
+
+class People:
+    """Those who see questions in Slack, and what they pressed."""
+
+    def __init__(self, chance: random.Random, clock: Clock, deliver: Callable[[Click], Awaitable[str]]) -> None:
+        self.made: dict[tuple[str, str, str, str, str, int], Press] = {}
+        """Every press by what a journal has of it; forged ones are none of them."""
+        self.heard: set[tuple[str, str, str, str, str, int]] = set()
+        """Those that Gofer said it took."""
+        self.asked: set[tuple[str, str, str]] = set()
+        """Run, subject and call of every question that anybody saw."""
+        self.forged = 0
+        self._chance, self._clock, self._deliver = chance, clock, deliver
+        self._tasks: list[asyncio.Task[None]] = []
+        self._deliveries: list[asyncio.Task[str]] = []
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody is going to press something."""
+        return any(not task.done() for task in self._tasks)
+
+    def see(self, key: str, asked: Question) -> None:
+        """A question stands in Slack, put by the call with this key; seen once, however often it stands there."""
+        run, _, about, call, _ = key.split("/")
+        if (run, about, call) not in self.asked:
+            self.asked.add((run, about, call))
+            self._tasks.append(asyncio.create_task(self._react(run, call, asked)))
+
+    def press_of(self, run: str, click: ApprovalClicked) -> Press | None:
+        """The press that a journal tells of, if anybody made it."""
+        return self.made.get((run, click.about, click.call, click.decision, click.actor, click.at))
+
+    def approved(self, run: str, about: str, call: str) -> bool:
+        """Whether the right person allowed it in time."""
+        name = run, about, call, "approved"
+        return any(one.counts and (one.run, one.about, one.call, one.decision) == name for one in self.made.values())
+
+    async def _react(self, run: str, call: str, asked: Question) -> None:
+        for wish in self._wishes(asked):
+            await asyncio.sleep(wish.after)
+            for _ in range(PATIENCE):
+                if await self._press(run, call, asked, wish):
+                    break
+                await asyncio.sleep(self._chance.uniform(20, 60))
+
+    def _wishes(self, asked: Question) -> Sequence[_Wish]:
+        chance = self._chance
+        right = REQUESTER if asked.by == ["requester"] else LEAD
+        wrong = chance.choice((STRANGER, LEAD if right == REQUESTER else REQUESTER))
+        soon = _Wish(chance.uniform(5, 200), right)
+        left = asked.until / 1000 - self._clock.now()
+        late = replace(soon, after=left + chance.uniform(0, 60)) if left < 3_600 else None
+        other = _Wish(chance.uniform(0, 100), right, "denied")
+        moods: Sequence[Sequence[_Wish | None]] = (
+            (soon,),
+            (replace(soon, copies=2), other),
+            (_Wish(chance.uniform(1, 30), wrong, chance.choice(("approved", "denied"))), soon),
+            (replace(soon, decision="denied"), replace(other, decision="approved")),
+            (_Wish(chance.uniform(1, 30), right, forged=True), chance.choice((soon, None))),
+            (late,),
+            (_Wish(chance.uniform(1, 30), wrong),),
+        )
+        return [wish for wish in moods[chance.choices(range(7), (4, 3, 4, 2, 2, 1, 1))[0]] if wish]
+
+    async def _press(self, run: str, call: str, asked: Question, wish: _Wish) -> bool:
+        """Presses once, delivered maybe twice; whether there was an answer."""
+        at = int(self._clock.now() * 1000)
+        value = asked.approve if wish.decision == "approved" else asked.deny
+        what = run, asked.about, call, wish.decision, wish.actor, at
+        if wish.forged:
+            self.forged += 1
+            stamp = Stamp(run, call, asked.about, asked.arguments_sha256, "approved")
+            value = token(FORGER, stamp)
+        else:
+            right = wish.actor in (REQUESTER if name == "requester" else name for name in asked.by)
+            self.made[what] = Press(*what, counts=right and at <= asked.until)
+        click = Click(value, Actor(wish.actor), at)
+        delivered = [asyncio.create_task(self._deliver(click)) for _ in range(wish.copies)]
+        self._deliveries += delivered
+        # A machine that died never answers; what it was about to do may still happen.
+        await asyncio.wait(delivered, timeout=10)
+        said = [task.result() for task in delivered if task.done() and not task.exception()]
+        if "" in said:
+            self.heard.add(what)
+        return bool(said)
