@@ -8,11 +8,13 @@ from company import Company
 from gofer.bootstrap.outsiders import Outsiders
 from gofer.simulators.github import GitHubSimulator
 from gofer.simulators.jira import JiraSimulator
+from gofer.simulators.notion import NotionSimulator
 from gofer.simulators.slack import Channel, Message
 
 CAPTAIN, CHECKOUT, SUPPORT, NEWCOMER, BOT = "U0CAPTN0", "U0CHECK0", "U0SUPPT0", "U0NEWCO0", "U0GOFER0"
 ONCALL = "U0ONCAL0"
 DEPLOYS, INCIDENTS, GENERAL, PULLS = "C0DEPLOY0", "C0INCID00", "C0GENERA0", "C0PULLRE0"
+RFC = "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"
 MONDAY = datetime(2026, 11, 16, 8, tzinfo=UTC)
 """Nine o'clock in Berlin."""
 HIRE = {
@@ -33,6 +35,11 @@ def jira(made: Company) -> JiraSimulator:
 def github(made: Company) -> GitHubSimulator:
     assert made.laptop.simulated.github is not None
     return made.laptop.simulated.github
+
+
+def notion(made: Company) -> NotionSimulator:
+    assert made.laptop.simulated.notion is not None
+    return made.laptop.simulated.notion
 
 
 def last(made: Company, channel: str, words: str) -> Message:
@@ -103,6 +110,11 @@ async def open_a_pull_request(made: Company) -> None:
     )
 
 
+async def become_ready(made: Company) -> None:
+    """An RFC becomes ready for review."""
+    notion(made).people.set_status(RFC, "Ready for review", by="Checkout Owner")
+
+
 ACTS: Mapping[str, tuple[str, Act]] = {
     "a mention": ("answer-here", ask_about_the_decision),
     "a direct message": ("answer-here", ask_directly),
@@ -114,7 +126,6 @@ ACTS: Mapping[str, tuple[str, Act]] = {
     "a new channel": ("welcome-channel", create_a_channel),
     "an invitation": ("welcome-channel", invite),
     "a pull request": ("assign-reviewers", open_a_pull_request),
+    "a status": ("review-rfc", become_ready),
 }
 """By what happens: which workflow is started by it, and how it comes about."""
-NOT_YET = {"review-rfc"}
-"""Shipped workflows whose trigger does not start anything yet."""

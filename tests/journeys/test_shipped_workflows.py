@@ -236,3 +236,14 @@ async def test_an_edited_prompt_is_what_the_next_run_is_told_and_links_to(tmp_pa
             told.append(b"cucumber" in model.bodies[0])
             shown.append("cucumber" in (await made.http.get(links(answer)["answer-here prompt"])).text)
     assert told == shown == [False, True]
+
+
+async def test_an_rfc_that_becomes_ready_is_commented_on_where_it_is_weak(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        await shipped.become_ready(made)
+        (head,) = await ended(made, "review-rfc")
+        state: Any = shipped.notion(made).state()
+        texts = [comment["text"] for comment in state[shipped.RFC]["comments"]]
+        assert (head.status, len(texts)) == ("done", 3)
+        assert [text for text in texts if "made of the time at which the job began" in text]
+        assert [text for text in texts if "Not yet: the key does not survive" in text]

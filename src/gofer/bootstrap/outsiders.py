@@ -16,9 +16,12 @@ class Outsiders:
 
     laptop: Laptop
 
-    async def fire(self, workflow: str) -> str:
-        """Begins the run of a workflow's schedule, as if now were its time. Raises ConfigError without one."""
-        nominal = datetime.fromtimestamp(self.laptop.worker.services.outside.clock.now(), UTC)
+    async def fire(self, workflow: str, nominal: datetime | None = None) -> str:
+        """Begins the run of a workflow's schedule for a time (aware), or as if now were its time.
+
+        Raises ConfigError when it has no schedule.
+        """
+        nominal = nominal or datetime.fromtimestamp(self.laptop.worker.services.outside.clock.now(), UTC)
         for plan in self.laptop.clockwork.plans:
             if plan.workflow == workflow:
                 return await self.laptop.ingress.start(scheduled(workflow, plan.schedule, nominal), workflow)
