@@ -1,5 +1,6 @@
 """What journeys start from: a terminal that knows nothing of this machine, and a model that is never there."""
 
+import logging
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,6 +9,17 @@ from pathlib import Path
 import pytest
 
 from company import ROOT
+
+
+@pytest.fixture(autouse=True)
+def loggers_as_before() -> Iterator[None]:
+    """What a command told Python's logging ends with its test."""
+    root, ours = logging.getLogger(), logging.getLogger("gofer")
+    handlers, levels = list(root.handlers), (root.level, ours.level)
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(levels[0])
+    ours.setLevel(levels[1])
 
 
 @pytest.fixture
