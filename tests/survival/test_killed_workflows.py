@@ -38,6 +38,7 @@ def plain(state: object) -> str:
     text = json.dumps(state, indent=1, sort_keys=True, ensure_ascii=False)
     text = re.sub(r"http://127\.0\.0\.1:\d+", "http://here", text)
     text = re.sub(r"\b[0-9a-f]{24}\b|(?<=run )[0-9a-f]{8}\b", "RUN", text)
+    text = re.sub(r"\bref [0-9a-f]{12}\b", "REF", text)
     text = re.sub(r'"block_id": "[^"]*"', '"block_id": "ID"', text)
     text = re.sub(r"/p\d{16}", "/pTS", text)
     moments: dict[str, str] = {}
