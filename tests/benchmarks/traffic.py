@@ -49,9 +49,9 @@ def system() -> Outside:
 
 
 def front_of(store: Store, queue: Queue, workflows: int = 1) -> Ingress:
-    """A front over given stores, with so many workflows loaded, one of which a mention starts."""
-    kinds = {f"other.kind{i}": [f"workflow-{i}"] for i in range(workflows - 1)}
-    routes: object = json.loads(json.dumps({**kinds, "slack.mention": ["answer-here"]}))
+    """A front over given stores; of so many workflows for mentions each has a channel of its own, but one."""
+    others = [(f"workflow-{i}", {"channel_id": [f"C{i:08}"]}) for i in range(workflows - 1)]
+    routes: object = json.loads(json.dumps({"slack.mention": [*others, ("answer-here", {})]}))
     settings = read_settings({"SLACK_SIGNING_SECRET": SECRET})
     return build_ingress(settings, routes, store, queue, Secret("k" * 64), system())
 
