@@ -1,0 +1,80 @@
+"""Where may a text be cut so that no character a person sees is torn apart?"""
+
+import unicodedata
+
+_LONGEST = 32
+"""Code points of one visible character that are kept together at most; longer ones are made to hurt."""
+
+_JOINER = "\u200d"
+
+
+def head(text: str, limit: int) -> str:
+    """The longest beginning of at most `limit` code points that ends between two visible characters."""
+    if len(text) <= limit:
+        return text
+    end = max(limit, 0)
+    while end > 0 and limit - end < _LONGEST and _torn(text, end):
+        end -= 1
+    # What cannot be kept whole is cut where it must be.
+    return text[:end] if end > 0 or limit <= 0 else text[:limit]
+
+
+def tail(text: str, limit: int) -> str:
+    """The longest end of at most `limit` code points that begins between two visible characters."""
+    if len(text) <= limit:
+        return text
+    if limit <= 0:
+        return ""
+    start = first = len(text) - limit
+    while start < len(text) and start - first < _LONGEST and _torn(text, start):
+        start += 1
+    return text[start:] if start < len(text) else text[first:]
+
+
+def characters(raw: bytes, start: int, stop: int) -> bytes:
+    """The bytes from `start` to `stop` of UTF-8, without characters that are only partly in there."""
+    start = max(start, 0)
+    stop = max(min(stop, len(raw)), start)
+    for at in range(start, min(start + 3, stop)):
+        if not _continues(raw[at]):
+            break
+        start = at + 1
+    for at in range(stop - 1, max(stop - 4, start) - 1, -1):
+        if _continues(raw[at]):
+            continue
+        # The last character that begins here ends here, or is left out.
+        return raw[start : at if at + _length(raw[at]) > stop else stop]
+    return raw[start:stop]
+
+
+def _torn(text: str, at: int) -> bool:
+    """Whether a cut before this place would go through a visible character."""
+    before, after = text[at - 1 : at], text[at : at + 1]
+    if not before or not after or (before.isascii() and after.isascii()):
+        return before == "\r" and after == "\n"
+    if _JOINER in (before, after) or unicodedata.category(after) in ("Mn", "Me", "Mc"):
+        return True
+    if "\U0001f3fb" <= after <= "\U0001f3ff" or "\U000e0020" <= after <= "\U000e007f":
+        return True
+    if "\u1160" <= after <= "\u11ff":
+        return "\u1100" <= before <= "\u11ff" or "\uac00" <= before <= "\ud7a3"
+    return _flag(after) and _flag(before) and _flags_before(text, at) % 2 == 1
+
+
+def _flag(char: str) -> bool:
+    return "\U0001f1e6" <= char <= "\U0001f1ff"
+
+
+def _flags_before(text: str, at: int) -> int:
+    count = 0
+    while count < at and _flag(text[at - 1 - count]):
+        count += 1
+    return count
+
+
+def _continues(byte: int) -> bool:
+    return byte & 0xC0 == 0x80
+
+
+def _length(byte: int) -> int:
+    return 1 if byte < 0xC0 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4

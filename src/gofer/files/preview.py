@@ -1,0 +1,154 @@
+"""What does a model see of something that is too large for its window?"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal
+
+from gofer.canonical import clean
+from gofer.files.cut import head, tail
+from gofer.files.exact_json import parse, parse_lines
+from gofer.files.shape import Shapes
+from gofer.files.structure import LEVELS, TooLong, outline
+from gofer.files.tokens import estimate
+
+TOKENS = 1_000
+"""Tokens of a preview when nothing else is said."""
+
+CHARACTERS_PER_TOKEN = 8
+"""More than any real text has; beyond this many nobody needs to estimate."""
+
+_CUT = "… cut here"
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A part of something large, and how large it is."""
+
+    kind: Literal["json", "text"]
+    id: str
+    """`<prefix>_<hash>`: the same for the same bytes."""
+    partial_data: str
+    """JSON in one line where `kind` is json, cut at its end only when nothing else helped; else head and tail."""
+    is_truncated: bool
+    total_tokens: int
+    partial_tokens: int
+    note_to_llm: str
+    """One or two sentences on what was left out and how to get it."""
+
+    def fields(self) -> dict[str, object]:
+        """As the model is shown it; the id goes by the name `json_id` or `text_id`."""
+        return {
+            f"{self.kind}_id": self.id,
+            "partial_data": self.partial_data,
+            "is_truncated": self.is_truncated,
+            "total_tokens": self.total_tokens,
+            "partial_tokens": self.partial_tokens,
+            "note_to_llm": self.note_to_llm,
+        }
+
+
+def content_id(prefix: str, raw: bytes) -> str:
+    """`<prefix>_<hash>`, the name of these bytes; twelve hexadecimal digits."""
+    return f"{prefix}_{hashlib.sha256(raw).hexdigest()[:12]}"
+
+
+def preview(text: str, *, prefix: str = "file", max_tokens: int = TOKENS) -> Preview:
+    """JSON and JSON Lines by their structure, any other text by its head and tail; at most that many tokens."""
+    text = clean(text)
+    begins = text.lstrip("\ufeff \t\r\n")[:1]
+    if begins in ("{", "["):
+        try:
+            return preview_json(text, prefix=prefix, max_tokens=max_tokens)
+        except ValueError:
+            pass
+    return preview_text(text, prefix=prefix, max_tokens=max_tokens)
+
+
+def preview_json(text: str, *, prefix: str = "json", max_tokens: int = TOKENS) -> Preview:
+    """The structure of JSON, or of JSON Lines as one list. Raises ValueError for anything else."""
+    text = clean(text)
+    total, name = estimate(text), content_id(prefix, text.encode())
+    try:
+        value, what = parse(text), "JSON"
+    except ValueError:
+        value, what = parse_lines(text), "JSON Lines"
+    if total <= max_tokens:
+        return Preview("json", name, text, False, total, total, f"This is all of the {what}.")
+    part, whole_structure = _within(value, max_tokens)
+    return Preview("json", name, part, True, total, estimate(part), _json_note(what, name, whole_structure))
+
+
+def preview_text(text: str, *, prefix: str = "text", max_tokens: int = TOKENS) -> Preview:
+    """Head and tail of a text, in whole lines where they are short enough, with what is missing said in between."""
+    text = clean(text)
+    total, name = estimate(text), content_id(prefix, text.encode())
+    if total <= max_tokens:
+        return Preview("text", name, text, False, total, total, "This is all of the text.")
+    part = _head_and_tail(text, max_tokens)
+    note = (
+        f"This is the beginning and the end of a longer text. Read lines of {name} with file_read, or look for "
+        "words in it with file_regex."
+    )
+    return Preview("text", name, part, True, total, estimate(part), note)
+
+
+def _json_note(what: str, name: str, whole_structure: bool) -> str:
+    kept = (
+        "Every key and the true length of every list are here; strings are cut, and lists of alike items show some of "
+        "them"
+        if whole_structure
+        else "This is the outline of something very wide or deep, and not every key fits"
+    )
+    return f"{kept}. Ask jq or grep_json about {name} for the values themselves; it is {what}."
+
+
+def _within(value: object, max_tokens: int) -> tuple[str, bool]:
+    """The fullest outline that fits, and whether it has every key."""
+    shapes, most = Shapes(), max_tokens * CHARACTERS_PER_TOKEN
+    for brevity in LEVELS:
+        try:
+            part = outline(value, brevity, shapes, most)
+        except TooLong:
+            continue
+        if estimate(part) <= max_tokens:
+            return part, brevity.whole
+    try:
+        part = outline(value, LEVELS[-1], shapes, 20 * most)
+    except TooLong:
+        part = _beginning(value)
+    return _first(part, max_tokens - estimate(_CUT)) + _CUT, False
+
+
+def _beginning(value: object) -> str:
+    return f"… {'an object' if isinstance(value, dict) else 'a list'} too wide to outline "
+
+
+def _first(text: str, max_tokens: int) -> str:
+    """A beginning of the text of at most that many tokens, and not much less."""
+    part = head(text, max(max_tokens, 0) * CHARACTERS_PER_TOKEN)
+    while part and (tokens := estimate(part)) > max_tokens:
+        part = head(part, min(len(part) - 1, int(len(part) * max(max_tokens, 0) / tokens)))
+    return part
+
+
+def _last(text: str, max_tokens: int) -> str:
+    part = tail(text, max(max_tokens, 0) * CHARACTERS_PER_TOKEN)
+    while part and (tokens := estimate(part)) > max_tokens:
+        part = tail(part, min(len(part) - 1, int(len(part) * max(max_tokens, 0) / tokens)))
+    return part
+
+
+def _head_and_tail(text: str, max_tokens: int) -> str:
+    room = max_tokens - 30
+    if room < 20:
+        return _first(text, max_tokens)
+    first = _first(text, room * 2 // 3)
+    if (at := first.rfind("\n")) >= 0 and len(first) - at < len(first) // 4:
+        first = first[: at + 1]
+    last = _last(text, room - estimate(first))
+    if 0 <= (at := last.find("\n")) < len(last) // 4:
+        last = last[at + 1 :]
+    missing = text[len(first) : len(text) - len(last)]
+    lines = missing.count("\n")
+    said = f"[… {len(missing):,} characters{f', {lines:,} lines,' if lines else ''} left out here …]"
+    return f"{first}{'' if first.endswith(chr(10)) else chr(10)}{said}\n{last}"

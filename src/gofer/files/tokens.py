@@ -1,0 +1,67 @@
+"""How many tokens is a text, roughly, without any vocabulary?
+
+Vocabularies cut text at much the same places: before capitals, between groups of three digits, around punctuation.
+So pieces are counted by class, each class with a weight. Prose, code, JSON, logs, tables and CJK come out within about
+a tenth; what the provider counted corrects the rest, and that is somebody else's job.
+"""
+
+import re
+from collections import Counter
+
+SAMPLE = 64 * 1024
+"""Characters that are looked at; of a longer text, slices from its whole length."""
+
+_SLICES = 16
+
+_PIECES = re.compile(
+    r"""
+    (?P<glued>(?<=[A-Za-z0-9])(?:[A-Z]?[a-z]{1,3}(?![a-z])|[A-Z]{1,3}(?![A-Za-z])))  # as in hashes and base64
+  | (?P<long>[A-Z]?[a-z]{8,14}|[A-Z]{8,14})
+  | (?P<word>[A-Z]?[a-z]{1,14}|[A-Z]{1,14}(?![a-z])|[A-Z])
+  | (?P<digits>[0-9]{1,3})
+  | (?P<free>\ (?=[^\W\d_]))                      # one space belongs to the word behind it
+  | (?P<joined>(?<![!-/:-@\[-`{-~])[!-/:-@\[-`{-~](?=[A-Za-z]))  # and so may one sign
+  | (?P<signs>\ ?[!-/:-@\[-`{-~]{1,4}[\r\n]{0,8}) # line ends belong to the signs before them
+  | (?P<line>[\ \t]{0,32}[\r\n]{1,8})
+  | (?P<space>[^\S\n]{1,32})
+  | (?P<ideograph>[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])
+  | (?P<hangul>[\uac00-\ud7af])
+  | (?P<letters>[^\W\d_]{1,3})
+  | (?P<other>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_WEIGHTS = {
+    "glued": 1.4,
+    "long": 1.35,
+    "word": 1.02,
+    "digits": 1.0,
+    "free": 0.0,
+    "line": 1.0,
+    "space": 0.95,
+    "joined": 0.35,
+    "signs": 1.0,
+    "ideograph": 0.8,
+    "hangul": 0.73,
+    "letters": 0.95,
+    "other": 1.5,
+}
+
+
+def estimate(text: str) -> int:
+    """About how many tokens the text is: 0 for the empty text, at least 1 for any other; milliseconds for any size."""
+    if len(text) <= SAMPLE:
+        return _rounded(_weight(text))
+    size = SAMPLE // _SLICES
+    step = (len(text) - size) / (_SLICES - 1)
+    sample = "".join(text[round(n * step) : round(n * step) + size] for n in range(_SLICES))
+    return _rounded(_weight(sample) * len(text) / len(sample))
+
+
+def _weight(text: str) -> float:
+    counts = Counter(piece.lastgroup for piece in _PIECES.finditer(text))
+    return sum(_WEIGHTS[name] * count for name, count in counts.items() if name)
+
+
+def _rounded(weight: float) -> int:
+    return max(1, round(weight)) if weight else 0
