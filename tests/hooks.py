@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gofer.blobs.memory import MemoryBlobs
 from gofer.dispatch import Ingress
 from gofer.journal.memory import MemoryStore
 from gofer.queue.memory import MemoryQueue
@@ -59,7 +60,7 @@ class Reception:
             webhook_doors(self.hooks, self.jwt),
             read_routes({kind: [(name, {}) for name in names] for kind, names in self.workflows.items()}),
         )
-        self.ingress = Ingress(doors, routes, self.store, queue, Secret("key"), make_outside(self.clock))
+        self.ingress = Ingress(doors, routes, self.store, MemoryBlobs(), queue, Secret("key"), make_outside(self.clock))
 
     async def send(self, body: bytes, headers: Headers = (), name: str = "new-hire") -> int:
         """The status that a call gets."""

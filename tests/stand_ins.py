@@ -96,7 +96,7 @@ def mention(
 async def claimed(store: Store, run: str = "run1", outside: Outside | None = None, owner: str = "ingress") -> Pen:
     """A run whose frame 1 is written; gives a pen for it."""
     pen = Pen(owner, outside or make_outside())
-    await claim(run, RunAccepted(mention(), "answer-here"), pen, store)
+    await claim(run, RunAccepted(mention(), "answer-here"), pen, store, MemoryBlobs())
     return pen
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import jwt
 from hypothesis import strategies as st
 
+from gofer.blobs.memory import MemoryBlobs
 from gofer.bootstrap.doors import PATHS
 from gofer.bootstrap.ingress import build_ingress
 from gofer.bootstrap.settings import read_settings
@@ -91,6 +92,7 @@ class Doorstep:
             settings,
             routes,
             self.store,
+            MemoryBlobs(),
             queue,
             Secret("installation key"),
             make_outside(self.clock),

@@ -40,7 +40,8 @@ class Desk:
     @property
     def ingress(self) -> Ingress:
         made = self.office
-        return Ingress({}, Routes(), made.store, made.queue, KEY, made.worker.services.outside)
+        services = made.worker.services
+        return Ingress({}, Routes(), made.store, services.blobs, made.queue, KEY, services.outside)
 
     async def work(self, rounds: int = 8) -> None:
         """Answers bells for a while; a worker that is lost is followed by another one."""

@@ -10,6 +10,7 @@ import hmac
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gofer.blobs.store import Blobs
 from gofer.cancel import cancel
 from gofer.canonical import encode
 from gofer.errors import BadRequest, Damaged, Gone, TemporaryError
@@ -45,6 +46,7 @@ class Ingress:
     """Doors by the path they listen on."""
     routes: Routes
     store: Store
+    blobs: Blobs
     queue: Queue
     installation_key: Secret
     outside: Outside
@@ -131,7 +133,7 @@ class Ingress:
             event = await self._within_window(event, workflow)
         run = run_id(self.installation_key, event, workflow)
         pen = Pen("ingress", self.outside)
-        standing = await claim(run, RunAccepted(event, workflow), pen, self.store)
+        standing = await claim(run, RunAccepted(event, workflow), pen, self.store, self.blobs)
         if standing is not None and event.digest:
             await self._check_same(run, standing, event)
         # Unknown counts as private: it has no list row until admission knows better.
@@ -152,13 +154,13 @@ class Ingress:
     async def _began(self, run: str) -> int:
         """When a run was claimed, in unix milliseconds; 0 when it never was."""
         for first in (await self.store.frames(run))[:1]:
-            if claimed := await open_claim(run, first, self.store):
+            if claimed := await open_claim(run, first, self.store, self.blobs):
                 return claimed.at
         # What was deleted left its head.
         return head.accepted_at if (head := await self.store.head(run)) else 0
 
     async def _check_same(self, run: str, standing: bytes, event: Event) -> None:
-        claimed = await open_claim(run, standing, self.store)
+        claimed = await open_claim(run, standing, self.store, self.blobs)
         # What was deleted cannot be compared any more, and counts as the same.
         match claimed.entry if claimed else None:
             case RunAccepted(event=before) if before.digest != event.digest:

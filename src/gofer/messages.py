@@ -5,6 +5,7 @@ enters the conversation, and never again.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -22,6 +23,17 @@ class ToolAsk:
     """The provider's id, empty when it sent none; ours is `<turn>.<index>`."""
     tool: str
     arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """What a model looks at beside text: an image, or a document that it reads by itself."""
+
+    file: str
+    """Id of the run's file that it is."""
+    media_type: str
+    data: str
+    """Its bytes in base64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +79,17 @@ def system(text: str) -> bytes:
     return encode({"role": "system", "content": text})
 
 
-def user(text: str) -> bytes:
-    """A message to the model from outside."""
-    return encode({"role": "user", "content": text})
+def user(text: str, media: Sequence[Media] = ()) -> bytes:
+    """A message to the model from outside, with what it is to look at."""
+    content = [{"type": "text", "text": text}, *map(_part, media)] if media else text
+    return encode({"role": "user", "content": content})
+
+
+def _part(media: Media) -> dict[str, object]:
+    url = f"data:{media.media_type};base64,{media.data}"
+    if media.media_type.startswith("image/"):
+        return {"type": "image_url", "image_url": {"url": url}}
+    return {"type": "file", "file": {"filename": media.file, "file_data": url}}
 
 
 def assistant(text: str, asks: tuple[ToolAsk, ...]) -> bytes:

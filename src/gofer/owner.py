@@ -13,6 +13,7 @@ from gofer.engine.asking import Parked
 from gofer.engine.clearance import Clearance
 from gofer.engine.loop import Ending
 from gofer.engine.meant import NotMeant
+from gofer.engine.results import Shown
 from gofer.engine.services import Services
 from gofer.engine.step import Step
 from gofer.errors import Cancelled, OutOfTime, RunStopped, TemporaryError
@@ -113,6 +114,7 @@ class Owner:
             step.give_up_calls("its workflow was taken away meanwhile")
             return Ending("failed", reason=f"there is no workflow {step.progress.workflow!r} any more.")
         try:
+            step.shown = shown(loaded)
             if bundle is None:
                 bundle = await pinned(self.services, await admit(step, event, loaded))
                 await self._show_whether_private(step)
@@ -129,7 +131,7 @@ class Owner:
     async def _coordinate(self, step: Step, event: Event, bundle: Bundle) -> Ending:
         provenance = step.provenance(bundle.loaded.prompt_file)
         await announce(step, event, bundle.loaded.workflow.reply, provenance)
-        step.guard = Clearance(bundle.loaded.workflow)
+        step.guard, step.shown = Clearance(bundle.loaded.workflow), shown(bundle.loaded)
         try:
             return await COORDINATORS[bundle.loaded.workflow.coordinator](step, bundle, provenance)
         except Parked as parked:
@@ -152,3 +154,9 @@ def _poisoned(step: Step) -> Ending:
 def _where(loaded: Loaded | None) -> tuple[Reply, str]:
     """Where a run's answer goes and which prompt it links to; a workflow that is gone answers in the thread."""
     return (loaded.workflow.reply, loaded.prompt_file) if loaded else ("thread", "")
+
+
+def shown(loaded: Loaded) -> Shown:
+    """How much of one text the model of a workflow is shown."""
+    files = loaded.workflow.files
+    return Shown(files.whole_tokens, files.preview_tokens)

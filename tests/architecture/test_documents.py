@@ -17,7 +17,7 @@ from gofer.tools.notion.refusals import REFUSALS as NOTION_REFUSALS
 from gofer.tools.slack.refusals import REFUSALS
 from gofer.triggers import github
 from gofer.workflows.mistake import RULES, Rule
-from gofer.workflows.schema import Allowance, Defaults, Limits, ModelChoice, Subagent, SubagentLimits, Workflow
+from gofer.workflows.schema import Allowance, Defaults, Files, Limits, ModelChoice, Subagent, SubagentLimits, Workflow
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "gofer"
@@ -59,6 +59,12 @@ def test_limits_are_documented_with_their_defaults() -> None:
     for name, field in Limits.model_fields.items():
         default = f"{field.default:.2f}" if name == "usd" else str(field.default)
         assert f"| `{name}` | {default} |" in text
+
+
+def test_sizes_of_files_are_documented_with_their_defaults() -> None:
+    text = (ROOT / "docs/workflow-file.md").read_text()
+    for name, field in Files.model_fields.items():
+        assert f"| `{name}` | {field.default} |" in text
 
 
 def test_every_tool_is_listed_with_its_effect() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gofer.blobs.memory import MemoryBlobs
 from gofer.bootstrap.ingress import build_ingress
 from gofer.bootstrap.settings import read_settings
 from gofer.dispatch import Ingress
@@ -53,7 +54,7 @@ def front_of(store: Store, queue: Queue, workflows: int = 1) -> Ingress:
     others = [(f"workflow-{i}", {"channel_id": [f"C{i:08}"]}) for i in range(workflows - 1)]
     routes: object = json.loads(json.dumps({"slack.mention": [*others, ("answer-here", {})]}))
     settings = read_settings({"SLACK_SIGNING_SECRET": SECRET})
-    return build_ingress(settings, routes, store, queue, Secret("k" * 64), system())
+    return build_ingress(settings, routes, store, MemoryBlobs(), queue, Secret("k" * 64), system())
 
 
 @dataclass

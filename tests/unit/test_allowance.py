@@ -134,7 +134,9 @@ async def test_another_person_is_not_held_up() -> None:
     made = limited(says("one"), says("two"), person=Allowance(runs_per_hour=1))
     await begin(made, "a")
     event = replace(mention(), actor=replace(mention().actor, id="U0OTHER0"))
-    await claim("b", e.RunAccepted(event, "answer-here"), Pen("ingress", made.worker.services.outside), made.store)
+    await claim(
+        "b", e.RunAccepted(event, "answer-here"), Pen("ingress", made.worker.services.outside), made.store, made.blobs
+    )
     await made.accept("b")
     await hear(made)
     assert made.posted[-1] == "two"

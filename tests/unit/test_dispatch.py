@@ -55,7 +55,9 @@ def ingress(store: MemoryStore | None = None, *workflows: str) -> tuple[Ingress,
     store = store or WatchedStore()
     queue = MemoryQueue(clock)
     routes = read_routes({"slack.mention": [(name, {}) for name in workflows or ("answer-here",)]})
-    made = Ingress({"/slack/events": SlackDoor((SIGNING,))}, routes, store, queue, KEY, make_outside(clock))
+    made = Ingress(
+        {"/slack/events": SlackDoor((SIGNING,))}, routes, store, MemoryBlobs(), queue, KEY, make_outside(clock)
+    )
     return made, store, queue
 
 
@@ -241,6 +243,8 @@ async def test_a_wish_to_stop_what_is_not_there_is_ignored() -> None:
 
 async def test_an_unsigned_door_is_never_open_to_http() -> None:
     made, store, _ = ingress()
-    open_door = Ingress({"/slack/events": SlackDoor(())}, made.routes, store, made.queue, KEY, made.outside)
+    open_door = Ingress(
+        {"/slack/events": SlackDoor(())}, made.routes, store, MemoryBlobs(), made.queue, KEY, made.outside
+    )
     assert (await open_door.receive(post(MENTION))).status == 401
     assert store.writes == 0

@@ -36,7 +36,7 @@ def ingress(file: str) -> tuple[Ingress, MemoryStore]:
     catalog = Catalog({"w": Loaded("w", workflow, "Be brief.", "agents/w.md", ("m",))}, Defaults())
     store, clock = MemoryStore(), SetClock()
     routes = read_routes(catalog.routes())
-    door = Ingress({}, routes, store, MemoryQueue(clock), Secret("k"), make_outside(clock))
+    door = Ingress({}, routes, store, MemoryBlobs(), MemoryQueue(clock), Secret("k"), make_outside(clock))
     return door, store
 
 
@@ -84,7 +84,7 @@ async def test_bots_that_are_named_start_runs_that_count_how_many_stand_behind_t
 async def test_a_run_too_many_in_a_row_is_not_begun(hops: int, status: str) -> None:
     made = office(says("Hello."))
     event = replace(mention(hops=hops), private=False)
-    await claim("run1", RunAccepted(event, "answer-here"), Pen("ingress", make_outside()), made.store)
+    await claim("run1", RunAccepted(event, "answer-here"), Pen("ingress", make_outside()), made.store, made.blobs)
     await made.store.create_head(Head("run1", "answer-here", event.conversation, 1, private=False))
     await made.queue.ring("run1")
     await made.hear()

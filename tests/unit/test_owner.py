@@ -322,7 +322,9 @@ async def test_a_healthy_run_beside_one_that_kills_its_worker_is_not_poison() ->
             return says("Hello.")
 
     for run, ts in (("bad", "6.6"), ("good", "7.7")):
-        await claim(run, RunAccepted(mention(ts=ts), "answer-here"), Pen("ingress", make_outside()), made.store)
+        await claim(
+            run, RunAccepted(mention(ts=ts), "answer-here"), Pen("ingress", make_outside()), made.store, made.blobs
+        )
         await made.store.create_head(Head(run, "answer-here", run, 1))
     deaths = 0
     for _ in range(2 * TAKEOVERS):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gofer.blobs.memory import MemoryBlobs
 from gofer.database import Database
 from gofer.dispatch import Ingress
 from gofer.errors import TemporaryError
@@ -63,7 +64,7 @@ class House:
 
     def __post_init__(self) -> None:
         outside, queue = make_outside(self.clock), MemoryQueue(self.clock)
-        self.ingress = Ingress({}, read_routes({}), self.store, queue, Secret("key"), outside)
+        self.ingress = Ingress({}, read_routes({}), self.store, MemoryBlobs(), queue, Secret("key"), outside)
 
     async def start(self, event: Event, workflow: str) -> str:
         if self.full:

@@ -7,6 +7,7 @@ from typing import Any
 from gofer.bootstrap.settings import Settings, read_settings
 from gofer.check.folder import check_folder
 from gofer.models.prices import load_prices
+from gofer.tools.files.tools import file_tools
 from gofer.tools.github.api import GitHubApi
 from gofer.tools.github.tools import github_tools
 from gofer.tools.jira.api import JiraApi
@@ -22,12 +23,13 @@ from gofer.workflows.mistake import Mistake, refuse
 
 def build_tools(settings: Settings) -> Mapping[str, Tool[Any]]:
     """Every tool by its name."""
-    # One line for each system outside.
+    # One line for each system outside, and for what every run has.
     systems: Sequence[Sequence[Tool[Any]]] = [
         slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token)),
         github_tools(GitHubApi(settings.github_api_url, settings.github_token)),
         notion_tools(NotionApi(settings.notion_base_url, settings.notion_token)),
         jira_tools(JiraApi(settings.jira_base_url, settings.jira_email, settings.jira_api_token)),
+        file_tools(),
     ]
     return {tool.name: tool for tools in systems for tool in tools}
 

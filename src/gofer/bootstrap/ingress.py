@@ -5,6 +5,7 @@ What is imported here is on the way of every cold start to its first 2xx: no eng
 
 from dataclasses import replace
 
+from gofer.blobs.store import Blobs
 from gofer.bootstrap.doors import doors
 from gofer.bootstrap.notion_token import Window
 from gofer.bootstrap.settings import Settings
@@ -22,6 +23,7 @@ def build_ingress(
     settings: Settings,
     routes: object,
     store: Store,
+    blobs: Blobs,
     queue: Queue,
     key: Secret,
     outside: Outside,
@@ -36,5 +38,5 @@ def build_ingress(
     token. Raises ConfigError for a hook without a secret.
     """
     found = doors(settings, window) | webhook_doors(read_hooks(hooks, settings.webhook_secrets), jwt)
-    ingress = Ingress(found, read_routes(routes), store, queue, key, outside)
+    ingress = Ingress(found, read_routes(routes), store, blobs, queue, key, outside)
     return replace(ingress, register=window.register) if window else ingress

@@ -97,6 +97,7 @@ async def open_laptop(
             settings,
             catalog.routes(),
             state.store,
+            state.blobs,
             state.queue,
             key,
             outside,

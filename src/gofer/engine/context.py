@@ -10,10 +10,8 @@ from collections.abc import Mapping, Sequence
 from gofer import messages
 from gofer.canonical import as_object, encode
 from gofer.projections.conversation import Conversation, Flaw
-from gofer.projections.progress import Progress
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.output import problems, read_answer
-from gofer.workflows.schema import Limits
 
 REMARKS: Mapping[Flaw, str] = {
     "empty": "[Gofer, by code] Your last answer was empty. Answer in words, or call a tool.",
@@ -68,15 +66,3 @@ def head(params: Mapping[str, object], tools: Sequence[Mapping[str, object]], sy
     """The bytes every request of a run begins with."""
     fixed = {**params, **({"tools": tools} if tools else {})}
     return encode(fixed)[:-1] + b',"messages":[' + messages.system(system)
-
-
-def tail(progress: Progress, limits: Limits) -> str:
-    """The bytes every request ends with: what is fresh for this call, as a message that is not kept."""
-    used = progress.usage.input_tokens + progress.usage.output_tokens
-    lines = [
-        "[Gofer, by code] Used so far:",
-        f"{progress.llm_calls} of {limits.llm_calls} model calls,",
-        f"{progress.tool_calls} of {limits.tool_calls} tool calls,",
-        f"{used} of {limits.tokens} tokens.",
-    ]
-    return "," + messages.user(" ".join(lines)).decode() + "]}"

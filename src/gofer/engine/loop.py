@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from gofer.engine import gates
-from gofer.engine.context import Window, tail
-from gofer.engine.step import Permitted, Step, cut
+from gofer.engine.context import Window
+from gofer.engine.results import cut
+from gofer.engine.step import Permitted, Step
+from gofer.engine.tail import tail
 from gofer.journal.entries import Status, ToolResult
 from gofer.tools.tool import Provenance, Tool
 from gofer.workflows.bundle import Bundle
@@ -66,7 +68,7 @@ async def _ask(step: Step, bundle: Bundle, window: Window) -> gates.Stop | None:
         return stop
     left = limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
     timeout = min(MODEL_SECONDS, max(left, LEAST_SECONDS))
-    await step.ask_model(window, bundle.params(), tail(step.progress, limits), timeout)
+    await step.ask_model(window, bundle.params(), tail(step.progress, step.workspace, limits), timeout)
     return None
 
 

@@ -17,7 +17,8 @@ async def read_material(step: Step, event: Event, person: Person, provenance: Pr
         return await slack_material(step, event, person, provenance)
     asked = surface(event).read(event)
     if asked is None:
-        return Material(_first_message(event, _quoted(event.text)), event.private is not False)
+        said = await step.shorten(event.text, event.source, f"the {event.source} that began this run")
+        return Material(_first_message(event, _quoted(said)), event.private is not False)
     name, arguments = asked
     tool = step.services.tools[name]
     permitted = Permitted(MATERIAL, tool, tool.parse(arguments), arguments)

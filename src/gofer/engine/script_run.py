@@ -22,8 +22,9 @@ from gofer.engine import gates
 from gofer.engine.branches import Asked, Branch
 from gofer.engine.divergence import Ledger
 from gofer.engine.loop import LEAST_SECONDS
+from gofer.engine.results import cut
 from gofer.engine.script_module import file_of
-from gofer.engine.step import Outcome, Permitted, Step, cut
+from gofer.engine.step import Outcome, Permitted, Step
 from gofer.engine.subagent import question
 from gofer.errors import GoferError, RunStopped, ToolError
 from gofer.events import Event

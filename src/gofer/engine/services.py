@@ -50,6 +50,11 @@ class Services:
     """What buttons are stamped with, so that nobody else can make one; empty where nothing is ever asked for."""
 
     def granted(self, workflow: Workflow) -> Mapping[str, Tool[Any]]:
-        """The tools that the runs of a workflow may ask for; what Gofer calls by itself alone is none of them."""
-        known = {name: self.tools[name] for name in workflow.tool_names if name in self.tools}
-        return {name: tool for name, tool in known.items() if not tool.internal}
+        """The tools that the runs of a workflow may ask for: those it lists, and those that every run has.
+
+        What Gofer calls by itself alone is none of them.
+        """
+        listed = {name: self.tools[name] for name in workflow.tool_names if name in self.tools}
+        kinds = ("all", "model") if workflow.coordinator == "llm" else ("all",)
+        base = {name: tool for name, tool in self.tools.items() if tool.base in kinds}
+        return {name: tool for name, tool in {**listed, **base}.items() if not tool.internal}

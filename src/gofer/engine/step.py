@@ -7,28 +7,25 @@ share a frame. On resume a call with an outcome is answered from the journal, an
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from gofer.canonical import encode
 from gofer.engine import asking
 from gofer.engine.context import Window
-from gofer.engine.effects import Done, Permit, Refused, Silence, Unknown, carry_out, longest, quiet_seconds
+from gofer.engine.effects import Permit, Unknown, carry_out, longest, quiet_seconds
+from gofer.engine.results import Shown, Taken, entries_of, shorten, unknown
 from gofer.engine.services import Services
+from gofer.engine.shelf import Reach, Shelf
 from gofer.engine.term import Term
 from gofer.errors import Cancelled, Fenced, OutOfTime, RunStopped, TemporaryError, ToolError
 from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.journal.log import Journal
 from gofer.models.model import Answer
-from gofer.projections import conversation, progress, repetition, replay
-from gofer.tools.tool import ANYWHERE, Arguments, Call, Provenance, Tool, ToolResult
-
-TEXT_LIMIT = 40_000
-"""Characters of one tool result that a model is shown at most."""
-VALUE_LIMIT = 2_000_000
-"""Bytes of what a script gets of one call at most, as JSON."""
+from gofer.projections import conversation, progress, repetition, replay, workspace
+from gofer.tools.tool import ANYWHERE, Arguments, Call, Files, Provenance, Tool
 
 Outcome = e.ToolResult | e.ToolUnknown
 Gate = Callable[[], None]
@@ -82,6 +79,10 @@ class Step:
         self.conversation = conversation.project(entries)
         self.repetition = repetition.project(entries)
         self.replay = replay.project(entries)
+        self.workspace = workspace.project(entries)
+        self.shown = Shown()
+        """How much of one text its model is shown; set by whoever coordinates."""
+        self.shelf = Shelf(journal, services, self.workspace)
         self._journal = journal
         self._permit = Permit(services.outside.clock, services.patience, self._renew_permit)
 
@@ -92,6 +93,7 @@ class Step:
         self.conversation = conversation.fold(self.conversation, recorded)
         self.repetition = repetition.fold(self.repetition, recorded)
         self.replay = replay.fold(self.replay, recorded)
+        self.workspace = workspace.fold(self.workspace, recorded)
 
     async def let_go(self, left: e.RunHandedOver) -> None:
         """Leaves the run although something failed: with all that is drafted, or, where that cannot be, without."""
@@ -217,8 +219,8 @@ class Step:
         outcomes = await asyncio.gather(
             *(self._happen(item, item in fresh and not item.key, provenance) for item in doubtful)
         )
-        for outcome in outcomes:
-            self.note(outcome)
+        for entry in itertools.chain.from_iterable(outcomes):
+            self.note(entry)
         return [self.progress.outcomes[item.call] for item in calls]
 
     async def settle(self, granted: Mapping[str, Tool[Any]], provenance: Provenance) -> None:
@@ -237,12 +239,12 @@ class Step:
                     raise ToolError("it is not a tool of this workflow any more")
                 await self.call(Permitted(call, tool, tool.parse(arguments), valued=ask is None), provenance)
             except ToolError as error:
-                self.note(self._unknown(call, recorded.tool, error.message_to_model, ANYWHERE))
+                self.note(unknown(call, recorded.tool, error.message_to_model, ANYWHERE))
 
     def give_up_calls(self, why: str) -> None:
         """Calls in doubt that nobody will look for any more are unknown."""
         for call in [call for call in self.progress.in_doubt.values() if call.effect != "read"]:
-            self.note(self._unknown(call.call, call.tool, why, ANYWHERE))
+            self.note(unknown(call.call, call.tool, why, ANYWHERE))
 
     def quiet_left(self, predecessor_is_dead: bool) -> float:
         """Seconds until what a lost predecessor may have sent is sure to be seen; 0 when nothing is in doubt."""
@@ -252,6 +254,13 @@ class Step:
         waits = [quiet_seconds(tool, patience, predecessor_is_dead=predecessor_is_dead) for tool in tools if tool]
         until = self.progress.quiet_until or self.progress.owned_at + int(max(waits, default=0.0) * 1000)
         return max(0.0, (until - self.now_ms()) / 1000) if waits else 0.0
+
+    async def shorten(self, text: str, name: str, origin: str) -> str:
+        """A text as the model is shown it; too long a one becomes a file, which is noted. Raises TemporaryError."""
+        shown, added = await shorten(text, name, origin, self.shelf, self.shown)
+        if added is not None:
+            self.note(added)
+        return shown
 
     async def has_news(self) -> bool:
         """Whether somebody put something into the inbox."""
@@ -296,37 +305,26 @@ class Step:
     def _known(self, call: str) -> bool:
         return call in self.progress.outcomes or call in self.progress.in_doubt
 
-    async def _happen(self, item: Permitted, fresh: bool, provenance: Provenance) -> Outcome:
+    async def _happen(self, item: Permitted, fresh: bool, provenance: Provenance) -> Sequence[e.Entry]:
         began = self._elapsed(0)
-        call = self._call(item, provenance)
+        reach = Reach(self.shelf, self.services, self.workspace)
+        reach.call = call = self._call(item, provenance, reach)
         # What was cancelled is not attempted again; telling so is.
         wanted = not self.progress.stopping
-        match await carry_out(item.tool, call, item.arguments, self._permit, fresh=fresh, wanted=wanted):
-            case Done(result=done) if _too_large(item, done):
-                text = f"{item.tool.name} gives more than {VALUE_LIMIT} bytes; ask for less."
-                return e.ToolResult(item.call, "error", text, details={"code": "too_large"})
-            case Done(result=done):
-                took = self._elapsed(began)
-                value = done.value if item.valued else None
-                return e.ToolResult(item.call, "ok", cut(done.text), done.summary, done.details or None, took, value)
-            case Refused(text=text, code=code):
-                details = {"code": code} if code else None
-                return e.ToolResult(item.call, "error", cut(text), details=details, took_ms=self._elapsed(began))
-            case Silence(why=why):
-                text = f"{item.tool.name} got no answer: {why}"
-                return e.ToolResult(item.call, "error", cut(text), took_ms=self._elapsed(began))
-            case Unknown(why=why):
-                return self._unknown(item.call, item.tool.name, why, item.tool.destination(item.arguments))
-
-    def _unknown(self, call: str, tool: str, why: str, destination: str = "") -> e.ToolUnknown:
-        text = f"Nobody can tell whether {tool} took effect: {why}. It is not tried again."
-        return e.ToolUnknown(call, cut(text), destination)
+        outcome = await carry_out(item.tool, call, item.arguments, self._permit, fresh=fresh, wanted=wanted)
+        if isinstance(outcome, Unknown):
+            destination = item.tool.destination(item.arguments)
+            return [*reach.fetched, unknown(item.call, item.tool.name, outcome.why, destination)]
+        # What the run does by itself is not for the window, but for what it is about.
+        long = not item.valued and ("/" not in item.call or item.call == e.MATERIAL)
+        taken = Taken(item.call, item.tool.name, item.tool.effect == "read", item.valued, long)
+        return await entries_of(taken, outcome, self._elapsed(began), reach, self.shelf, self.shown)
 
     async def _renew_permit(self) -> bool:
         self.note(e.PermitRenewed())
         return await self._journal.commit()
 
-    def _call(self, item: Permitted, provenance: Provenance) -> Call:
+    def _call(self, item: Permitted, provenance: Provenance, files: Files) -> Call:
         event = self.progress.event
         if event is None:
             raise RunStopped(f"Run {self.run} has no event; its journal does not begin with a claim.")
@@ -338,19 +336,19 @@ class Step:
         # A tool that writes elsewhere refuses a private run by itself, unless it was allowed for this very call.
         guard = self.guard if item.tool.effect != "read" else None
         private = self.progress.private and not (guard and guard.may_leave(self, item.call))
-        return Call(key, event.actor, event.place, private, provenance, outside.http, outside.clock, since, event.hops)
+        return Call(
+            key,
+            event.actor,
+            event.place,
+            private,
+            provenance,
+            outside.http,
+            outside.clock,
+            since,
+            event.hops,
+            files,
+            self.workspace,
+        )
 
     def _elapsed(self, since: int) -> int:
         return int(self.services.outside.clock.monotonic() * 1000) - since
-
-
-def _too_large(item: Permitted, done: ToolResult) -> bool:
-    """Only of reads: what took effect is not said to be an error, and such a tool gives little."""
-    return item.valued and item.tool.effect == "read" and len(encode(done.value)) > VALUE_LIMIT
-
-
-def cut(text: str) -> str:
-    """Text a model may be shown: at most TEXT_LIMIT characters, and it says so when it was longer."""
-    if len(text) <= TEXT_LIMIT:
-        return text
-    return f"{text[:TEXT_LIMIT]}\n[{len(text) - TEXT_LIMIT} further characters were cut; ask for less.]"

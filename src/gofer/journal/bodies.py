@@ -19,8 +19,15 @@ FRAME_LIMIT = 131_072
 _OVERHEAD = 1_024
 """Room for the frame's own fields, its seal and the list of bodies."""
 _PLACE = "body"
+_FILE = "file"
+"""The places that the seals of spilled fields and of files are bound to."""
 
 Objects = Sequence[Mapping[str, object]]
+
+
+def too_large(entries: Objects) -> bool:
+    """Whether some of them goes elsewhere before their frame."""
+    return len(encode(entries)) > INLINE_LIMIT
 
 
 async def spill(blobs: Blobs, entries: Objects, seal: Seal) -> tuple[Objects, tuple[Body, ...]]:
@@ -40,6 +47,19 @@ async def spill(blobs: Blobs, entries: Objects, seal: Seal) -> tuple[Objects, tu
         del kept[i][field]
         size -= len(value)
     return kept, tuple(bodies)
+
+
+async def keep(blobs: Blobs, seal: Seal, content: bytes) -> str:
+    """Stores the content of a file in the run's folder; gives its name there. Raises TemporaryError."""
+    sealed = seal.close(_FILE, content)
+    key = blob_key(seal.run, sealed)
+    await blobs.put(key, sealed)
+    return key.rpartition("/")[2]
+
+
+def take(seal: Seal, sealed: bytes) -> bytes:
+    """The content of a file that was kept. Raises Damaged."""
+    return seal.open(_FILE, sealed)
 
 
 async def restore(blobs: Blobs, frame: Frame, seal: Seal) -> Objects:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gofer.events import Event
-from gofer.messages import ToolAsk, Usage
+from gofer.journal.workspace import FileAdded, FileRead, PlanUpdated, SkillLoaded
+from gofer.messages import Media, ToolAsk, Usage
 
 FORMAT = 1
 """Version of frames and entries; a reader stops at a journal of a newer one."""
@@ -58,6 +59,8 @@ class MessageReceived:
     text: str
     item: str = ""
     """Id of the inbox item it came in; empty for what the run itself put together."""
+    media: tuple[Media, ...] = ()
+    """What the model looks at beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +317,10 @@ Entry = (
     | SubagentStarted
     | SubagentFinished
     | ValueRecorded
+    | FileAdded
+    | FileRead
+    | SkillLoaded
+    | PlanUpdated
     | ApprovalRequested
     | ApprovalClicked
     | ApprovalDecided
@@ -339,6 +346,10 @@ KINDS: Mapping[str, type[Entry]] = {
     "subagent.started": SubagentStarted,
     "subagent.finished": SubagentFinished,
     "value.recorded": ValueRecorded,
+    "file.added": FileAdded,
+    "file.read": FileRead,
+    "skill.loaded": SkillLoaded,
+    "plan.updated": PlanUpdated,
     "approval.requested": ApprovalRequested,
     "approval.clicked": ApprovalClicked,
     "approval.decided": ApprovalDecided,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from gofer.blobs.store import Blobs
 from gofer.errors import Damaged, Fenced, Gone, Newer
-from gofer.journal.bodies import Objects, restore, spill
+from gofer.journal.bodies import Objects, keep, restore, spill, take, too_large
 from gofer.journal.codec import from_json, to_json
 from gofer.journal.entries import FORMAT, Entry, Recorded, RunAccepted
 from gofer.journal.frames import GENESIS, Body, Frame, check_chain, frame_bytes, frame_hash, open_chain
@@ -76,6 +76,10 @@ class Journal:
         """Forgets the draft: what it said was never durable."""
         self._draft = []
 
+    async def keep(self, content: bytes) -> str:
+        """Stores a body of the run, so that an entry can name it; gives its name. Raises TemporaryError."""
+        return await keep(self._blobs, self.seal, content)
+
     async def commit(self) -> bool:
         """Writes the draft as the next frame; gives whether there was any. Commits follow one another.
 
@@ -109,6 +113,17 @@ class Journal:
         self._n, self._hash = frame.n, frame_hash(raw)
 
 
+async def read_body(run: str, name: str, store: Store, blobs: Blobs) -> bytes:
+    """What was kept as a body of a run. Raises Damaged, Gone when the run was deleted."""
+    seal = await seal_of(run, store)
+    try:
+        return take(seal, await blobs.get(f"{run}/{name}"))
+    except Damaged:
+        # It is missing too when its run is being deleted just now: that is no damage.
+        await seal_of(run, store)
+        raise
+
+
 async def open_journal(run: str, store: Store, blobs: Blobs, pen: Pen) -> tuple[Journal, Sequence[Recorded]]:
     """A journal and all its entries so far. Raises Damaged when its bytes are not what was written, Newer, Gone."""
     stored = await _stored(run, store)
@@ -122,25 +137,45 @@ async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorde
     return await _entries(stored, await seal_of(run, store), store, blobs) if stored else ()
 
 
-async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store) -> bytes | None:
-    """Creates frame 1 of a run and its key, which is the claim: None. Gives the frame that stands there else."""
-    key = pen.outside.new_key()
-    raw = frame_bytes(pen.frame(1, pen.at(), GENESIS, [to_json(accepted)]), Seal(run, key))
+async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: Blobs) -> bytes | None:
+    """Creates frame 1 of a run and its key, which is the claim: None. Gives the frame that stands there else.
+
+    What is too large for a frame goes before it, as with every other. Raises TemporaryError.
+    """
+    key, objects = pen.outside.new_key(), [to_json(accepted)]
+    seal = Seal(run, key)
+    if too_large(objects) and (stored := await store.frames(run)):
+        # A claimed run, or one that was deleted, gets no further bodies.
+        return stored[0]
+    kept, bodies = await spill(blobs, objects, seal)
+    raw = frame_bytes(pen.frame(1, pen.at(), GENESIS, kept, bodies), seal)
     standing = await store.claim(run, raw, key, pen.at())
     return None if standing == raw else standing
 
 
-async def open_claim(run: str, first: bytes, store: Store) -> Recorded | None:
+async def open_claim(run: str, first: bytes, store: Store, blobs: Blobs) -> Recorded | None:
     """What frame 1 of a run says, from its stored bytes; None when it was deleted. Raises Damaged, Newer."""
     try:
         seal = await seal_of(run, store)
+        # It is emptied only after its key was destroyed.
+        (frame,) = open_chain([first], seal)
+        (recorded,) = await _read(frame, seal, blobs)
     except Gone:
         return None
-    # It is emptied only after its key was destroyed.
-    (frame,) = open_chain([first], seal)
-    entries = [from_json(value) for value in frame.entries]
-    _check_format(entries)
-    return Recorded(1, 0, frame.at, frame.owner, entries[0])
+    except Damaged:
+        # Its bodies are missing too when it is being deleted just now.
+        if await _deleted(run, store):
+            return None
+        raise
+    return recorded
+
+
+async def _deleted(run: str, store: Store) -> bool:
+    try:
+        await seal_of(run, store)
+    except Gone:
+        return True
+    return False
 
 
 async def _stored(run: str, store: Store) -> Sequence[bytes]:

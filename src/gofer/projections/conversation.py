@@ -35,6 +35,7 @@ from gofer.journal.entries import (
     ToolUnknown,
     ValueRecorded,
 )
+from gofer.journal.workspace import FileAdded, FileRead, PlanUpdated, SkillLoaded
 from gofer.messages import ToolAsk
 from gofer.projections.repair import presentable
 
@@ -104,6 +105,8 @@ def fold(state: Conversation, recorded: Recorded) -> Conversation:
             pass
         case SubagentStarted() | SubagentFinished() | ValueRecorded():
             pass  # asked and answered beside it
+        case FileAdded() | FileRead() | SkillLoaded() | PlanUpdated():
+            pass  # shown in the tail
         case RunAccepted() | RunOwned() | RunStarted() | RunParked() | RunHandedOver() | RunCancelled():
             pass
         case RunConcluded() | RunFinished():
@@ -121,7 +124,7 @@ def _uncallable(outcome: ToolResult | ToolUnknown) -> bool:
 
 
 def _tell(state: Conversation, recorded: Recorded, message: MessageReceived) -> None:
-    (state.held if state.asks else state.parts).append(messages.user(message.text))
+    (state.held if state.asks else state.parts).append(messages.user(message.text, message.media))
     if not state.asks:
         state.through = recorded.address
     if state.answered:

@@ -33,6 +33,7 @@ from gofer.journal.entries import (
     ToolUnknown,
     ValueRecorded,
 )
+from gofer.journal.workspace import FileAdded, FileRead, PlanUpdated, SkillLoaded
 from gofer.messages import Usage
 
 
@@ -205,7 +206,7 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
         case PermitRenewed():
             # Something is about to be sent again: what it may do has to land before anybody looks for it.
             state.quiet_until = 0
-        case ValueRecorded():
+        case ValueRecorded() | FileAdded() | FileRead() | SkillLoaded() | PlanUpdated():
             pass
         case LlmRequest(params=params):
             state.asked, state.asked_at = str(params.get("model", "")), recorded.at

@@ -33,6 +33,7 @@ from gofer.journal.entries import (
     ToolUnknown,
     ValueRecorded,
 )
+from gofer.journal.workspace import FileAdded, FileRead, PlanUpdated, SkillLoaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,8 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
             _approve(state, at, change)
         case MessageReceived() | PermitRenewed() | RunConcluded() | ApprovalClicked() | ValueRecorded():
             pass
+        case FileAdded() | FileRead() | SkillLoaded() | PlanUpdated():
+            pass  # said by the call that it came of
         case _:
             assert_never(recorded.entry)
     return state

@@ -1,19 +1,23 @@
 """What is a tool, what does a call of it get to see, and what does it give back?"""
 
+import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Generic, TypeVar, cast
+from typing import Generic, Literal, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from gofer.canonical import as_object
+from gofer.canonical import as_object, encode
 from gofer.errors import ConfigError, ToolError
 from gofer.events import Actor
 from gofer.journal.entries import Effect
+from gofer.journal.workspace import Fact
+from gofer.messages import Media
 from gofer.messages import arguments as written
 from gofer.outside import Clock, Http
+from gofer.projections.workspace import Workspace
 from gofer.tools.written import Writes
 
 A = TypeVar("A", bound="Arguments")
@@ -46,6 +50,25 @@ class Provenance:
     run_url: str | None
 
 
+class Files(Protocol):
+    """The contents of a run's files."""
+
+    async def content(self, file: str) -> bytes:
+        """The content of a file, fetched first where it stands elsewhere.
+
+        Raises ToolError when the run has no such file or it is gone, TemporaryError when nobody answered.
+        """
+        ...
+
+
+class NoFiles:
+    """A run without files."""
+
+    async def content(self, file: str) -> bytes:
+        """See Files.content."""
+        raise ToolError(f"There is no file {file[:64]!r}; this run has none.", code="no_such_file")
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call as its tool sees it; nothing else of the run is visible to a tool."""
@@ -64,6 +87,33 @@ class Call:
     """Unix seconds on our clock before which no attempt of this call can have happened."""
     hops: int = 0
     """How many runs stand in a row behind this one; what it writes says so, where it can."""
+    files: Files = field(default_factory=NoFiles)
+    """The contents of the run's files."""
+    workspace: Workspace = field(default_factory=Workspace)
+    """What the run has at hand when the call begins; to be read only."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file that a call found or made; it becomes one of the run's."""
+
+    name: str
+    media_type: str
+    content: bytes | None
+    """None for one that stands elsewhere and is fetched when somebody wants to look into it."""
+    origin: str
+    """Where it comes from, in a few words, for people and models."""
+    size: int = 0
+    """Bytes of one that was not fetched, as its origin says it."""
+    source: Mapping[str, object] | None = None
+    """What fetches it: `{tool, arguments}`; the tool gives it back as its one file."""
+    prefix: str = "file"
+
+    @property
+    def id(self) -> str:
+        """Its id: the same whenever the same is found or made again."""
+        told = self.content if self.source is None else encode(self.source)
+        return f"{self.prefix}_{hashlib.sha256(told or b'').hexdigest()[:12]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +131,12 @@ class ToolResult:
 
     None where a tool has none of its own: scripts then get the text and the details, `{"text": …, **details}`.
     """
+    files: Sequence[NewFile] = ()
+    """What it found or made; `text` names them by their ids."""
+    facts: Sequence[Fact] = ()
+    """What the call changed of what the run has at hand."""
+    media: Sequence[Media] = ()
+    """What the model looks at after the result."""
 
 
 ANYWHERE = "*"
@@ -119,6 +175,8 @@ class Tool(Generic[A]):
     """For a tool that writes: which arguments say where. None: never where the run began, as for a new issue."""
     internal: bool = False
     """Whether only Gofer itself calls it: no workflow can have it."""
+    base: Literal["", "all", "model"] = ""
+    """Whether every run has it without asking: every one, or those of a model; empty is what workflows list."""
     scopes: frozenset[str] = frozenset()
     """What Gofer's own access has to be allowed for it, in the vendor's words."""
 

@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl
 from gofer.canonical import as_list, as_object, clean, decode
 from gofer.errors import BadRequest
 
-TEXT_LIMIT = 40_000
-"""Characters of a body that its event keeps: about 10,000 tokens."""
+INDENTED = 40_000
+"""Characters of a body that is short enough to be read at once, and so is laid out for reading."""
 FIELDS = 1_000
 """Fields of a form at most."""
 _JSON = re.compile(r"application/(?:[\w.+-]+\+)?json", re.ASCII)
@@ -27,15 +27,12 @@ class Content:
     """As it was sent, without lone surrogates."""
 
     def shown(self) -> str:
-        """The body for a model: indented where that fits, whole up to TEXT_LIMIT, and else cut, which it says."""
+        """The whole body for a model: laid out where it is short, and else as it was sent."""
         if self.value is not None:
             indented = clean(json.dumps(self.value, indent=2, ensure_ascii=False))
-            if len(indented) <= TEXT_LIMIT:
+            if len(indented) <= INDENTED:
                 return indented
-        if len(self.text) <= TEXT_LIMIT:
-            return self.text
-        told = f"[Gofer, by code] The body has {len(self.text):,} characters; only the first {TEXT_LIMIT:,} stand here."
-        return f"{self.text[:TEXT_LIMIT]}\n\n{told}"
+        return self.text
 
 
 def read_content(body: bytes, media_type: str) -> Content:

@@ -64,6 +64,17 @@ class Skills(Strict):
     """Skills whose text stands in the prompt from the beginning."""
 
 
+class Files(Strict):
+    """How much of files and of long texts its runs see without asking."""
+
+    preload_kb: Whole = Field(default=200, ge=0, le=2_000)
+    """Kilobytes of attached files that stand in the first message, together: texts, and what the model can look at."""
+    whole_tokens: Whole = Field(default=10_000, ge=500, le=20_000)
+    """Tokens of one message or result that are shown whole; a longer one becomes a file."""
+    preview_tokens: Whole = Field(default=1_000, ge=100, le=20_000)
+    """Tokens that are shown of one that became a file."""
+
+
 def _named_model(value: object) -> object:
     return {"name": value} if isinstance(value, str) else value
 
@@ -100,6 +111,8 @@ class Workflow(Strict):
     """The subagents that its script may ask; left out, all of the folder."""
     skills: Skills = Skills()
     """What its runs know beyond their prompt."""
+    files: Files = Files()
+    """How much of files and of long texts its runs see without asking."""
     approve: Approve | None = None
     """Calls that somebody has to approve in Slack before they are made."""
     reply: Reply = "thread"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gofer.blobs.memory import MemoryBlobs
 from gofer.bootstrap.ingress import build_ingress
 from gofer.bootstrap.settings import read_settings
 from gofer.dispatch import Ingress
@@ -20,7 +21,9 @@ JWT = {"tokens": {"auth": {"kind": "jwt", "issuer": "i", "audience": "a", "algor
 def built(hooks: object, jwt: JwtProofs | None = None, **environment: str) -> Ingress:
     queue, outside = MemoryQueue(SetClock()), make_outside()
     settings = read_settings(environment)
-    return build_ingress(settings, {}, MemoryStore(), queue, Secret("key"), outside, hooks=hooks, jwt=jwt)
+    return build_ingress(
+        settings, {}, MemoryStore(), MemoryBlobs(), queue, Secret("key"), outside, hooks=hooks, jwt=jwt
+    )
 
 
 def test_each_hook_has_its_path() -> None:

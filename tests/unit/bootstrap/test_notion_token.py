@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gofer.blobs.memory import MemoryBlobs
 from gofer.bootstrap.doors import PATHS
 from gofer.bootstrap.ingress import build_ingress
 from gofer.bootstrap.notion_token import FILE, Window, registered
@@ -33,6 +34,7 @@ class Room:
             read_settings({}),
             {},
             MemoryStore(),
+            MemoryBlobs(),
             MemoryQueue(self.clock),
             Secret("key"),
             make_outside(self.clock),

@@ -87,7 +87,7 @@ def told(run: str, listed: Sequence[str] = (STATUS,), *, bot: bool = False) -> E
 
 async def happens(made: Office, run: str, event: Event | None = None, workflow: str = "w", at: int = 1) -> None:
     event = event or told(run)
-    await claim(run, RunAccepted(event, workflow), Pen("ingress", make_outside()), made.store)
+    await claim(run, RunAccepted(event, workflow), Pen("ingress", make_outside()), made.store, made.blobs)
     await made.store.create_head(Head(run, workflow, event.conversation, at, private=False))
     await made.queue.ring(run)
 

@@ -4,8 +4,10 @@ import pytest
 
 from engine_room import PROVENANCE, Room, Said, no_answer, room, says
 from gofer.engine.asking import Parked
-from gofer.engine.context import Window, tail
-from gofer.engine.step import TEXT_LIMIT, Permitted, Step
+from gofer.engine.context import Window
+from gofer.engine.results import TEXT_LIMIT
+from gofer.engine.step import Permitted, Step
+from gofer.engine.tail import tail
 from gofer.errors import Fenced, TemporaryError, ToolError
 from gofer.journal import inbox
 from gofer.journal.entries import MessageReceived, RunOwned, ToolCall, ToolResult, ToolUnknown
@@ -191,7 +193,7 @@ async def test_what_a_model_is_shown_has_a_hard_limit() -> None:
     made = room()
 
     async def flood(call: Call, said: Said) -> Result:
-        return Result("x" * (TEXT_LIMIT + 7), "flood")
+        raise ToolError("x" * (TEXT_LIMIT + 7))
 
     made.tool("read", "read", flood)
     outcome = await (await made.step()).call(permitted(made, "1.0", "read"), PROVENANCE)
@@ -217,7 +219,7 @@ async def test_inbox_items_are_journaled_once_before_the_next_intent() -> None:
 
 async def ask(made: Room, step: Step) -> None:
     bundle = made.bundle()
-    await step.ask_model(Window(bundle), bundle.params(), tail(step.progress, made.limits), 10)
+    await step.ask_model(Window(bundle), bundle.params(), tail(step.progress, step.workspace, made.limits), 10)
 
 
 async def test_an_answer_is_recorded_with_its_usage_and_cost() -> None:

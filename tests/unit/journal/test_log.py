@@ -76,10 +76,10 @@ async def test_a_run_is_claimed_once() -> None:
     store, _ = memory_stores()
     outside = make_outside()
     accepted = RunAccepted(mention(), "answer-here")
-    assert await claim("r", accepted, Pen("a", outside), store) is None
-    standing = await claim("r", accepted, Pen("b", outside), store)
+    assert await claim("r", accepted, Pen("a", outside), store, MemoryBlobs()) is None
+    standing = await claim("r", accepted, Pen("b", outside), store, MemoryBlobs())
     assert standing is not None
-    said = await open_claim("r", standing, store)
+    said = await open_claim("r", standing, store, MemoryBlobs())
     assert said is not None
     assert (said.owner, said.entry) == ("a", accepted)
     assert len(await store.frames("r")) == 1
@@ -182,7 +182,7 @@ async def test_what_cannot_be_read_is_named_with_its_run_and_frame() -> None:
 
 async def test_a_journal_of_a_newer_gofer_is_reported() -> None:
     store, blobs = memory_stores()
-    await claim("r", RunAccepted(mention(), "w", format=FORMAT + 1), Pen("a", make_outside()), store)
+    await claim("r", RunAccepted(mention(), "w", format=FORMAT + 1), Pen("a", make_outside()), store, MemoryBlobs())
     with pytest.raises(
         Newer, match="Run r cannot be read at frame 1: it was written in format 2 and this Gofer reads up to 1"
     ):

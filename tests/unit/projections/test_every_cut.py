@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from company import ask_about_the_decision, company
 from gofer.journal import entries as e
+from gofer.journal import workspace as w
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.log import read_journal
 from gofer.messages import ToolAsk, Usage
-from gofer.projections import conversation, progress, repetition, replay, trace
+from gofer.projections import conversation, progress, repetition, replay, trace, workspace
 from gofer.projections.outline import outline
 from stand_ins import mention
 
@@ -110,8 +111,22 @@ class Story:
         self.outcome(call)
 
     def outcome(self, call: str) -> None:
+        if self.maybe():
+            self.found(call)
         result = e.ToolResult(call, self.draw(st.sampled_from(["ok", "error"])), "text", took_ms=3)
         self.entries.append(self.draw(st.sampled_from([result, e.ToolUnknown(call, "nobody knows", "there")])))
+
+    def found(self, call: str) -> None:
+        """What a call may change of what the run has at hand, right before its result."""
+        file = self.draw(st.sampled_from(["file_1", "file_2"]))
+        first = self.draw(st.integers(1, 900))
+        facts: list[Entry] = [
+            w.FileAdded(file, "notes.txt", "text/plain", 10, "Slack", self.draw(st.sampled_from(["", "ab"]))),
+            w.FileRead(file, self.draw(st.sampled_from(["lines", "bytes", "matches"])), first, first + 50),
+            w.SkillLoaded("routing"),
+            w.PlanUpdated((w.Todo("1", "look", self.draw(st.sampled_from(get_args(w.TodoStatus)))),)),
+        ]
+        self.entries += [fact for fact in facts if self.draw(st.booleans())]
 
     def meanwhile(self) -> None:
         """What may stand between any two steps: owners that come and go, people who speak, permits."""
@@ -152,6 +167,7 @@ def check(journal: Sequence[Recorded]) -> None:
         check_conversation(conversation.project(cut))
         check_progress(progress.project(cut))
         check_trace(trace.project(cut))
+        check_workspace(workspace.project(cut))
         assert replay.project(cut).effects.keys() <= {"0.1-0:tool:ab:1", "0.1-1:tool:ab:1"}
         # What was never asked for was never given.
         assert repetition.project(cut).fruitless(ToolAsk("", "another", "{}")) == 0
@@ -178,6 +194,15 @@ def check_progress(state: progress.Progress) -> None:
     assert state.in_doubt.keys().isdisjoint(state.outcomes)
     assert state.owned_ms(state.last_at) >= 0
     assert state.event is not None
+
+
+def check_workspace(state: workspace.Workspace) -> None:
+    """Ranges are in order and apart, and what was fetched stays so."""
+    for held in state.files.values():
+        for ranges in (held.lines, held.bytes):
+            assert all(one[1] < other[0] for one, other in pairwise(ranges))
+            assert len(ranges) <= workspace.REMEMBERED
+    assert all(one.status in get_args(w.TodoStatus) for one in state.plan)
 
 
 def check_trace(spans: Sequence[trace.Span]) -> None:

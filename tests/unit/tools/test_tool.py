@@ -70,6 +70,9 @@ def test_good_arguments_are_typed() -> None:
 def test_every_shipped_tool_declares_what_a_resume_and_a_model_need() -> None:
     tools = {name: tool for name, tool in build_tools(read_settings({})).items() if not tool.internal}
     assert {name: tool.effect for name, tool in tools.items()} == {
+        "file_read": "read",
+        "peek_file": "read",
+        "load_file": "read",
         "slack_read_thread": "read",
         "slack_get_permalink": "read",
         "slack_read_channel": "read",

@@ -15,7 +15,7 @@ from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
 from gofer.retention import delete
 from gofer.secret import Secret
-from gofer.triggers.body import TEXT_LIMIT
+from gofer.triggers.body import INDENTED
 from gofer.triggers.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard, read_hooks
 from gofer.triggers.webhook import KEY_LIMIT, WINDOW, WebhookDoor, webhook_doors
 from hooks import SECRET, WHSEC, Headers, Reception, as_json, bearing, hook, post, signed
@@ -173,12 +173,11 @@ def test_a_body_that_is_not_what_it_says_is_refused(body: bytes, headers: Header
     assert refused.value.status == 400
 
 
-def test_a_body_up_to_the_bound_is_whole_and_a_longer_one_says_that_it_was_cut() -> None:
-    long = json.dumps(["x"] * (TEXT_LIMIT // 5)).encode()
-    assert len(long) == TEXT_LIMIT
+def test_a_short_body_is_laid_out_and_a_long_one_is_whole_as_it_was_sent() -> None:
+    assert translated(b'{"a":[1]}', JSON).text == '{\n  "a": [\n    1\n  ]\n}'
+    long = json.dumps(["x"] * (INDENTED // 5)).encode()
     assert translated(long, JSON).text == long.decode()
-    cut = translated(b"y" * (TEXT_LIMIT + 1)).text
-    assert cut.startswith("y" * TEXT_LIMIT + "\n\n[Gofer, by code] The body has 40,001 characters;")
+    assert translated(b"y" * 900_000).text == "y" * 900_000
 
 
 def test_a_form_has_keys_too_and_pointers_are_escaped() -> None:

@@ -1,0 +1,124 @@
+"""What is written down of what came of a call: its result, the files it made, the facts it found?"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from gofer.canonical import clean, encode
+from gofer.engine.effects import Done, Refused, Silence, Unknown
+from gofer.engine.shelf import Reach, Shelf
+from gofer.errors import ToolError
+from gofer.files.preview import Preview, preview
+from gofer.files.tokens import estimate
+from gofer.journal.entries import Entry, MessageReceived, ToolUnknown
+from gofer.journal.entries import ToolResult as Result
+from gofer.journal.workspace import FileAdded
+from gofer.tools.tool import NewFile, ToolResult
+
+TEXT_LIMIT = 100_000
+"""Characters of one text that a model is shown at most, whatever the workflow says."""
+VALUE_LIMIT = 2_000_000
+"""Bytes of what a script gets of one call at most, as JSON."""
+PREFIX = "result"
+"""What the ids of long texts begin with."""
+_KINDS = {"json": (".json", "application/json"), "text": (".txt", "text/plain")}
+LOOK = "[Gofer, by code] What {} gave, to look at:"
+"""Said before images that follow a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How much of one text a model is shown, in tokens."""
+
+    whole: int = 10_000
+    """A longer text becomes a file."""
+    preview: int = 1_000
+    """What is shown of one that did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One call as its outcome is written down."""
+
+    call: str
+    tool: str
+    read: bool
+    """Whether its tool only reads."""
+    valued: bool
+    """Whether a script asked."""
+    long: bool
+    """Whether a text that is too long for the window becomes a file; else it is cut."""
+
+
+async def entries_of(
+    taken: Taken, outcome: Done | Refused | Silence | Unknown, took: int, reach: Reach, shelf: Shelf, shown: Shown
+) -> Sequence[Entry]:
+    """What follows from an outcome: facts, the result, what the model looks at.
+
+    `took` is milliseconds. Raises TemporaryError.
+    """
+    fetched: Sequence[Entry] = reach.fetched
+    match outcome:
+        case Done(result=done):
+            try:
+                return [*fetched, *await _done(taken, done, took, shelf, shown)]
+            except ToolError as error:
+                return [*fetched, _failed(taken.call, error.message_to_model, error.code, took)]
+        case Refused(text=text, code=code):
+            return [*fetched, _failed(taken.call, text, code, took)]
+        case Silence(why=why):
+            return [*fetched, _failed(taken.call, f"{taken.tool} got no answer: {why}", "", took)]
+        case Unknown(why=why):
+            return [*fetched, unknown(taken.call, taken.tool, why)]
+
+
+def unknown(call: str, tool: str, why: str, destination: str = "") -> ToolUnknown:
+    """What is written down of a call that nobody can tell about."""
+    return ToolUnknown(
+        call, cut(f"Nobody can tell whether {tool} took effect: {why}. It is not tried again."), destination
+    )
+
+
+async def shorten(text: str, name: str, origin: str, shelf: Shelf, shown: Shown) -> tuple[str, FileAdded | None]:
+    """A text as a model is shown it: whole, or as a preview of the file that it became. Raises TemporaryError."""
+    if len(text) <= shown.whole or estimate(text) <= shown.whole:
+        return text, None
+    text = clean(text)
+    made = preview(text, prefix=PREFIX, max_tokens=shown.preview)
+    suffix, media_type = _KINDS[made.kind]
+    file = NewFile(f"{name}{suffix}", media_type, text.encode(), origin, prefix=PREFIX)
+    (added,) = await shelf.add([file])
+    return _told(made), added
+
+
+def _told(made: Preview) -> str:
+    """A preview as a model reads it: what is said of it, and then the part itself, without escapes."""
+    fields = made.fields()
+    part = fields.pop("partial_data")
+    return f"{json.dumps(fields, ensure_ascii=False)}\npartial_data:\n{part}"
+
+
+async def _done(taken: Taken, done: ToolResult, took: int, shelf: Shelf, shown: Shown) -> Sequence[Entry]:
+    # Only of reads: what took effect is not said to be an error, and such a tool gives little.
+    if taken.valued and taken.read and len(encode(done.value)) > VALUE_LIMIT:
+        raise ToolError(f"{taken.tool} gives more than {VALUE_LIMIT} bytes; ask for less.", code="too_large")
+    facts: list[Entry] = [*await shelf.add(done.files), *done.facts]
+    text = done.text
+    if taken.long:
+        text, added = await shorten(text, taken.tool, taken.tool, shelf, shown)
+        facts += [added] if added else []
+    value = done.value if taken.valued else None
+    result = Result(taken.call, "ok", cut(text), done.summary, done.details or None, took, value)
+    seen = [MessageReceived(LOOK.format(taken.tool), media=tuple(done.media))] if done.media else []
+    return [*facts, result, *seen]
+
+
+def _failed(call: str, text: str, code: str, took: int) -> Result:
+    return replace(Result(call, "error", cut(text), took_ms=took), details={"code": code} if code else None)
+
+
+def cut(text: str) -> str:
+    """Text a model may be shown: at most TEXT_LIMIT characters, and it says so when it was longer."""
+    if len(text) <= TEXT_LIMIT:
+        return text
+    return f"{text[:TEXT_LIMIT]}\n[{len(text) - TEXT_LIMIT} further characters were cut; ask for less.]"

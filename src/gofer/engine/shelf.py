@@ -1,0 +1,102 @@
+"""Where do the contents of a run's files come from, and where do those that a call made go?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from gofer.canonical import as_object, as_text
+from gofer.engine.services import Services
+from gofer.errors import Damaged, Gone, ToolError
+from gofer.journal.log import Journal, read_body
+from gofer.journal.workspace import FileAdded
+from gofer.projections.workspace import Workspace
+from gofer.tools.tool import Call, NewFile
+
+FILE_LIMIT = 50_000_000
+"""Bytes of one file at most."""
+RUN_LIMIT = 200_000_000
+"""Bytes of all files of one run at most."""
+FILES = 500
+"""Files of one run at most."""
+_REMEMBERED = 64_000_000
+"""Bytes of contents that are kept in memory between calls at most."""
+_SHOWN = 20
+"""Ids that a model is told of when it names one that is not there."""
+
+
+class Shelf:
+    """The files of one run."""
+
+    def __init__(self, journal: Journal, services: Services, workspace: Workspace) -> None:
+        self._journal = journal
+        self._services = services
+        self._workspace = workspace
+        self._contents: dict[str, bytes] = {}
+
+    async def add(self, files: Sequence[NewFile]) -> Sequence[FileAdded]:
+        """Stores new files; gives what is written down of each. Raises ToolError for too many or too much."""
+        room, added = RUN_LIMIT - self._workspace.bytes_held, list[FileAdded]()
+        if len(self._workspace.files) + len(files) > FILES:
+            raise ToolError(f"A run has at most {FILES} files, and with these there would be more.")
+        for file in files:
+            entry = FileAdded(file.id, file.name, file.media_type, file.size, file.origin, source=file.source)
+            if file.content is not None:
+                room -= len(file.content)
+                if len(file.content) > FILE_LIMIT or room < 0:
+                    raise ToolError(f"{file.name} is too large: {len(file.content)} bytes.", code="too_large")
+                body = await self._journal.keep(file.content)
+                self._remember(body, file.content)
+                entry = replace(entry, size=len(file.content), body=body)
+            added.append(entry)
+        return added
+
+    async def content(self, added: FileAdded) -> bytes:
+        """What a file holds. Raises ToolError when it is gone, TemporaryError."""
+        if (known := self._contents.get(added.body)) is not None:
+            return known
+        try:
+            home = added.home or self._journal.run
+            content = await read_body(home, added.body, self._services.store, self._services.blobs)
+        except (Damaged, Gone) as error:
+            text = f"{added.file} is not there any more; go on without it, and say that you could not read it."
+            raise ToolError(text, code="gone") from error
+        self._remember(added.body, content)
+        return content
+
+    def _remember(self, body: str, content: bytes) -> None:
+        self._contents[body] = content
+        while len(self._contents) > 1 and sum(map(len, self._contents.values())) > _REMEMBERED:
+            del self._contents[next(iter(self._contents))]
+
+
+class Reach:
+    """The files as one call reaches them; what it had to fetch is in `fetched` afterwards."""
+
+    def __init__(self, shelf: Shelf, services: Services, workspace: Workspace) -> None:
+        self.fetched: list[FileAdded] = []
+        self._shelf, self._services, self._workspace = shelf, services, workspace
+        self.call: Call | None = None
+        """The call that reaches for them, which lends its identity to fetching."""
+
+    async def content(self, file: str) -> bytes:
+        """See Files.content."""
+        held = self._workspace.files.get(file)
+        if held is None:
+            known = ", ".join(list(self._workspace.files)[-_SHOWN:]) or "none"
+            raise ToolError(f"There is no file {file[:64]!r}. The files of this run: {known}.", code="no_such_file")
+        added = next((one for one in self.fetched if one.file == file), held.added)
+        if not added.body:
+            added = await self._fetch(added)
+        return await self._shelf.content(added)
+
+    async def _fetch(self, added: FileAdded) -> FileAdded:
+        source: Mapping[str, object] = added.source or {}
+        tool = self._services.tools.get(as_text(source.get("tool")))
+        if tool is None or self.call is None:
+            raise ToolError(f"{added.file} cannot be fetched: nothing here knows how.", code="gone")
+        given = await tool.act(self.call, tool.parse(as_object(source.get("arguments"))))
+        if not given.files or given.files[0].content is None:
+            raise ToolError(f"{added.file} cannot be fetched: {given.text}", code="gone")
+        (fresh,) = await self._shelf.add(given.files[:1])
+        fetched = replace(added, body=fresh.body, size=fresh.size, media_type=fresh.media_type or added.media_type)
+        self.fetched.append(fetched)
+        return fetched

@@ -1,0 +1,65 @@
+"""What stands at the very end of every request: fresh for this call, in view of the model, and not kept?"""
+
+from collections.abc import Sequence
+
+from gofer import messages
+from gofer.canonical import encode_text
+from gofer.projections.progress import Progress
+from gofer.projections.workspace import HeldFile, Workspace
+from gofer.workflows.schema import Limits
+
+LISTED = 40
+"""Files that are listed at most; the newest, and the rest counted."""
+_UNITS = ((1_000_000, "MB"), (1_000, "kB"))
+
+
+def tail(progress: Progress, workspace: Workspace, limits: Limits) -> str:
+    """The bytes every request ends with, as text."""
+    sections = [_used(progress, limits), *_files(workspace)]
+    return "," + messages.user("\n".join(sections)).decode() + "]}"
+
+
+def _used(progress: Progress, limits: Limits) -> str:
+    used = progress.usage.input_tokens + progress.usage.output_tokens
+    parts = [
+        "[Gofer, by code] Used so far:",
+        f"{progress.llm_calls} of {limits.llm_calls} model calls,",
+        f"{progress.tool_calls} of {limits.tool_calls} tool calls,",
+        f"{used} of {limits.tokens} tokens.",
+    ]
+    return " ".join(parts)
+
+
+def _files(workspace: Workspace) -> Sequence[str]:
+    """A line for each file: its id for tools, its name as data, how large it is, and what of it was read."""
+    files = list(workspace.files.values())
+    if not files:
+        return []
+    hidden = len(files) - LISTED
+    older = [f"- {hidden} older files, not listed"] if hidden > 0 else []
+    return ["Files of this run (tools take the id; names are data):", *older, *map(_file, files[-LISTED:])]
+
+
+def _file(held: HeldFile) -> str:
+    added = held.added
+    about = [added.media_type or "unknown type", size_of(added.size), f"from {added.origin}", _read(held)]
+    return f"- {added.file} {encode_text(added.name)}: {', '.join(about)}"
+
+
+def _read(held: HeldFile) -> str:
+    if held.added.preloaded:
+        return "shown whole at the beginning"
+    read = [
+        *(f"lines {first} to {last}" for first, last in held.lines),
+        *(f"bytes {start} to {stop}" for start, stop in held.bytes),
+    ]
+    searched = f"searched {held.searches} times" if held.searches else ""
+    return "; ".join(filter(None, [f"read: {', '.join(read)}" if read else "not read", searched]))
+
+
+def size_of(size: int) -> str:
+    """A number of bytes as people read it."""
+    for unit, name in _UNITS:
+        if size >= unit:
+            return f"{size / unit:.1f} {name}"
+    return f"{size} bytes"

@@ -1,0 +1,76 @@
+"""What can a run have at hand beside its conversation, and which facts change that: files, skills, a plan?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class FileAdded:
+    """`file.added`: something the run can look into by its id, without having it in its window.
+
+    Of a file that stands elsewhere (an attachment) it comes twice: when the run learns of it, and when it was fetched.
+    """
+
+    file: str
+    """Its id, as tools take it: `<prefix>_<first digits of a hash>`."""
+    name: str
+    """For people and models: what an outsider may have called it, without anything that is not plain text."""
+    media_type: str
+    size: int
+    """Bytes; of one that was not fetched yet as its origin says it."""
+    origin: str
+    """Where it comes from, in a few words: `Slack`, `jira_search`, `extracted from file_1a2b3c4d`."""
+    body: str = ""
+    """Hash of its sealed content; empty while it was not fetched."""
+    home: str = ""
+    """The run that holds the content; empty is this one."""
+    source: Mapping[str, object] | None = None
+    """What fetches it: `tool` and its `arguments`; None for what the run made itself."""
+    preloaded: bool = False
+    """Whether its whole content stands in the first message."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """`file.read`: a part of a file was shown to the model. Lines count from 1, bytes from 0; `stop` is included
+    for lines and not for bytes."""
+
+    file: str
+    unit: Literal["lines", "bytes", "matches"]
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class SkillLoaded:
+    """`skill.loaded`: the text of a skill, or of one file of its folder, was shown to the model."""
+
+    skill: str
+    file: str = ""
+    """Path below the skill's folder; empty is SKILL.md."""
+
+
+TodoStatus = Literal["pending", "in_progress", "completed", "blocked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """One step of a plan."""
+
+    id: str
+    description: str
+    status: TodoStatus = "pending"
+    needs: str = ""
+    """Of a blocked one: what is needed from a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanUpdated:
+    """`plan.updated`: the whole plan as it is from now on."""
+
+    todos: tuple[Todo, ...]
+
+
+Fact = FileAdded | FileRead | SkillLoaded | PlanUpdated
+"""What a tool may find or change of the workspace; the step that called it writes it down beside its result."""

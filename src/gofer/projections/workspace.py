@@ -1,0 +1,103 @@
+"""What has a run at hand: which files and what of them was read, which skills, which plan?"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from gofer.journal.entries import Recorded
+from gofer.journal.workspace import FileAdded, FileRead, PlanUpdated, SkillLoaded, Todo
+
+REMEMBERED = 20
+"""Separate ranges of one file that are remembered; further apart ones become one."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldFile:
+    """One file of a run as it stands now."""
+
+    added: FileAdded
+    lines: Sequence[tuple[int, int]] = ()
+    """Ranges of lines that were shown, first and last included, in order and apart from each other."""
+    bytes: Sequence[tuple[int, int]] = ()
+    """Ranges of bytes that were shown, without their end."""
+    searches: int = 0
+
+    @property
+    def fetched(self) -> bool:
+        """Whether its content is known."""
+        return bool(self.added.body)
+
+
+@dataclass(slots=True)
+class Workspace:
+    """What one run has at hand, as far as its journal goes."""
+
+    files: dict[str, HeldFile] = field(default_factory=dict[str, HeldFile])
+    """By id, in the order in which the run learned of them."""
+    skills: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """What was shown of each skill: paths of its files, the empty one for SKILL.md."""
+    plan: tuple[Todo, ...] = ()
+    plans: int = 0
+    """How often it was written or changed."""
+
+    @property
+    def bytes_held(self) -> int:
+        """Bytes of all files whose content is known."""
+        return sum(file.added.size for file in self.files.values() if file.fetched)
+
+
+def project(entries: Iterable[Recorded]) -> Workspace:
+    """The workspace of a whole journal."""
+    state = Workspace()
+    for recorded in entries:
+        state = fold(state, recorded)
+    return state
+
+
+def fold(state: Workspace, recorded: Recorded) -> Workspace:
+    """The workspace after one more entry; the state given is used up."""
+    match recorded.entry:
+        case FileAdded() as added:
+            _add(state, added)
+        case FileRead() as read if held := state.files.get(read.file):
+            state.files[read.file] = _shown(held, read)
+        case SkillLoaded(skill=skill, file=file):
+            state.skills.setdefault(skill, set()).add(file)
+        case PlanUpdated(todos=todos):
+            state.plan, state.plans = todos, state.plans + 1
+        case _:
+            pass
+    return state
+
+
+def _add(state: Workspace, added: FileAdded) -> None:
+    held = state.files.get(added.file)
+    if held is None:
+        state.files[added.file] = HeldFile(added)
+    elif added.body:
+        # Fetched by now; what it was called first stays.
+        now = replace(added, name=held.added.name, preloaded=held.added.preloaded or added.preloaded)
+        state.files[added.file] = replace(held, added=now)
+
+
+def _shown(held: HeldFile, read: FileRead) -> HeldFile:
+    match read.unit:
+        case "lines":
+            return replace(held, lines=merged([*held.lines, (read.start, read.stop)], gap=1))
+        case "bytes":
+            return replace(held, bytes=merged([*held.bytes, (read.start, read.stop)], gap=0))
+        case "matches":
+            return replace(held, searches=held.searches + 1)
+
+
+def merged(ranges: Iterable[tuple[int, int]], gap: int) -> Sequence[tuple[int, int]]:
+    """The same ranges, in order; those that touch, or are at most `gap` apart, are one."""
+    apart: list[tuple[int, int]] = []
+    for start, stop in sorted(ranges):
+        if apart and start <= apart[-1][1] + gap:
+            apart[-1] = apart[-1][0], max(apart[-1][1], stop)
+        else:
+            apart.append((start, stop))
+    while len(apart) > REMEMBERED:
+        nearest = min(range(len(apart) - 1), key=lambda i: apart[i + 1][0] - apart[i][1])
+        apart[nearest : nearest + 2] = [(apart[nearest][0], apart[nearest + 1][1])]
+    return tuple(apart)

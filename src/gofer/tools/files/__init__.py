@@ -1,0 +1,1 @@
+"""Tools over the run's own files."""

@@ -1,0 +1,90 @@
+"""How does a model read a file: whole, some of its lines, or some of its bytes?"""
+
+from typing import Any
+
+from pydantic import Field
+
+from gofer.errors import ToolError
+from gofer.journal.workspace import FileRead
+from gofer.tools.files.text import held, lines_of, part_of, text_of
+from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+
+PEEKED = 32_000
+"""Bytes that one call shows at most."""
+_ALL = 10**9
+
+
+class ReadFile(Arguments):
+    """A file and, where not all of it is wanted, which lines."""
+
+    file: str = Field(description="Id of the file, as listed at the end of the conversation.")
+    start_line: int = Field(default=1, ge=1, description="First line to read, from 1.")
+    end_line: int = Field(default=_ALL, ge=1, description="Last line to read, included.")
+
+
+class PeekFile(Arguments):
+    """A file and which of its bytes."""
+
+    file: str = Field(description="Id of the file.")
+    start: int = Field(ge=0, description="First byte, from 0.")
+    stop: int = Field(ge=1, description=f"Byte after the last; at most {PEEKED} after start.")
+
+
+def read_tools() -> tuple[Tool[Any], ...]:
+    """`file_read` and `peek_file`."""
+    return (
+        Tool(
+            name="file_read",
+            description="Read a file of this run as text: all of it, or some lines. What does not fit one answer is "
+            "left out, and the answer says from which line to go on.",
+            effect="read",
+            arguments=ReadFile,
+            act=file_read,
+            base="all",
+        ),
+        Tool(
+            name="peek_file",
+            description="Look at some bytes of a file of this run, as text: for files of very long lines.",
+            effect="read",
+            arguments=PeekFile,
+            act=peek_file,
+            base="all",
+        ),
+    )
+
+
+async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
+    """Lines of a file; `value` is their text."""
+    if arguments.end_line < arguments.start_line:
+        raise ToolError(f"end_line {arguments.end_line} stands before start_line {arguments.start_line}.")
+    lines = lines_of(await text_of(call, arguments.file))
+    if not any(lines):
+        return ToolResult(f"{arguments.file} is empty.", "an empty file", value="")
+    part = part_of(lines, arguments.start_line, arguments.end_line)
+    name = held(call, arguments.file).added.name
+    head = f"{arguments.file} {name!r}, lines {part.first} to {part.last} of {part.of}:"
+    more = f"\n[Go on with start_line={part.last + 1}.]" if part.last < min(part.of, arguments.end_line) else ""
+    shown = FileRead(arguments.file, "lines", part.first, part.last)
+    summary = f"lines {part.first} to {part.last} of {part.of}"
+    return ToolResult(f"{head}\n{part.text}{more}", summary, value=part.text, facts=(shown,))
+
+
+async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
+    """Bytes of a file as text; `value` is that text. No character is cut in its middle."""
+    content = await call.files.content(arguments.file)
+    if arguments.start >= len(content):
+        raise ToolError(f"{arguments.file} has {len(content)} bytes; there is no byte {arguments.start}.")
+    start = _boundary(content, arguments.start)
+    stop = _boundary(content, min(arguments.stop, arguments.start + PEEKED, len(content)))
+    text = content[start:stop].decode("utf-8", "replace")
+    head = f"{arguments.file}, bytes {start} to {stop} of {len(content)}:"
+    shown = FileRead(arguments.file, "bytes", start, stop)
+    return ToolResult(f"{head}\n{text}", f"bytes {start} to {stop}", value=text, facts=(shown,))
+
+
+def _boundary(content: bytes, at: int) -> int:
+    """The beginning of the character that a byte belongs to."""
+    back = at
+    while 0 < back < len(content) and content[back] & 0xC0 == 0x80 and at - back < 4:
+        back -= 1
+    return back

@@ -1,0 +1,76 @@
+"""What of a run's file is text, and how is a part of it shown?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gofer.errors import ToolError
+from gofer.files.tokens import estimate
+from gofer.projections.workspace import HeldFile
+from gofer.tools.tool import Call
+
+SHOWN_TOKENS = 8_000
+"""Tokens of a file that one call shows at most."""
+LINE_LIMIT = 4_000
+"""Characters of one line that are shown at most; longer ones are for byte ranges."""
+_BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_LOOKED_AT = 8_192
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some lines of a text, from `first` to `last`, both included, counted from 1."""
+
+    text: str
+    first: int
+    last: int
+    of: int
+    """How many lines there are in all."""
+
+
+def held(call: Call, file: str) -> HeldFile:
+    """The file as the run has it. Raises ToolError for an unknown id."""
+    if found := call.workspace.files.get(file):
+        return found
+    known = ", ".join(call.workspace.files) or "none"
+    raise ToolError(f"There is no file {file[:64]!r}. The files of this run: {known[:2_000]}.", code="no_such_file")
+
+
+async def text_of(call: Call, file: str) -> str:
+    """The whole text of a file. Raises ToolError for one that is no text, and what reading it raises."""
+    content = await call.files.content(file)
+    encoding = next((name for mark, name in _BOMS if content.startswith(mark)), "utf-8")
+    if encoding == "utf-8" and b"\0" in content[:_LOOKED_AT]:
+        raise _no_text(call, file)
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        if b"\0" in content:
+            raise _no_text(call, file) from error
+        # A text in an old encoding is better read with a few wrong letters than not at all.
+        return content.decode("utf-8", "replace")
+
+
+def lines_of(text: str) -> Sequence[str]:
+    """Lines without their ends."""
+    return text.split("\n")[:-1] if text.endswith("\n") else text.split("\n")
+
+
+def part_of(lines: Sequence[str], first: int, last: int) -> Part:
+    """As many of the lines asked for as fit one answer. Raises ToolError for lines that are not there."""
+    if first > len(lines):
+        raise ToolError(f"The file has {len(lines)} lines; there is no line {first}.")
+    chosen: list[str] = []
+    left = SHOWN_TOKENS
+    for line in lines[first - 1 : last]:
+        shown = line if len(line) <= LINE_LIMIT else f"{line[:LINE_LIMIT]} [{len(line) - LINE_LIMIT} more characters]"
+        left -= estimate(shown) + 1
+        if left < 0 and chosen:
+            break
+        chosen.append(shown)
+    return Part("\n".join(chosen), first, first + len(chosen) - 1, len(lines))
+
+
+def _no_text(call: Call, file: str) -> ToolError:
+    added = held(call, file).added
+    kind = added.media_type or "not text"
+    return ToolError(f"{file} ({kind}) is not text; use extract_file to get its text, or load_file for an image.")

@@ -1,0 +1,65 @@
+"""A webhook body that is too long for any window: stored whole before the 2xx, a file of the run afterwards."""
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from company import Company, company
+from gofer.journal.entries import RunAccepted
+from gofer.journal.log import read_journal
+from gofer.local.front import front
+from gofer.local.pages import Pages
+from gofer.local.server import serve
+from gofer.projections import workspace
+from gofer.secret import Secret
+from gofer.triggers.hook import Bearer, Hook, Pointer
+from gofer.triggers.webhook import webhook_doors
+from gofer.workflows.routes import read_routes
+
+pytestmark = pytest.mark.anyio
+BODY = json.dumps({"id": "7", "orders": [{"number": n, "total": n * 1.25} for n in range(15_000)]}).encode()
+
+
+async def call(made: Company, body: bytes) -> int:
+    hook = Hook("orders", Bearer(), [Secret("s3cret")], Pointer("/id"))
+    doors, routes = webhook_doors([hook]), read_routes({"webhook": [("answer-here", {})]})
+    app = front(
+        replace(made.laptop.ingress, doors=doors, routes=routes),
+        Pages(made.laptop.state.store, made.laptop.state.blobs, made.laptop.catalog),
+    )
+    async with serve(app) as url, httpx2.AsyncClient() as client:
+        headers = {"authorization": "Bearer s3cret", "content-type": "application/json"}
+        return (await client.post(f"{url}/hooks/orders", content=body, headers=headers)).status_code
+
+
+async def test_a_large_body_is_whole_in_the_claim_and_becomes_a_file_of_the_run(tmp_path: Path) -> None:
+    assert 400_000 < len(BODY) < 1_000_000
+    async with company(tmp_path) as made:
+        assert await call(made, BODY) == 200
+        state = made.laptop.state
+        async with asyncio.timeout(20):
+            while not (heads := [head for head in await state.store.heads(10) if head.ended]):
+                await asyncio.sleep(0.05)
+        journal = await read_journal(heads[0].run, state.store, state.blobs)
+    accepted = journal[0].entry
+    assert isinstance(accepted, RunAccepted)
+    assert accepted.event.text == BODY.decode()
+    (held,) = workspace.project(journal).files.values()
+    assert (held.added.media_type, held.added.size) == ("application/json", len(BODY))
+    # Of 15,000 orders the model is shown how many there are.
+    assert "15,000 in all" in next(text for text in map(shown, journal) if held.added.file in text)
+
+
+async def test_the_same_large_body_again_is_the_same_run_and_another_one_is_refused(tmp_path: Path) -> None:
+    async with company(tmp_path, work=False) as made:
+        assert [await call(made, BODY), await call(made, BODY)] == [200, 200]
+        assert len(await made.laptop.state.store.heads(10)) == 1
+        assert await call(made, BODY.replace(b"1.25", b"1.26")) == 409
+
+
+def shown(recorded: object) -> str:
+    return str(getattr(getattr(recorded, "entry", None), "text", ""))
