@@ -14,6 +14,7 @@ from gofer.tools.jira.api import JiraApi
 from gofer.tools.jira.tools import jira_tools
 from gofer.tools.notion.api import NotionApi
 from gofer.tools.notion.tools import notion_tools
+from gofer.tools.plan.tools import plan_tools
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.tools import slack_tools
 from gofer.tools.tool import Tool
@@ -30,6 +31,7 @@ def build_tools(settings: Settings) -> Mapping[str, Tool[Any]]:
         notion_tools(NotionApi(settings.notion_base_url, settings.notion_token)),
         jira_tools(JiraApi(settings.jira_base_url, settings.jira_email, settings.jira_api_token)),
         file_tools(),
+        plan_tools(),
     ]
     return {tool.name: tool for tools in systems for tool in tools}
 

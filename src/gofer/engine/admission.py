@@ -15,8 +15,11 @@ from gofer.events import Event
 from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived, RunStarted
 from gofer.journal.log import read_journal
+from gofer.journal.workspace import PlanUpdated, Todo
+from gofer.projections import workspace
 from gofer.projections.progress import project
 from gofer.projections.recap import recap
+from gofer.projections.workspace import Workspace
 from gofer.workflows.bundle import FOLDER, Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Loaded
 
@@ -51,13 +54,15 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     if not welcome:
         raise await turn_away(step, event, person, loaded, provenance)
     left = await enter(step, event, loaded)
-    continues, recalled = await _recall(step, earlier)
+    continues, recalled, left_at = await _recall(step, earlier)
     tools = [tool.schema() for tool in step.services.granted(loaded.workflow).values()]
     raw = encode_bundle(Bundle(loaded, tools))
     key = blob_key(FOLDER, raw)
     await step.services.blobs.put(key, raw)
     started = RunStarted(key.rpartition("/")[2], material.private, continues, left.usd, left.of)
     step.note(started)
+    if open_plan(left_at.plan):
+        step.note(PlanUpdated(left_at.plan))
     step.note(MessageReceived(f"{material.text}\n\n{recalled}".strip()))
     return started
 
@@ -90,16 +95,21 @@ async def _under_way(step: Step, event: Event) -> bool:
     return False
 
 
-async def _recall(step: Step, head: Head | None) -> tuple[str, str]:
-    """The run that this one goes on from and what is worth knowing of it; empty when there is none."""
+async def _recall(step: Step, head: Head | None) -> tuple[str, str, Workspace]:
+    """The run that this one goes on from, what is worth knowing of it, and what it had at hand; empty without one."""
     if head is None:
-        return "", ""
+        return "", "", Workspace()
     try:
         journal = await read_journal(head.run, step.services.store, step.services.blobs)
     except (Damaged, Gone):
-        return "", ""
+        return "", "", Workspace()
     # Its head may lie; what it left in the journal counts.
     earlier = project(journal)
     if earlier.finished is None or earlier.started is None:
-        return "", ""
-    return head.run, recap(head.run, journal)
+        return "", "", Workspace()
+    return head.run, recap(head.run, journal), workspace.project(journal)
+
+
+def open_plan(plan: Sequence[Todo]) -> bool:
+    """Whether a plan is one to go on with."""
+    return any(todo.status != "completed" for todo in plan)

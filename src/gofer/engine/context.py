@@ -8,27 +8,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 
 from gofer import messages
-from gofer.canonical import as_object, encode
-from gofer.projections.conversation import Conversation, Flaw
+from gofer.canonical import encode
+from gofer.projections.conversation import Conversation
 from gofer.workflows.bundle import Bundle
-from gofer.workflows.output import problems, read_answer
-
-REMARKS: Mapping[Flaw, str] = {
-    "empty": "[Gofer, by code] Your last answer was empty. Answer in words, or call a tool.",
-    "cut": "[Gofer, by code] Your last answer was cut off at the limit of one answer. Write a shorter one.",
-}
-"""What a model is told right after an answer that leaves nothing to go on with."""
-_ANEW = "Answer with the whole object, corrected, and nothing else; or call a tool for what is missing."
-
-
-def unfit(answer: str, schema: Mapping[str, object]) -> str:
-    """What a model is told of an answer that has not the form its workflow asks for; empty when it has."""
-    try:
-        wrong = problems(schema, read_answer(answer))
-    except ValueError as error:
-        wrong = [f"it is {error}"]
-    listed = "\n".join(f"- {problem}" for problem in wrong)
-    return listed and f"[Gofer, by code] Your answer is not valid under the schema of the output:\n{listed}\n{_ANEW}"
 
 
 class Window:
@@ -53,13 +35,6 @@ class Window:
             self._hash.update(b"," + part)
         self._taken = len(conversation.parts)
         return self._hash.hexdigest(), bytes(self._prefix) + tail.encode()
-
-    def remark(self, conversation: Conversation) -> str:
-        """What the model is told of its last answer by code; empty when the run can go on from it, or end with it."""
-        schema = as_object(self._bundle.loaded.workflow.output)
-        if conversation.answered and schema:
-            return unfit(conversation.answer, schema)
-        return REMARKS.get(conversation.flaw, "")
 
 
 def head(params: Mapping[str, object], tools: Sequence[Mapping[str, object]], system: str) -> bytes:

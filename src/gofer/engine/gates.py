@@ -9,6 +9,7 @@ from typing import Any, Literal, assert_never
 
 from gofer.engine.step import Permitted
 from gofer.errors import ToolError
+from gofer.journal.workspace import BOOKKEEPING
 from gofer.messages import ToolAsk
 from gofer.projections.conversation import Conversation
 from gofer.projections.progress import Progress
@@ -32,6 +33,8 @@ class Refused:
 
     call: str
     text: str
+    code: str = ""
+    """For code: which gate it was, where that matters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ def answer(conversation: Conversation) -> Stop | None:
             text = "the last one did not have the form that the `output` of its workflow asks for"
         case "uncallable":
             text = "the last one asked for tools in a way that cannot be carried out"
+        case "premature":
+            return Stop(f"stopped after {STRIKES} answers in a row that came before the plan was done")
         case "empty" | "":
             text = "the last one was empty"
         case _:
@@ -121,7 +126,7 @@ def permission(call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]]) -> Per
 
 def repeated(call: str, ask: ToolAsk, repetition: Repetition) -> Refused | None:
     """Whether the same call gave the same again and again, with nothing new since, so that it would once more."""
-    if repetition.fruitless(ask) < REPETITIONS:
+    if repetition.fruitless(ask) < REPETITIONS or ask.tool in BOOKKEEPING:
         return None
     text = f"Not called: {ask.tool} gave the same for these arguments {REPETITIONS} times, and nothing is new since."
     hint = "What it gave stands above. Call it in another way, call another tool, or answer with what you have."

@@ -8,15 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gofer.engine import gates
+from gofer.engine import ending, gates
 from gofer.engine.context import Window
 from gofer.engine.results import cut
 from gofer.engine.step import Permitted, Step
 from gofer.engine.tail import tail
 from gofer.journal.entries import Status, ToolResult
+from gofer.journal.workspace import BOOKKEEPING
+from gofer.messages import ToolAsk
 from gofer.tools.tool import Provenance, Tool
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.output import read_answer
+from gofer.workflows.schema import Workflow
 
 MODEL_SECONDS = 300.0
 """How long one model may take for one answer at most."""
@@ -49,7 +52,9 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
             stop = await _ask(step, bundle, window)
         if stop:
             return Ending(stop.status, step.conversation.answer if stop.status == "limited" else stop.said, stop.reason)
-    return done(step.conversation.answer, typed=bundle.loaded.workflow.output is not None)
+    typed = bundle.loaded.workflow.output is not None
+    answer = step.conversation.answer if typed else ending.with_needs(step.conversation.answer, step.workspace.plan)
+    return done(answer, typed=typed)
 
 
 def done(answer: str, *, typed: bool) -> Ending:
@@ -61,6 +66,18 @@ def done(answer: str, *, typed: bool) -> Ending:
     return Ending("done", f"```\n{shown}\n```", output=value)
 
 
+def _gated(
+    step: Step, workflow: Workflow, call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]]
+) -> Permitted | gates.Refused:
+    """What the gates make of one call, asked one after the other."""
+    return (
+        gates.repeated(call, ask, step.repetition)
+        or ending.unplanned(call, ask, step.workspace, workflow)
+        or ending.finishing(call, ask, step.conversation, step.workspace, workflow)
+        or gates.permission(call, ask, granted)
+    )
+
+
 async def _ask(step: Step, bundle: Bundle, window: Window) -> gates.Stop | None:
     """Asks the model what comes next."""
     limits = bundle.loaded.workflow.limits
@@ -69,6 +86,9 @@ async def _ask(step: Step, bundle: Bundle, window: Window) -> gates.Stop | None:
     left = limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
     timeout = min(MODEL_SECONDS, max(left, LEAST_SECONDS))
     await step.ask_model(window, bundle.params(), tail(step.progress, step.workspace, limits), timeout)
+    if said := ending.remark(step.conversation, step.workspace, bundle.loaded.workflow):
+        # In the frame of the answer: it leaves no other trace in the history.
+        step.note(said)
     return None
 
 
@@ -79,19 +99,19 @@ async def _turn(
     await step.settle(granted, provenance)
     permitted: list[Permitted] = []
     for call, ask in step.conversation.open.items():
-        match gates.repeated(call, ask, step.repetition) or gates.permission(call, ask, granted):
+        match _gated(step, bundle.loaded.workflow, call, ask, granted):
             case Permitted() as allowed:
                 permitted.append(allowed)
-            case gates.Refused(call=refused, text=text):
-                step.note(ToolResult(refused, "refused", cut(text)))
-    limits = bundle.loaded.workflow.limits
-    if permitted and (stop := gates.tool_calls(step.progress, limits, len(permitted), step.now_ms())):
+            case gates.Refused(call=refused, text=text, code=code):
+                step.note(ToolResult(refused, "refused", cut(text), details={"code": code} if code else None))
+    limits, counted = bundle.loaded.workflow.limits, [item for item in permitted if item.tool.name not in BOOKKEEPING]
+    if permitted and (stop := gates.tool_calls(step.progress, limits, len(counted), step.now_ms())):
         return stop
-    reads = [item for item in permitted if item.tool.effect == "read"]
+    reads = [item for item in permitted if item.tool.at_once]
     if reads:
         await step.call_together(reads, provenance)
     for item in permitted:
-        if item.tool.effect != "read":
+        if not item.tool.at_once:
             # Asked again: the write before this one may have locked its destination.
             if locked := gates.lock(item, step.progress.locked):
                 step.note(ToolResult(locked.call, "refused", locked.text))

@@ -145,9 +145,6 @@ class Step:
         answer, took = await self._ask_in_turn(asking.order(chain, self.progress.asked), intend, timeout)
         cost = self.services.prices.cost(answer.model, answer.usage)
         self.note(e.LlmResponse(answer.text, answer.asks, answer.finish, answer.model, answer.usage, cost, took))
-        if remark := window.remark(self.conversation):
-            # In the frame of the answer: it leaves no other trace in the history.
-            self.note(e.MessageReceived(remark))
 
     async def ask_aside(self, asked: asking.Aside, gate: Gate) -> e.SubagentFinished:
         """One question beside the conversation, and what is recorded of its answer. Raises as `ask_model`."""

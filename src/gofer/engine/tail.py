@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from gofer import messages
 from gofer.canonical import encode_text
+from gofer.journal.workspace import Todo
 from gofer.projections.progress import Progress
 from gofer.projections.workspace import HeldFile, Workspace
+from gofer.tools.plan.todos import current, open_items, shown
 from gofer.workflows.schema import Limits
 
 LISTED = 40
@@ -15,7 +17,7 @@ _UNITS = ((1_000_000, "MB"), (1_000, "kB"))
 
 def tail(progress: Progress, workspace: Workspace, limits: Limits) -> str:
     """The bytes every request ends with, as text."""
-    sections = [_used(progress, limits), *_files(workspace)]
+    sections = [_used(progress, limits), *_files(workspace), *_plan(workspace)]
     return "," + messages.user("\n".join(sections)).decode() + "]}"
 
 
@@ -38,6 +40,25 @@ def _files(workspace: Workspace) -> Sequence[str]:
     hidden = len(files) - LISTED
     older = [f"- {hidden} older files, not listed"] if hidden > 0 else []
     return ["Files of this run (tools take the id; names are data):", *older, *map(_file, files[-LISTED:])]
+
+
+def _plan(workspace: Workspace) -> Sequence[str]:
+    """The plan, and the exact call that comes next."""
+    plan = workspace.plan
+    if not plan:
+        return []
+    return ["Your plan:", shown(plan), f"REMINDER: {_next(plan)}"]
+
+
+def _next(plan: Sequence[Todo]) -> str:
+    now = current(plan)
+    if now is None:
+        return "nothing is left to do; answer now, and say what is blocked and what it needs."
+    if now.status == "pending":
+        return f'before you begin {now.id}, call todo_update(id="{now.id}", status="in_progress").'
+    left = len(open_items(plan)) - 1
+    then = f"{left} more to do after it" if left else "then answer"
+    return f'as soon as {now.id} is done, call todo_update(id="{now.id}", status="completed"); {then}.'
 
 
 def _file(held: HeldFile) -> str:

@@ -61,6 +61,8 @@ class MessageReceived:
     """Id of the inbox item it came in; empty for what the run itself put together."""
     media: tuple[Media, ...] = ()
     """What the model looks at beside it."""
+    code: Literal["", "premature"] = ""
+    """For code: why the run itself says it, where that matters: the answer before it came too early."""
 
 
 @dataclass(frozen=True, slots=True)

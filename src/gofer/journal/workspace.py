@@ -72,5 +72,10 @@ class PlanUpdated:
     todos: tuple[Todo, ...]
 
 
+FINISH = "finish"
+"""The tool that ends the work."""
+BOOKKEEPING = frozenset({"todo_write", "todo_update", "todo_read", FINISH})
+"""Tools by which a run keeps its own books; they count toward no limit of tool calls."""
+
 Fact = FileAdded | FileRead | SkillLoaded | PlanUpdated
 """What a tool may find or change of the workspace; the step that called it writes it down beside its result."""

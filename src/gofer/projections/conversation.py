@@ -35,14 +35,14 @@ from gofer.journal.entries import (
     ToolUnknown,
     ValueRecorded,
 )
-from gofer.journal.workspace import FileAdded, FileRead, PlanUpdated, SkillLoaded
+from gofer.journal.workspace import FINISH, FileAdded, FileRead, PlanUpdated, SkillLoaded
 from gofer.messages import ToolAsk
 from gofer.projections.repair import presentable
 
-Flaw = Literal["", "empty", "cut", "unfit", "uncallable", "refusal", "filtered"]
+Flaw = Literal["", "empty", "cut", "unfit", "premature", "uncallable", "refusal", "filtered"]
 """What is wrong with the model's last answer: nothing; neither text nor calls; cut off before any call; not what the
-workflow asks for; calls of which none could happen; the model says that it will not; its provider does not let it
-through."""
+workflow asks for; too early; calls of which none could happen; the model says that it will not; its provider does not
+let it through."""
 
 
 @dataclass(slots=True)
@@ -100,7 +100,7 @@ def fold(state: Conversation, recorded: Recorded) -> Conversation:
             state.outcomes[call] = text
             state.uncalled += _uncallable(recorded.entry)
             if len(state.outcomes) == len(state.asks):
-                _close_turn(state, recorded)
+                _close_turn(state, recorded, recorded.entry)
         case ToolResult() | ToolUnknown() | ToolCall() | LlmRequest() | CallDeferred() | PermitRenewed():
             pass
         case SubagentStarted() | SubagentFinished() | ValueRecorded():
@@ -129,7 +129,8 @@ def _tell(state: Conversation, recorded: Recorded, message: MessageReceived) -> 
         state.through = recorded.address
     if state.answered:
         # What people say after an answer goes on from it; what the run itself says says why it does not end with it.
-        state.flaw, state.strikes = ("", 0) if message.item else ("unfit", state.strikes + 1)
+        flaw = message.code or "unfit"
+        state.flaw, state.strikes = ("", 0) if message.item else (flaw, state.strikes + 1)
     state.answered = False
 
 
@@ -171,13 +172,33 @@ def _flaw(response: LlmResponse) -> Flaw:
             return "" if response.text.strip() or response.asks else "empty"
 
 
-def _close_turn(state: Conversation, recorded: Recorded) -> None:
+def _close_turn(state: Conversation, recorded: Recorded, last: ToolResult | ToolUnknown) -> None:
     for call in state.asks:
         state.parts.append(messages.tool(state.ids[call], state.outcomes[call]))
     state.parts.extend(state.held)
     state.through = recorded.address
-    if state.uncalled == len(state.asks):
-        state.flaw, state.strikes = "uncallable", state.strikes + 1
-    else:
-        state.strikes = 0
+    useless = _useless(state, last)
+    state.flaw, state.strikes = (useless, state.strikes + 1) if useless else (state.flaw, 0)
+    if (answer := _finished(state, last)) is not None:
+        # Who said something meanwhile wants it to go on.
+        state.answer, state.answered = answer, not state.held
     state.asks, state.outcomes, state.held = {}, {}, []
+
+
+def _useless(state: Conversation, last: ToolResult | ToolUnknown) -> Flaw:
+    match last:
+        case ToolResult(status="refused", details={"code": "premature"}):
+            return "premature"
+        case _:
+            return "uncallable" if state.uncalled == len(state.asks) else ""
+
+
+def _finished(state: Conversation, last: ToolResult | ToolUnknown) -> str | None:
+    """The answer of a call that ends the work; it stands alone in its turn."""
+    if [ask.tool for ask in state.asks.values()] != [FINISH]:
+        return None
+    match last:
+        case ToolResult(status="ok", details={"answer": str(answer)}):
+            return answer
+        case _:
+            return None

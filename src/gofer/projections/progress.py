@@ -33,7 +33,7 @@ from gofer.journal.entries import (
     ToolUnknown,
     ValueRecorded,
 )
-from gofer.journal.workspace import FileAdded, FileRead, PlanUpdated, SkillLoaded
+from gofer.journal.workspace import BOOKKEEPING, FileAdded, FileRead, PlanUpdated, SkillLoaded
 from gofer.messages import Usage
 
 
@@ -185,7 +185,7 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
             state.in_doubt[intent.call] = intent
             state.quiet_until = 0
             # Only what the run does by itself has a slash in its id.
-            state.tool_calls += "/" not in intent.call
+            state.tool_calls += "/" not in intent.call and intent.tool not in BOOKKEEPING
         case ToolResult() as result:
             state.in_doubt.pop(result.call, None)
             state.outcomes[result.call] = result

@@ -1,8 +1,8 @@
 """Which of a model's calls would only give again what they gave?
 
 A call stands still when it is made with the same arguments, gives the same text as the last time, and nothing else
-was new since. New is an outcome that a call did not have the last time, and what people say meanwhile. Only hashes are
-kept.
+was new since. New is an outcome that a call did not have the last time, a changed plan, and what people say
+meanwhile. Only hashes are kept.
 """
 
 import hashlib
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from gofer.canonical import encode
 from gofer.journal.entries import LlmResponse, MessageReceived, Recorded, ToolResult, ToolUnknown
+from gofer.journal.workspace import PlanUpdated
 from gofer.messages import ToolAsk, arguments
 
 
@@ -46,6 +47,8 @@ def fold(state: Repetition, recorded: Recorded) -> Repetition:
             state.turn += 1
             state.asks = {f"{state.turn}.{index}": _identity(ask) for index, ask in enumerate(asks)}
         case MessageReceived(item=item) if item:
+            state.times.clear()
+        case PlanUpdated():
             state.times.clear()
         case ToolResult(status="refused"):
             pass  # it did not happen

@@ -175,10 +175,18 @@ class Tool(Generic[A]):
     """For a tool that writes: which arguments say where. None: never where the run began, as for a new issue."""
     internal: bool = False
     """Whether only Gofer itself calls it: no workflow can have it."""
-    base: Literal["", "all", "model"] = ""
-    """Whether every run has it without asking: every one, or those of a model; empty is what workflows list."""
+    base: Literal["", "all", "model", "plan"] = ""
+    """Whether a run has it without asking: every one, those of a model, those that may plan; empty is what workflows
+    list."""
+    in_order: bool = False
+    """Whether it changes what the run has at hand, so that it waits for the calls before it; writes always do."""
     scopes: frozenset[str] = frozenset()
     """What Gofer's own access has to be allowed for it, in the vendor's words."""
+
+    @property
+    def at_once(self) -> bool:
+        """Whether it can happen together with others of its turn."""
+        return self.effect == "read" and not self.in_order
 
     def __post_init__(self) -> None:
         if (self.effect == "lookup") != (self.look is not None):

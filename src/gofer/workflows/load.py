@@ -12,6 +12,7 @@ from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.output import instructions
 from gofer.workflows.output_file import read_output
 from gofer.workflows.output_schema import Schema
+from gofer.workflows.planning import planning
 from gofer.workflows.schema import Allowance, Defaults, Workflow
 from gofer.workflows.script import Script, load_script
 from gofer.workflows.skill import read_skill
@@ -141,7 +142,8 @@ def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str) -> 
     if workflow.coordinator == "llm":
         prompt = path.parent / prompt_name(path, workflow.prompt)
         skills = [_skill(path, name) for name in workflow.skills.required]
-        parts = [preamble, _text(prompt, "prompt"), *skills, instructions(output) if output is not None else ""]
+        form = instructions(output) if output is not None else ""
+        parts = [preamble, _text(prompt, "prompt"), *skills, form, planning(workflow.plan)]
         system = "\n\n".join(part.strip() for part in parts if part.strip())
         prompt_file = f"{path.parent.name}/{prompt.name}"
     return Loaded(

@@ -20,6 +20,10 @@ PrivateChannels = Literal["reply_only", "allow", "refuse"]
 it is made; it is refused."""
 
 
+Plan = Literal["optional", "required", "off"]
+"""Whether a model may write a plan and keep it; has to before anything else; or is not offered one."""
+
+
 class Limits(Strict):
     """What one run may use at most. A run that reaches a limit stops and says what it has so far."""
 
@@ -117,6 +121,8 @@ class Workflow(Strict):
     """Calls that somebody has to approve in Slack before they are made."""
     reply: Reply = "thread"
     """Where the answer goes."""
+    plan: Plan = "optional"
+    """Whether a model may keep a plan, has to, or cannot."""
     output: object = None
     """The form its answer must have: a JSON Schema, or the name of a .json file beside this one; none means text."""
     private_channels: PrivateChannels = "reply_only"
@@ -137,6 +143,12 @@ class Workflow(Strict):
     @classmethod
     def _schema(cls, value: object) -> object:
         return _checked_output(value)
+
+    @field_validator("plan", mode="before", json_schema_input_type=Plan)
+    @classmethod
+    def _off(cls, value: object) -> object:
+        # YAML reads a bare off as false.
+        return "off" if value is False else value
 
     @field_validator("model", mode="before", json_schema_input_type=str | ModelChoice)
     @classmethod

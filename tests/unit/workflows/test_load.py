@@ -1,5 +1,6 @@
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -8,6 +9,7 @@ from gofer.errors import ConfigError
 from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Catalog, load_catalog
 from gofer.workflows.routes import read_routes
+from gofer.workflows.schema import Plan
 from stand_ins import mention
 
 ROOT = Path(__file__).parents[3]
@@ -31,14 +33,14 @@ def test_the_shipped_workflows_load_and_route() -> None:
 
 
 def test_a_minimal_file_has_defaults(tmp_path: Path) -> None:
-    loaded = load(tmp_path, MINIMAL).workflows["w"]
+    loaded = load(tmp_path, MINIMAL + "plan: off\n").workflows["w"]
     assert (loaded.system, loaded.models, loaded.workflow.reply) == ("Do it.", ("default",), "thread")
     assert loaded.workflow.limits.llm_calls == 12
 
 
 def test_defaults_of_the_house_hold_key_by_key(tmp_path: Path) -> None:
     defaults = "models: {default: big, small: little}\npreamble: house.md\nlimits: {usd: 2, llm_calls: 3}\n"
-    yaml = MINIMAL + "model: {name: small, temperature: 0}\nlimits: {usd: 0.1}\n"
+    yaml = MINIMAL + "model: {name: small, temperature: 0}\nlimits: {usd: 0.1}\nplan: off\n"
     loaded = load(tmp_path, yaml, defaults__yaml=defaults, house__md="House rules.").workflows["w"]
     assert loaded.system == "House rules.\n\nDo it."
     assert loaded.models == ("little",)
@@ -53,6 +55,13 @@ def test_an_output_stands_in_the_file_or_beside_it_and_its_model_is_told(tmp_pat
     assert inline.system.startswith("Do it.\n\n# Output\n")
     assert '{"required":["a"],"type":"object"}' in inline.system
     assert decode_bundle(encode_bundle(Bundle(inline, []))).loaded == inline
+
+
+def test_a_model_is_told_of_plans_as_its_workflow_has_them(tmp_path: Path) -> None:
+    told = {plan: load(tmp_path, f"{MINIMAL}plan: {plan}\n").workflows["w"].system for plan in get_args(Plan)}
+    assert told["off"] == "Do it."
+    assert "three or more steps" in told["optional"]
+    assert "other tools refuse" in told["required"]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_a_required_skill_stands_behind_the_prompt(tmp_path: Path) -> None:
     agents = repository(tmp_path, SKILL)
     assert mistakes(agents) == []
     loaded = load_catalog(agents).workflows["w"]
-    assert loaded.system == "Do it.\n\n# Skill: routing\n\nPayments go to PAY."
+    assert loaded.system.startswith("Do it.\n\n# Skill: routing\n\nPayments go to PAY.\n\n# Your plan\n")
 
 
 def test_a_skill_that_is_not_there_is_named_with_the_one_that_was_meant(tmp_path: Path) -> None:

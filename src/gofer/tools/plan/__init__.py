@@ -1,0 +1,1 @@
+"""Tools by which a model keeps its plan, and says that it is done."""

@@ -1,0 +1,112 @@
+"""How does a model write its plan, and how is it shown?"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from gofer.errors import ToolError
+from gofer.journal.workspace import PlanUpdated, Todo, TodoStatus
+from gofer.tools.tool import Arguments, Call, ToolResult
+
+ITEMS = 50
+"""Items of one plan at most."""
+MARKS: dict[TodoStatus, str] = {"completed": "[x]", "in_progress": "[~]", "pending": "[ ]", "blocked": "[!]"}
+_DESCRIPTION = Field(min_length=1, max_length=300, description="What is to be done, in one line.")
+_STATUS = "pending, in_progress (one at a time), completed, or blocked (when only a person can help)."
+_NEEDS = Field(default="", max_length=300, description="Of a blocked item: what is needed from the person.")
+
+
+class Item(Arguments):
+    """One item of a plan."""
+
+    id: str = Field(pattern=r"^[A-Za-z0-9._-]{1,20}$", description='A short name of your own, as "1".')
+    description: str = _DESCRIPTION
+    status: TodoStatus = Field(default="pending", description=_STATUS)
+    needs: str = _NEEDS
+
+
+class WriteTodos(Arguments):
+    """A whole plan."""
+
+    todos: list[Item] = Field(min_length=1, max_length=ITEMS, description="Every item, in order, with its status.")
+
+
+class UpdateTodo(Arguments):
+    """A change of one item."""
+
+    id: str = Field(description="Which item.")
+    status: TodoStatus | None = Field(default=None, description=f"Its status from now on: {_STATUS}")
+    description: str = Field(default="", max_length=300, description="Another description, where it changed.")
+    needs: str = _NEEDS
+
+
+class ReadTodos(Arguments):
+    """Nothing."""
+
+
+async def todo_write(call: Call, arguments: WriteTodos) -> ToolResult:
+    """Replaces the plan; also puts an earlier one back in place, with the statuses it had."""
+    return _changed(tuple(Todo(item.id, item.description, item.status, item.needs) for item in arguments.todos))
+
+
+async def todo_update(call: Call, arguments: UpdateTodo) -> ToolResult:
+    """Changes one item of the plan."""
+    plan = call.workspace.plan
+    if arguments.id not in {todo.id for todo in plan}:
+        known = ", ".join(todo.id for todo in plan) or "none; write a plan with todo_write first"
+        raise ToolError(f"The plan has no item {arguments.id[:20]!r}. Its items: {known}.")
+    return _changed(tuple(_updated(todo, arguments) if todo.id == arguments.id else todo for todo in plan))
+
+
+async def todo_read(call: Call, arguments: ReadTodos) -> ToolResult:
+    """The plan as it stands."""
+    plan = call.workspace.plan
+    return ToolResult(shown(plan) if plan else "There is no plan yet; write one with todo_write.", _counted(plan))
+
+
+def _updated(todo: Todo, change: UpdateTodo) -> Todo:
+    status = change.status or todo.status
+    needs = (change.needs or todo.needs) if status == "blocked" else ""
+    return Todo(todo.id, change.description or todo.description, status, needs)
+
+
+def _changed(plan: tuple[Todo, ...]) -> ToolResult:
+    """The plan from now on, whole. Raises ToolError for one that cannot be followed."""
+    if twice := [name for name, times in Counter(todo.id for todo in plan).items() if times > 1]:
+        raise ToolError(f"Two items have the id {twice[0]!r}; give every item an id of its own.")
+    under_way = [todo.id for todo in plan if todo.status == "in_progress"]
+    if len(under_way) > 1:
+        raise ToolError(f"Only one item may be in_progress, and these are: {', '.join(under_way)}. Finish one first.")
+    for todo in plan:
+        if todo.status == "blocked" and not todo.needs.strip():
+            raise ToolError(f"Item {todo.id!r} is blocked; say in `needs` what is needed from the person.")
+    return ToolResult(shown(plan), _counted(plan), facts=(PlanUpdated(plan),))
+
+
+def shown(plan: Sequence[Todo]) -> str:
+    """The plan as a model reads it: a line for each item, and which is the current one."""
+    now = current(plan)
+    return "\n".join(f"{line(todo)}{' ← CURRENT' if todo is now else ''}" for todo in plan)
+
+
+def line(todo: Todo) -> str:
+    """One item: `[~] 2 Compare the numbers`."""
+    needs = f" (needs: {' '.join(todo.needs.split())})" if todo.needs else ""
+    return f"{MARKS[todo.status]} {todo.id} {' '.join(todo.description.split())}{needs}"
+
+
+def current(plan: Sequence[Todo]) -> Todo | None:
+    """The item that is under way, or the one that is up next; None when nothing is left to do."""
+    under_way = [todo for todo in plan if todo.status == "in_progress"]
+    return next(iter(under_way or [todo for todo in plan if todo.status == "pending"]), None)
+
+
+def open_items(plan: Sequence[Todo]) -> Sequence[Todo]:
+    """What is neither completed nor blocked."""
+    return [todo for todo in plan if todo.status in ("pending", "in_progress")]
+
+
+def _counted(plan: Sequence[Todo]) -> str:
+    counts = Counter(todo.status for todo in plan)
+    return ", ".join(f"{count} {status}" for status, count in counts.items()) or "no plan"

@@ -1,0 +1,65 @@
+"""Which tools keep a plan, and which says that the work is done?"""
+
+from typing import Any
+
+from pydantic import Field
+
+from gofer.tools.plan.todos import ReadTodos, UpdateTodo, WriteTodos, todo_read, todo_update, todo_write
+from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+
+
+class Finish(Arguments):
+    """The end of the work."""
+
+    answer: str = Field(
+        min_length=1, description="The whole answer, as people will read it, or the JSON that the task asks for."
+    )
+
+
+def plan_tools() -> tuple[Tool[Any], ...]:
+    """The tools that every run of a model has to keep its plan and to end."""
+    return (
+        Tool(
+            name="todo_write",
+            description="Write your plan, or write it anew: every step of the work, in order. Use it for work of three "
+            "or more steps. It also puts an earlier plan back in place.",
+            effect="read",
+            arguments=WriteTodos,
+            act=todo_write,
+            base="plan",
+            in_order=True,
+        ),
+        Tool(
+            name="todo_update",
+            description="Say that an item of your plan is in_progress, completed or blocked, as soon as it is.",
+            effect="read",
+            arguments=UpdateTodo,
+            act=todo_update,
+            base="plan",
+            in_order=True,
+        ),
+        Tool(
+            name="todo_read",
+            description="Read your plan.",
+            effect="read",
+            arguments=ReadTodos,
+            act=todo_read,
+            base="plan",
+            in_order=True,
+        ),
+        Tool(
+            name="finish",
+            description="End the work with your answer. Call it alone, when nothing is left to do; an answer without "
+            "any call does the same.",
+            effect="read",
+            arguments=Finish,
+            act=finish,
+            base="model",
+            in_order=True,
+        ),
+    )
+
+
+async def finish(call: Call, arguments: Finish) -> ToolResult:
+    """The gate has let it through: what it says is the answer."""
+    return ToolResult("Finished.", "finished", {"answer": arguments.answer})
