@@ -9,6 +9,7 @@ from gofer.bootstrap.settings import Settings
 from gofer.engine.services import Links, Services
 from gofer.errors import ConfigError
 from gofer.journal.store import Store
+from gofer.models.abilities import load_abilities
 from gofer.models.model import Model
 from gofer.models.openai import OpenAIModel
 from gofer.models.prices import load_prices
@@ -52,6 +53,7 @@ def build_worker(
         model=model,
         tools=build_tools(settings),
         prices=load_prices(),
+        abilities=load_abilities(),
         links=Links(base_url, catalog.defaults.prompt_links),
         outside=outside,
         scripts=catalog.scripts,

@@ -24,12 +24,13 @@ class Window:
         self._params = params
         self._prefix = bytearray(head(params, self._bundle.tools, self._bundle.loaded.system))
         self._hash = hashlib.sha256(self._prefix)
-        self._taken = 0
+        self._taken = self._epoch = 0
 
     def request(self, params: Mapping[str, object], conversation: Conversation, tail: str) -> tuple[str, bytes]:
         """The hash of everything before the tail, and the exact bytes of the request to the model of `params`."""
-        if params != self._params:
+        if params != self._params or conversation.epoch != self._epoch:
             self._begin(params)
+            self._epoch = conversation.epoch
         for part in conversation.parts[self._taken :]:
             self._prefix += b"," + part
             self._hash.update(b"," + part)

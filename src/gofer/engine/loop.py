@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from gofer.engine import ending, gates
-from gofer.engine.context import Window
 from gofer.engine.results import cut
 from gofer.engine.step import Permitted, Step
 from gofer.engine.tail import tail
+from gofer.engine.view import View
 from gofer.journal.entries import Status, ToolResult
 from gofer.journal.workspace import BOOKKEEPING
 from gofer.messages import ToolAsk
@@ -43,13 +43,13 @@ class Ending:
 async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Ending:
     """Lets the model decide until it answers or a limit stops it. Raises what `step` raises."""
     granted = step.services.granted(bundle.loaded.workflow)
-    window = Window(bundle)
+    view = View(bundle)
     while not step.conversation.answered:
         stop = gates.answer(step.conversation)
         if not stop and step.conversation.open:
             stop = await _turn(step, bundle, granted, provenance)
         elif not stop:
-            stop = await _ask(step, bundle, window)
+            stop = await _ask(step, bundle, view)
         if stop:
             return Ending(stop.status, step.conversation.answer if stop.status == "limited" else stop.said, stop.reason)
     typed = bundle.loaded.workflow.output is not None
@@ -78,14 +78,17 @@ def _gated(
     )
 
 
-async def _ask(step: Step, bundle: Bundle, window: Window) -> gates.Stop | None:
+async def _ask(step: Step, bundle: Bundle, view: View) -> gates.Stop | None:
     """Asks the model what comes next."""
     limits = bundle.loaded.workflow.limits
     if stop := gates.model_call(step.progress, limits, step.now_ms()):
         return stop
     left = limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
     timeout = min(MODEL_SECONDS, max(left, LEAST_SECONDS))
-    await step.ask_model(window, bundle.params(), tail(step.progress, step.workspace, limits), timeout)
+    if stop := await view.make_room(step, bundle, timeout):
+        return stop
+    end = tail(step.progress, step.workspace, limits, view.told(step, bundle))
+    await step.ask_model(view.window, bundle.params(), end, timeout, view.weigher(step, bundle, end))
     if said := ending.remark(step.conversation, step.workspace, bundle.loaded.workflow):
         # In the frame of the answer: it leaves no other trace in the history.
         step.note(said)

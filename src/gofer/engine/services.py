@@ -7,6 +7,7 @@ from typing import Any
 from gofer.blobs.store import Blobs
 from gofer.engine.effects import Patience
 from gofer.journal.store import Store
+from gofer.models.abilities import Abilities
 from gofer.models.model import Model
 from gofer.models.prices import Prices
 from gofer.outside import Outside
@@ -43,6 +44,8 @@ class Services:
     prices: Prices
     links: Links
     outside: Outside
+    abilities: Abilities = field(default_factory=lambda: Abilities({}))
+    """What each model takes."""
     patience: Patience = field(default_factory=Patience)
     scripts: Mapping[str, Script] = field(default_factory=dict[str, Script])
     """The Python that decides in some workflows, by file; live, as the code of tools is."""

@@ -23,8 +23,9 @@ from gofer.errors import Cancelled, Fenced, OutOfTime, RunStopped, TemporaryErro
 from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.journal.log import Journal
+from gofer.journal.workspace import Weights
 from gofer.models.model import Answer
-from gofer.projections import conversation, progress, repetition, replay, workspace
+from gofer.projections import account, conversation, progress, repetition, replay, workspace
 from gofer.tools.tool import ANYWHERE, Arguments, Call, Files, Provenance, Tool
 
 Outcome = e.ToolResult | e.ToolUnknown
@@ -80,6 +81,7 @@ class Step:
         self.repetition = repetition.project(entries)
         self.replay = replay.project(entries)
         self.workspace = workspace.project(entries)
+        self.account = account.project(entries)
         self.shown = Shown()
         """How much of one text its model is shown; set by whoever coordinates."""
         self.shelf = Shelf(journal, services, self.workspace)
@@ -94,6 +96,7 @@ class Step:
         self.repetition = repetition.fold(self.repetition, recorded)
         self.replay = replay.fold(self.replay, recorded)
         self.workspace = workspace.fold(self.workspace, recorded)
+        self.account = account.fold(self.account, recorded)
 
     async def let_go(self, left: e.RunHandedOver) -> None:
         """Leaves the run although something failed: with all that is drafted, or, where that cannot be, without."""
@@ -132,15 +135,23 @@ class Step:
         """Wall clock, unix milliseconds."""
         return int(self.services.outside.clock.now() * 1000)
 
-    async def ask_model(self, window: Window, chain: Sequence[asking.Params], tail: str, timeout: float) -> None:
+    async def ask_model(
+        self,
+        window: Window,
+        chain: Sequence[asking.Params],
+        tail: str,
+        timeout: float,
+        weigh: Callable[[str], Weights] | None = None,
+    ) -> None:
         """Asks with the conversation so far, one model after the other until one answers, `timeout` seconds each.
 
-        Raises RunStopped when none will, Parked when one may later; Cancelled or OutOfTime when nothing new may begin.
+        `weigh` gives the estimates for the model that is asked. Raises RunStopped when none will, Parked when one may later; Cancelled or OutOfTime when nothing new may begin.
         """
 
         def intend(params: asking.Params) -> tuple[e.Entry, bytes]:
             prefix_sha256, body = window.request(params, self.conversation, tail)
-            return e.LlmRequest(self.conversation.through, prefix_sha256, params, tail), body
+            weights = weigh(str(params["model"])) if weigh else None
+            return e.LlmRequest(self.conversation.through, prefix_sha256, params, tail, weights), body
 
         answer, took = await self._ask_in_turn(asking.order(chain, self.progress.asked), intend, timeout)
         cost = self.services.prices.cost(answer.model, answer.usage)

@@ -15,9 +15,9 @@ LISTED = 40
 _UNITS = ((1_000_000, "MB"), (1_000, "kB"))
 
 
-def tail(progress: Progress, workspace: Workspace, limits: Limits) -> str:
-    """The bytes every request ends with, as text."""
-    sections = [_used(progress, limits), *_files(workspace), *_plan(workspace)]
+def tail(progress: Progress, workspace: Workspace, limits: Limits, context: str = "") -> str:
+    """The bytes every request ends with, as text; `context` says how full the window is."""
+    sections = [" ".join(filter(None, [_used(progress, limits), context])), *_files(workspace), *_plan(workspace)]
     return "," + messages.user("\n".join(sections)).decode() + "]}"
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gofer.events import Event
-from gofer.journal.workspace import FileAdded, FileRead, PlanUpdated, SkillLoaded
+from gofer.journal.workspace import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded, Weights
 from gofer.messages import Media, ToolAsk, Usage
 
 FORMAT = 1
@@ -76,6 +76,8 @@ class LlmRequest:
     params: Mapping[str, object]
     tail: str
     """The exact text after the prefix: what is fresh for this call and not kept in history."""
+    weights: Weights | None = None
+    """Estimated tokens of what is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +325,7 @@ Entry = (
     | FileRead
     | SkillLoaded
     | PlanUpdated
+    | ContextCompacted
     | ApprovalRequested
     | ApprovalClicked
     | ApprovalDecided
@@ -352,6 +355,7 @@ KINDS: Mapping[str, type[Entry]] = {
     "file.read": FileRead,
     "skill.loaded": SkillLoaded,
     "plan.updated": PlanUpdated,
+    "context.compacted": ContextCompacted,
     "approval.requested": ApprovalRequested,
     "approval.clicked": ApprovalClicked,
     "approval.decided": ApprovalDecided,

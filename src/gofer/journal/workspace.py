@@ -72,6 +72,37 @@ class PlanUpdated:
     todos: tuple[Todo, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Estimated tokens of one request, before any provider counted it."""
+
+    roles: Mapping[str, int]
+    """By what it is there for: system, tools, skills, files, history, tail."""
+    kinds: Mapping[str, int]
+    """By kind of content, which is what vocabularies differ in."""
+    window: int = 0
+    """Tokens that the model takes at most, answer included."""
+    expected: int = 0
+    """How many tokens the request was expected to have, by earlier counts and these estimates."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextCompacted:
+    """`context.compacted`: the beginning of the history leaves the window; a summary and a file stand in for it."""
+
+    summary: str
+    file: str
+    """Id of the file that holds what left, word for word."""
+    first: int
+    """Messages of the beginning that stay, before the summary."""
+    folded: int
+    """Messages that leave, after those."""
+    turns: tuple[int, int]
+    """The first and the last answer of the model among them, counted from 1."""
+    by: Literal["model", "code"]
+    """Who wrote the summary: the model, or, where it gave none of use, code."""
+
+
 FINISH = "finish"
 """The tool that ends the work."""
 BOOKKEEPING = frozenset({"todo_write", "todo_update", "todo_read", FINISH})

@@ -35,7 +35,7 @@ from gofer.journal.entries import (
     ToolUnknown,
     ValueRecorded,
 )
-from gofer.journal.workspace import FINISH, FileAdded, FileRead, PlanUpdated, SkillLoaded
+from gofer.journal.workspace import FINISH, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
 from gofer.messages import ToolAsk
 from gofer.projections.repair import presentable
 
@@ -74,6 +74,14 @@ class Conversation:
     flaw: Flaw = ""
     strikes: int = 0
     """How many answers in a row were of no use."""
+    starts: list[int] = field(default_factory=list[int])
+    """Where in `parts` each answer of the model stands that is still there."""
+    epoch: int = 0
+    """How often the beginning of the history was folded away; between two times it only grows."""
+    folded: int = 0
+    """How many answers of the model have left."""
+    first: int = 1
+    """How many messages of the beginning are still there."""
 
     @property
     def open(self) -> dict[str, ToolAsk]:
@@ -105,6 +113,8 @@ def fold(state: Conversation, recorded: Recorded) -> Conversation:
             pass
         case SubagentStarted() | SubagentFinished() | ValueRecorded():
             pass  # asked and answered beside it
+        case ContextCompacted() as compacted:
+            _fold_away(state, recorded, compacted)
         case FileAdded() | FileRead() | SkillLoaded() | PlanUpdated():
             pass  # shown in the tail
         case RunAccepted() | RunOwned() | RunStarted() | RunParked() | RunHandedOver() | RunCancelled():
@@ -140,6 +150,7 @@ def _hear(state: Conversation, recorded: Recorded, response: LlmResponse) -> Non
     state.asks = {f"{state.turn}.{index}": ask for index, ask in enumerate(response.asks)}
     state.outcomes, state.uncalled = {}, 0
     if response.text.strip() or response.asks:
+        state.starts.append(len(state.parts))
         state.parts.append(messages.assistant(response.text, _presentable(state)))
         state.through = recorded.address
     state.flaw = _flaw(response)
@@ -147,6 +158,26 @@ def _hear(state: Conversation, recorded: Recorded, response: LlmResponse) -> Non
     if state.flaw and not response.asks:
         # Without a flaw it is the end, or it is told why not.
         state.strikes += 1
+
+
+def _fold_away(state: Conversation, recorded: Recorded, compacted: ContextCompacted) -> None:
+    begin, end = compacted.first, compacted.first + compacted.folded
+    state.parts[begin:end] = [messages.user(recalled(compacted))]
+    state.folded += sum(start < end for start in state.starts)
+    state.starts = [start - compacted.folded + 1 for start in state.starts if start >= end]
+    state.first = compacted.first
+    state.through = recorded.address
+    state.epoch += 1
+
+
+def recalled(compacted: ContextCompacted) -> str:
+    """What stands in the history for what left it."""
+    first, last = compacted.turns
+    return (
+        f"[Gofer, by code] Your turns {first} to {last} have left this conversation; {compacted.file} holds them word "
+        f"for word: look for things in it with file_regex, and read it with file_read. A summary of them:\n\n"
+        f"{compacted.summary}"
+    )
 
 
 def _presentable(state: Conversation) -> tuple[ToolAsk, ...]:

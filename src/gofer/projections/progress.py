@@ -33,7 +33,7 @@ from gofer.journal.entries import (
     ToolUnknown,
     ValueRecorded,
 )
-from gofer.journal.workspace import BOOKKEEPING, FileAdded, FileRead, PlanUpdated, SkillLoaded
+from gofer.journal.workspace import BOOKKEEPING, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
 from gofer.messages import Usage
 
 
@@ -208,6 +208,8 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
             state.quiet_until = 0
         case ValueRecorded() | FileAdded() | FileRead() | SkillLoaded() | PlanUpdated():
             pass
+        case ContextCompacted():
+            _get_on(state)
         case LlmRequest(params=params):
             state.asked, state.asked_at = str(params.get("model", "")), recorded.at
         case _:

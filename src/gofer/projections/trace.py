@@ -33,7 +33,7 @@ from gofer.journal.entries import (
     ToolUnknown,
     ValueRecorded,
 )
-from gofer.journal.workspace import FileAdded, FileRead, PlanUpdated, SkillLoaded
+from gofer.journal.workspace import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,7 @@ class Trace:
     llm_calls: int = 0
     llm: str = ""
     """Id of the model call under way or last ended."""
+    compactions: int = 0
 
 
 def project(entries: Iterable[Recorded]) -> tuple[Span, ...]:
@@ -117,6 +118,13 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
             _approve(state, at, change)
         case MessageReceived() | PermitRenewed() | RunConcluded() | ApprovalClicked() | ValueRecorded():
             pass
+        case ContextCompacted(turns=turns, by=by):
+            state.compactions += 1
+            _update(
+                state,
+                f"compaction/{state.compactions}",
+                {"gofer.compacted.turns": list(turns), "gofer.compacted.by": by},
+            )
         case FileAdded() | FileRead() | SkillLoaded() | PlanUpdated():
             pass  # said by the call that it came of
         case _:
@@ -139,6 +147,9 @@ def _ask(state: Trace, at: int, request: LlmRequest) -> None:
         "gofer.prompt.through": request.through,
         "gofer.prompt.prefix_sha256": request.prefix_sha256,
     }
+    if weights := request.weights:
+        attributes |= {"gofer.context.window": weights.window, "gofer.context.expected": weights.expected}
+        attributes |= {f"gofer.context.{role}": tokens for role, tokens in weights.roles.items()}
     state.spans[state.llm] = Span(state.llm, "run", "llm", f"chat {model}", "open", at, None, attributes)
 
 

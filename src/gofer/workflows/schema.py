@@ -79,6 +79,15 @@ class Files(Strict):
     """Tokens that are shown of one that became a file."""
 
 
+class Context(Strict):
+    """How much its runs have in view."""
+
+    window: int | None = Field(default=None, ge=4_000)
+    """Tokens that its model takes at most, answer included; left out, what Gofer knows of the model."""
+    compact_at: Whole = Field(default=80, ge=30, le=95)
+    """Percent of the window from which on the beginning of the conversation is summed up and leaves it."""
+
+
 def _named_model(value: object) -> object:
     return {"name": value} if isinstance(value, str) else value
 
@@ -115,6 +124,8 @@ class Workflow(Strict):
     """The subagents that its script may ask; left out, all of the folder."""
     skills: Skills = Skills()
     """What its runs know beyond their prompt."""
+    context: Context = Context()
+    """How much its runs have in view."""
     files: Files = Files()
     """How much of files and of long texts its runs see without asking."""
     approve: Approve | None = None

@@ -1,0 +1,43 @@
+"""What does a model have in view: which window, how full, and how is room made in it?"""
+
+from collections.abc import Callable
+
+from gofer.engine.compaction import make_room, room_of
+from gofer.engine.context import Window
+from gofer.engine.gates import Stop
+from gofer.engine.step import Step
+from gofer.engine.weights import Scale
+from gofer.journal.workspace import Weights
+from gofer.workflows.bundle import Bundle
+
+
+class View:
+    """The window of one run, and the scale on which its requests are weighed."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.window = Window(bundle)
+        self._scale = Scale(bundle.loaded.system, bundle.tools)
+
+    async def make_room(self, step: Step, bundle: Bundle, timeout: float) -> Stop | None:
+        """See compaction.make_room."""
+        weight = self._scale.weigh(step.conversation)
+        return await make_room(step, bundle, self.window, self._scale, weight, timeout)
+
+    def told(self, step: Step, bundle: Bundle) -> str:
+        """How full the window is, for the model."""
+        kinds, model = self._scale.weigh(step.conversation).kinds, _first_model(bundle)
+        tokens = step.account.predict(model, kinds)
+        return f"This conversation has about {tokens} tokens of {room_of(step, bundle).window}."
+
+    def weigher(self, step: Step, bundle: Bundle, tail: str) -> Callable[[str], Weights]:
+        """The estimates of the next request, by the name of the model that is asked."""
+        weight, room = self._scale.weigh(step.conversation, tail), room_of(step, bundle)
+
+        def weigh(model: str) -> Weights:
+            return Weights(weight.roles, weight.kinds, room.window, step.account.predict(model, weight.kinds))
+
+        return weigh
+
+
+def _first_model(bundle: Bundle) -> str:
+    return str(bundle.params()[0]["model"])

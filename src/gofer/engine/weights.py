@@ -1,0 +1,90 @@
+"""How heavy is a request, by what each part of it is there for and by kind of content? Estimated, part by part."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gofer.canonical import as_list, as_object, as_text, encode_text
+from gofer.files.content import content_of
+from gofer.files.tokens import estimate
+from gofer.projections.conversation import Conversation
+
+MESSAGE = 4
+"""Tokens around each message that no text of it shows."""
+IMAGE = 1_100
+"""Tokens of an image, about."""
+_SKILLS = ("load_skills", "load_subskill")
+_FILES = ("file_read", "peek_file", "load_file", "file_regex", "extract_file", "jq", "grep_json")
+
+
+@dataclass(slots=True)
+class Weight:
+    """Estimated tokens by role and by kind of content."""
+
+    roles: dict[str, int] = field(default_factory=dict[str, int])
+    kinds: dict[str, int] = field(default_factory=dict[str, int])
+
+    def add(self, role: str, text: str, *, more: int = 0) -> int:
+        """Adds a text and, where it is one, what stands around it; gives what it weighs."""
+        tokens = estimate(text) + more
+        self._count(role, content_of(text), tokens)
+        return tokens
+
+    def add_image(self, role: str) -> int:
+        """Adds what is looked at."""
+        self._count(role, "image", IMAGE)
+        return IMAGE
+
+    def _count(self, role: str, kind: str, tokens: int) -> None:
+        self.roles[role] = self.roles.get(role, 0) + tokens
+        self.kinds[kind] = self.kinds.get(kind, 0) + tokens
+
+
+class Scale:
+    """Weighs the requests of one run; each message once, as long as nothing of the history is folded away."""
+
+    def __init__(self, system: str, tools: Sequence[Mapping[str, object]]) -> None:
+        self._fixed = Weight()
+        self._fixed.add("system", system, more=MESSAGE)
+        if tools:
+            self._fixed.add("tools", encode_text(tools))
+        self._begin(0)
+
+    def _begin(self, epoch: int) -> None:
+        self._weight = Weight(dict(self._fixed.roles), dict(self._fixed.kinds))
+        self._parts: list[int] = []
+        self._calls: dict[str, str] = {}
+        self._epoch = epoch
+
+    def weigh(self, conversation: Conversation, tail: str = "") -> Weight:
+        """What the request after a conversation weighs, with its tail."""
+        self.parts(conversation)
+        whole = Weight(dict(self._weight.roles), dict(self._weight.kinds))
+        if tail:
+            whole.add("tail", tail, more=MESSAGE)
+        return whole
+
+    def parts(self, conversation: Conversation) -> Sequence[int]:
+        """What each message of a conversation weighs."""
+        if conversation.epoch != self._epoch:
+            self._begin(conversation.epoch)
+        for part in conversation.parts[len(self._parts) :]:
+            self._parts.append(self._take(as_object(json.loads(part))))
+        return self._parts
+
+    def _take(self, message: Mapping[str, object]) -> int:
+        role, content = self._role(message), message.get("content")
+        tokens = self._weight.add(role, as_text(content), more=MESSAGE)
+        for piece in map(as_object, as_list(content)):
+            looked_at = piece.get("type") != "text"
+            tokens += self._weight.add_image(role) if looked_at else self._weight.add(role, as_text(piece.get("text")))
+        for call in map(as_object, as_list(message.get("tool_calls"))):
+            function = as_object(call.get("function"))
+            self._calls[as_text(call.get("id"))] = as_text(function.get("name"))
+            asked = f"{as_text(function.get('name'))} {as_text(function.get('arguments'))}"
+            tokens += self._weight.add(role, asked, more=MESSAGE)
+        return tokens
+
+    def _role(self, message: Mapping[str, object]) -> str:
+        tool = self._calls.get(as_text(message.get("tool_call_id")), "")
+        return "skills" if tool in _SKILLS else "files" if tool in _FILES else "history"
