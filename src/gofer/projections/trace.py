@@ -34,7 +34,6 @@ from gofer.journal.entries import (
     ValueRecorded,
 )
 
-
 _PARAMETERS = {
     "model": "gen_ai.request.model",
     "temperature": "gen_ai.request.temperature",
