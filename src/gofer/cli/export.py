@@ -18,7 +18,7 @@ from gofer.errors import ConfigError, Damaged, GoferError, Gone, TemporaryError
 from gofer.journal.coordination import Head
 from gofer.journal.log import read_journal
 from gofer.outside import SystemClock
-from gofer.telemetry.exporter import Sent
+from gofer.telemetry.exporter import Exporter, Sent
 from gofer.telemetry.genai import Exported
 from gofer.telemetry.otlp import requests, to_json
 
@@ -74,19 +74,25 @@ async def _export(settings: Settings, state: State, runs: Sequence[str], since: 
         exporter = build_exporter(settings, SharedHttp(client))
         for head in heads:
             try:
-                spans = exporter.spans(head.run, await read_journal(head.run, state.store, state.blobs))
-                told.add(_print(spans, settings) if printing else await exporter.send(spans))
+                if spans := await _spans(exporter, state, head.run, named=since is None):
+                    told.add(_print(spans, settings) if printing else await exporter.send(spans))
             except (TemporaryError, Damaged) as error:
                 told.fail(head.run, error)
-            except Gone as error:
-                # Of many, one whose time has come is no failure.
-                if since is None:
-                    told.fail(head.run, error)
     verb = "Printed" if printing else "Sent"
     print(f"{verb} {told.spans} spans of {told.runs} runs.", file=sys.stderr)
     if told.rejected:
         print(f"The collector did not take {told.rejected} of them.", file=sys.stderr)
     return 1 if told.failed or told.rejected else 0
+
+
+async def _spans(exporter: Exporter, state: State, run: str, *, named: bool) -> Sequence[Exported]:
+    """The spans of a run; of one that nobody named, none where it may not or cannot be exported."""
+    try:
+        return exporter.spans(run, await read_journal(run, state.store, state.blobs))
+    except (ConfigError, Gone):
+        if named:
+            raise
+        return ()
 
 
 async def _since(state: State, since: float) -> Sequence[Head]:

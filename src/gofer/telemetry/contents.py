@@ -124,11 +124,13 @@ def _answer(text: str, asks: Sequence[ToolAsk], turn: int, finish: str) -> Messa
 
 def _arguments(text: str) -> object:
     """The arguments as a value where they are one, else as the model wrote them."""
-    try:
-        value: object = json.loads(text) if len(text) <= TEXT_LIMIT else _cut(text)
-    except (ValueError, RecursionError):
+    if len(text) > TEXT_LIMIT:
         return _cut(text)
-    return as_object(value) if isinstance(value, dict) else _cut(text)
+    try:
+        value = as_object(json.loads(text))
+    except (ValueError, RecursionError):
+        return text
+    return value or text
 
 
 def _newest(messages: Sequence[Message]) -> Sequence[Message]:

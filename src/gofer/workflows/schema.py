@@ -175,3 +175,7 @@ class Defaults(Strict):
     """What all runs of one workflow may use together, for each workflow that does not say otherwise, key by key."""
     prompt_links: str | None = None
     """Where people edit prompts: a URL with {file}; empty means Gofer's own page of the prompt."""
+    ai_logs: str | None = Field(default=None, pattern=r"^(#[^\s#]{1,80}|[CG][A-Z0-9]{2,20})$")
+    """The public Slack channel that a summary of each run is posted to, as #name or id; without it none is posted."""
+    log_links: str | None = Field(default=None, pattern=r"^https?://.*\{(run|trace)\}")
+    """Where logs and traces of a run are looked at: a URL with {run} or {trace}; each summary links to it."""
