@@ -3,7 +3,6 @@
 It is a step of the run like its answer, and the last one: whatever becomes of it, the run ends as its answer did.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 
 from gofer.engine.step import Permitted, Step
@@ -17,9 +16,8 @@ from gofer.workflows.schema import Defaults
 
 SUMMARY = "summary/1"
 """Call id of posting it."""
-_REASON_LIMIT = 300
+_QUOTED = 300
 """Characters of a reason that are quoted."""
-_MARKS = re.compile(r"([\\`*_{}\[\]<>#|~!])")
 
 
 async def summarise(
@@ -47,10 +45,10 @@ async def summarise(
 def summary(progress: Progress, finished: RunFinished, loaded: Loaded | None, now_ms: int, logs: str) -> str:
     """The message, in Markdown: names and numbers, and the reason where there is one. `logs` is a URL or empty."""
     lines = [
-        f"**{_plain(progress.workflow)}**: {finished.status.replace('_', ' ')} after {_spent(progress, now_ms)}",
+        f"{_quoted(progress.workflow)}: {finished.status.replace('_', ' ')} after {_spent(progress, now_ms)}",
         f"Configuration: {', '.join(_configuration(progress, loaded))}",
-        f"Tools: {', '.join(f'{name} ×{count}' for name, count in sorted(progress.called.items())) or 'none'}",
-        *([f"Reason: {_plain(finished.reason)}"] if finished.reason else []),
+        f"Tools: {', '.join(f'{_quoted(name)} ×{count}' for name, count in sorted(progress.called.items())) or 'none'}",
+        *([f"Reason: {_quoted(finished.reason)}"] if finished.reason else []),
         *([f"[Logs]({logs})"] if logs else []),
     ]
     # Two spaces break a line within a paragraph.
@@ -66,7 +64,7 @@ def _spent(progress: Progress, now_ms: int) -> str:
 
 def _configuration(progress: Progress, loaded: Loaded | None) -> Iterator[str]:
     models = progress.models or ([loaded.models[0]] if loaded and loaded.workflow.coordinator == "llm" else [])
-    yield f"model {' and '.join(map(_plain, models)) or 'none'}"
+    yield f"model {' and '.join(map(_quoted, models)) or 'none'}"
     if loaded:
         yield f"coordinator {loaded.workflow.coordinator}"
     if progress.started:
@@ -74,11 +72,10 @@ def _configuration(progress: Progress, loaded: Loaded | None) -> Iterator[str]:
 
 
 def _logs(defaults: Defaults, run: str) -> str:
-    return (defaults.log_links or "").replace("{run}", run).replace("{trace}", trace_id(run).hex())
+    return defaults.log_links.replace("{run}", run).replace("{trace}", trace_id(run).hex())
 
 
-def _plain(text: str) -> str:
-    """A line that is read as it is written, whatever a vendor put into it."""
-    line = " ".join(text.split())
-    cut = line if len(line) <= _REASON_LIMIT else f"{line[:_REASON_LIMIT]}…"
-    return _MARKS.sub(r"\\\1", cut)
+def _quoted(text: str) -> str:
+    """One line that is read as it is written, whatever a vendor put into it."""
+    line = " ".join(text.replace("`", "'").split())
+    return f"`{line if len(line) <= _QUOTED else line[:_QUOTED] + '…'}`"
