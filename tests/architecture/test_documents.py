@@ -17,7 +17,17 @@ from gofer.tools.notion.refusals import REFUSALS as NOTION_REFUSALS
 from gofer.tools.slack.refusals import REFUSALS
 from gofer.triggers import github
 from gofer.workflows.mistake import RULES, Rule
-from gofer.workflows.schema import Allowance, Defaults, Files, Limits, ModelChoice, Subagent, SubagentLimits, Workflow
+from gofer.workflows.schema import (
+    Allowance,
+    Context,
+    Defaults,
+    Files,
+    Limits,
+    ModelChoice,
+    Subagent,
+    SubagentLimits,
+    Workflow,
+)
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "gofer"
@@ -59,6 +69,12 @@ def test_limits_are_documented_with_their_defaults() -> None:
     for name, field in Limits.model_fields.items():
         default = f"{field.default:.2f}" if name == "usd" else str(field.default)
         assert f"| `{name}` | {default} |" in text
+
+
+def test_what_is_kept_in_view_is_documented_with_its_default() -> None:
+    text = (ROOT / "docs/workflow-file.md").read_text()
+    assert f"| `compact_at` | {Context().compact_at} |" in text
+    assert first_column("docs/workflow-file.md", "`context`;") >= set(Context.model_fields)
 
 
 def test_sizes_of_files_are_documented_with_their_defaults() -> None:

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
 from gofer.bootstrap.dotenv import read_dotenv
+from gofer.bootstrap.otlp import Otlp, read_otlp
 from gofer.errors import ConfigError
 from gofer.secret import Secret
 
@@ -61,6 +62,8 @@ class Settings:
     """NOTION_BOT_ID: the bot user of the connection, with dashes; looked up when it is empty."""
     github_login: str = ""
     """GITHUB_LOGIN: the account that Gofer acts with on GitHub; looked up when it is empty."""
+    otlp: Otlp = field(default_factory=Otlp)
+    """OTEL_EXPORTER_OTLP_ENDPOINT and its like: where the spans of runs go."""
     offline: bool = False
     """Whether the model is the offline one; set by the laptop, never by the environment."""
 
@@ -93,6 +96,8 @@ def child_environment(settings: Settings) -> dict[str, str]:
         "GITHUB_LOGIN": settings.github_login,
         "OPENAI_API_KEY": settings.openai_api_key.reveal(),
         "OPENAI_BASE_URL": settings.openai_base_url,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "",
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": settings.otlp.url,
     }
 
 
@@ -122,6 +127,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         public_url=_url("GOFER_URL", environment.get("GOFER_URL", "")),
         webhook_secrets=_webhook_secrets(environment),
         log_level=_log_level(environment.get("AGENT_LOG_LEVEL") or "summary"),
+        otlp=read_otlp(environment),
     )
 
 

@@ -18,13 +18,19 @@ class Window:
 
     def __init__(self, bundle: Bundle) -> None:
         self._bundle = bundle
+        self._epoch: int = 0
         self._begin({})
 
     def _begin(self, params: Mapping[str, object]) -> None:
         self._params = params
         self._prefix = bytearray(head(params, self._bundle.tools, self._bundle.loaded.system))
         self._hash = hashlib.sha256(self._prefix)
-        self._taken = self._epoch = 0
+        self._taken = 0
+
+    def up_to(self, params: Mapping[str, object], parts: Sequence[bytes], tail: str) -> bytes:
+        """A request that ends with some message of the history, so that it shares every byte with those before it."""
+        beginning = head(params, self._bundle.tools, self._bundle.loaded.system)
+        return b",".join([beginning, *parts]) + tail.encode()
 
     def request(self, params: Mapping[str, object], conversation: Conversation, tail: str) -> tuple[str, bytes]:
         """The hash of everything before the tail, and the exact bytes of the request to the model of `params`."""

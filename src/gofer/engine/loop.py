@@ -47,6 +47,7 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
     while not step.conversation.answered:
         stop = gates.answer(step.conversation)
         if not stop and step.conversation.open:
+            step.shown = view.share(step, bundle, len(step.conversation.open))
             stop = await _turn(step, bundle, granted, provenance)
         elif not stop:
             stop = await _ask(step, bundle, view)

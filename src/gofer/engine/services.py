@@ -44,13 +44,13 @@ class Services:
     prices: Prices
     links: Links
     outside: Outside
-    abilities: Abilities = field(default_factory=lambda: Abilities({}))
-    """What each model takes."""
     patience: Patience = field(default_factory=Patience)
     scripts: Mapping[str, Script] = field(default_factory=dict[str, Script])
     """The Python that decides in some workflows, by file; live, as the code of tools is."""
     installation_key: Secret = field(default_factory=lambda: Secret(""))
     """What buttons are stamped with, so that nobody else can make one; empty where nothing is ever asked for."""
+    abilities: Abilities = field(default_factory=lambda: Abilities({}))
+    """What each model takes."""
 
     def granted(self, workflow: Workflow) -> Mapping[str, Tool[Any]]:
         """The tools that the runs of a workflow may ask for: those it lists, and those that every run has.

@@ -145,7 +145,8 @@ class Step:
     ) -> None:
         """Asks with the conversation so far, one model after the other until one answers, `timeout` seconds each.
 
-        `weigh` gives the estimates for the model that is asked. Raises RunStopped when none will, Parked when one may later; Cancelled or OutOfTime when nothing new may begin.
+        `weigh` gives the estimates for the model that is asked. Raises RunStopped when none will, Parked when one may
+        later; Cancelled or OutOfTime when nothing new may begin.
         """
 
         def intend(params: asking.Params) -> tuple[e.Entry, bytes]:
@@ -356,6 +357,7 @@ class Step:
             event.hops,
             files,
             self.workspace,
+            self.shown.whole,
         )
 
     def _elapsed(self, since: int) -> int:

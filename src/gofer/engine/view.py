@@ -5,10 +5,16 @@ from collections.abc import Callable
 from gofer.engine.compaction import make_room, room_of
 from gofer.engine.context import Window
 from gofer.engine.gates import Stop
+from gofer.engine.results import Shown
 from gofer.engine.step import Step
 from gofer.engine.weights import Scale
 from gofer.journal.workspace import Weights
 from gofer.workflows.bundle import Bundle
+
+TURN = 0.3
+"""Share of the window that the results of one turn may take, together."""
+LEAST_WHOLE = 100
+"""Tokens of each that are shown whatever their number."""
 
 
 class View:
@@ -22,6 +28,12 @@ class View:
         """See compaction.make_room."""
         weight = self._scale.weigh(step.conversation)
         return await make_room(step, bundle, self.window, self._scale, weight, timeout)
+
+    def share(self, step: Step, bundle: Bundle, calls: int) -> Shown:
+        """How much of each result of a turn is shown, so that all of them together leave room."""
+        files, share = bundle.loaded.workflow.files, int(TURN * room_of(step, bundle).window) // max(1, calls)
+        whole = min(files.whole_tokens, max(share, LEAST_WHOLE))
+        return Shown(whole, min(files.preview_tokens, whole // 2))
 
     def told(self, step: Step, bundle: Bundle) -> str:
         """How full the window is, for the model."""

@@ -18,9 +18,9 @@ def content_of(text: str) -> Content:
     letters = sum(map(len, _WORD.findall(sample)))
     if len(_CJK.findall(sample)) * 4 > len(sample):
         return "cjk"
-    if sample.lstrip()[:1] in ("{", "[") and sample.count('"') * 20 > len(sample):
+    if sample.count('"') * 15 > len(sample):
         return "json"
     longest = max(map(len, sample.split()), default=0)
-    if longest > 200 or letters * 2 < len(sample) - sample.count(" "):
+    if longest > 200 or letters * 2 < len("".join(sample.split())):
         return "dense"
-    return "code" if len(_SIGNS.findall(sample)) * 9 > len(sample) else "prose"
+    return "code" if len(_SIGNS.findall(sample)) * 12 > len(sample) else "prose"

@@ -60,13 +60,12 @@ class Account:
     """By model."""
     asked: tuple[str, Weights] | None = None
     """The model that is being asked, and the estimates of its request."""
-    last: Weights | None = None
     peak: int = 0
     """Tokens of the largest request so far, as counted."""
 
-    def predict(self, model: str, weights: Weights) -> int:
-        """Tokens of a request to a model; the model's own count of the last one counts most."""
-        return self.ledgers.get(model, Ledger()).predict(weights.kinds)
+    def predict(self, model: str, kinds: Mapping[str, int]) -> int:
+        """Tokens of a request to a model, of which these are the estimates by kind of content."""
+        return self.ledgers.get(model, Ledger()).predict(kinds)
 
 
 def project(entries: Iterable[Recorded]) -> Account:
@@ -81,7 +80,7 @@ def fold(state: Account, recorded: Recorded) -> Account:
     """The account after one more entry; the state given is used up."""
     match recorded.entry:
         case LlmRequest(params=params, weights=weights) if weights is not None:
-            state.asked, state.last = (str(params.get("model", "")), weights), weights
+            state.asked = str(params.get("model", "")), weights
         case LlmResponse(usage=usage) if state.asked is not None:
             model, weights = state.asked
             if usage.input_tokens > 0:

@@ -91,6 +91,8 @@ class Call:
     """The contents of the run's files."""
     workspace: Workspace = field(default_factory=Workspace)
     """What the run has at hand when the call begins; to be read only."""
+    whole_tokens: int = 10_000
+    """Tokens of its result that a model is shown whole; what reads files gives no more at once."""
 
 
 @dataclass(frozen=True, slots=True)

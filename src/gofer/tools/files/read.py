@@ -60,7 +60,7 @@ async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
     lines = lines_of(await text_of(call, arguments.file))
     if not any(lines):
         return ToolResult(f"{arguments.file} is empty.", "an empty file", value="")
-    part = part_of(lines, arguments.start_line, arguments.end_line)
+    part = part_of(lines, arguments.start_line, arguments.end_line, call.whole_tokens * 9 // 10)
     name = held(call, arguments.file).added.name
     head = f"{arguments.file} {name!r}, lines {part.first} to {part.last} of {part.of}:"
     more = f"\n[Go on with start_line={part.last + 1}.]" if part.last < min(part.of, arguments.end_line) else ""

@@ -55,12 +55,12 @@ def lines_of(text: str) -> Sequence[str]:
     return text.split("\n")[:-1] if text.endswith("\n") else text.split("\n")
 
 
-def part_of(lines: Sequence[str], first: int, last: int) -> Part:
-    """As many of the lines asked for as fit one answer. Raises ToolError for lines that are not there."""
+def part_of(lines: Sequence[str], first: int, last: int, tokens: int = SHOWN_TOKENS) -> Part:
+    """As many of the lines asked for as fit so many tokens. Raises ToolError for lines that are not there."""
     if first > len(lines):
         raise ToolError(f"The file has {len(lines)} lines; there is no line {first}.")
     chosen: list[str] = []
-    left = SHOWN_TOKENS
+    left = min(tokens, SHOWN_TOKENS)
     for line in lines[first - 1 : last]:
         shown = line if len(line) <= LINE_LIMIT else f"{line[:LINE_LIMIT]} [{len(line) - LINE_LIMIT} more characters]"
         left -= estimate(shown) + 1

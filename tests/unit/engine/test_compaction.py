@@ -1,0 +1,249 @@
+"""What leaves the window, what stands in for it, and that a long run comes to its right end."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine_room import PROVENANCE, Room, Said, room, says
+from gofer.engine.compaction import KEPT, Cut, cut_of
+from gofer.engine.compaction import Room as Space
+from gofer.engine.loop import Ending, coordinate
+from gofer.errors import RunStopped
+from gofer.journal.entries import LlmRequest, MessageReceived
+from gofer.journal.workspace import ContextCompacted
+from gofer.messages import Usage
+from gofer.models.model import Answer
+from gofer.projections import conversation
+from gofer.projections.conversation import Conversation
+from gofer.tools.files.tools import file_tools
+from gofer.tools.plan.tools import plan_tools
+from gofer.tools.tool import Call, ToolResult
+from gofer.workflows.bundle import Bundle
+from gofer.workflows.load import Loaded
+from gofer.workflows.schema import Context, Limits, Workflow
+
+pytestmark = pytest.mark.anyio
+SPACE = Space(16_000, 0.8, 16_000)
+Messages = Sequence[Mapping[str, Any]]
+
+
+class ReadingModel:
+    """A model that knows nothing but what stands in its request; counts tokens as four bytes each."""
+
+    def __init__(self, decide: Callable[[Messages], Answer]) -> None:
+        self.decide, self.bodies = decide, list[bytes]()
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        self.bodies.append(body)
+        answer = self.decide(json.loads(body)["messages"])
+        return Answer(answer.text, answer.asks, answer.finish, "m", Usage(len(body) // 4, 10, 0))
+
+
+def is_asked_to_sum_up(messages: Messages) -> bool:
+    return "too long for its window" in str(messages[-1]["content"])
+
+
+async def run(made: Room, model: ReadingModel, window: int = 16_000, llm_calls: int = 2_000) -> Ending:
+    made.model = model  # type: ignore[assignment]
+    made.tools |= {tool.name: tool for tool in (*file_tools(), *plan_tools())}
+    limits = Limits(llm_calls=llm_calls, tool_calls=5_000, tokens=10**9, usd=10**6, minutes=600)
+    given = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": ["look"]}
+    workflow = Workflow.model_validate({**given, "limits": limits, "context": Context(window=window)})
+    loaded = Loaded("answer-here", workflow, "You add numbers.", "p.md", ("m",))
+    step = await made.step()
+    step.note(MessageReceived("Add the numbers of all pages."))
+    bundle = Bundle(loaded, [tool.schema() for tool in step.services.granted(workflow).values()])
+    ending = await coordinate(step, bundle, PROVENANCE)
+    await step.commit()
+    return ending
+
+
+async def compactions(made: Room) -> list[ContextCompacted]:
+    return [item.entry for item in await made.journal() if isinstance(item.entry, ContextCompacted)]
+
+
+def pages(size: int) -> Room:
+    made = room()
+
+    async def look(call: Call, said: Said) -> ToolResult:
+        number = int(said.text)
+        return ToolResult(f"Page {number} has the number {number * 7}. {'word ' * size}", "a page")
+
+    made.tool("look", "read", look)
+    return made
+
+
+def adder(last: int, sum_up: Callable[[int, int], str]) -> Callable[[Messages], Answer]:
+    """Reads page after page and adds; what it knows stands in the summary and in the results after it."""
+
+    def decide(messages: Messages) -> Answer:
+        text = "\n".join(str(message["content"]) for message in messages[:-1])
+        known = re.findall(r"SUM (\d+) THROUGH PAGE (\d+)", text)
+        total, through = map(int, known[-1]) if known else (0, 0)
+        for page, number in re.findall(r"Page (\d+) has the number (\d+)", text):
+            if int(page) == through + 1:
+                total, through = total + int(number), through + 1
+        if is_asked_to_sum_up(messages):
+            return says(sum_up(total, through))
+        return says(f"The sum is {total}.") if through >= last else says("", ("look", {"text": str(through + 1)}))
+
+    return decide
+
+
+async def test_a_run_of_500_turns_through_a_window_of_16k_ends_with_the_right_answer() -> None:
+    made, model = pages(200), ReadingModel(adder(500, lambda total, page: f"SUM {total} THROUGH PAGE {page}"))
+    assert (await run(made, model)).answer == f"The sum is {sum(n * 7 for n in range(501))}."
+    folded = await compactions(made)
+    assert len(folded) > 5
+    assert {one.by for one in folded} == {"model"}
+    assert max(len(body) // 4 for body in model.bodies) < 16_000
+    # Each begins where the one before ended, or tells of all before it.
+    assert all(one.turns[1] < other.turns[1] for one, other in pairwise(folded))
+
+
+@pytest.mark.parametrize(
+    "sum_up",
+    [
+        lambda total, page: "",
+        lambda total, page: "word " * 20_000,
+        lambda total, page: None,
+    ],
+    ids=["empty", "larger than what it folds", "a tool call instead"],
+)
+async def test_a_summary_of_no_use_is_written_by_code_and_the_run_goes_on(
+    sum_up: Callable[[int, int], str | None],
+) -> None:
+    def decide(messages: Messages) -> Answer:
+        if is_asked_to_sum_up(messages):
+            said = sum_up(0, 0)
+            return says("", ("look", {"text": "1"})) if said is None else says(said)
+        turns = sum(message["role"] == "assistant" for message in messages)
+        return says("done") if len(model.bodies) > 80 else says("", ("look", {"text": str(len(model.bodies) + turns)}))
+
+    made, model = pages(300), ReadingModel(decide)
+    assert (await run(made, model)).answer == "done"
+    assert {one.by for one in await compactions(made)} == {"code"}
+    assert max(len(body) // 4 for body in model.bodies) < 16_000
+
+
+async def test_a_model_that_refuses_to_sum_up_does_not_end_the_run() -> None:
+    def decide(messages: Messages) -> Answer:
+        if is_asked_to_sum_up(messages):
+            raise RunStopped("the provider refused the request")
+        return says("done") if len(model.bodies) > 60 else says("", ("look", {"text": str(len(model.bodies))}))
+
+    made, model = pages(300), ReadingModel(decide)
+    assert (await run(made, model)).answer == "done"
+    assert {one.by for one in await compactions(made)} == {"code"}
+
+
+async def test_what_left_is_a_file_that_the_run_can_search_and_read() -> None:
+    def decide(messages: Messages) -> Answer:
+        if is_asked_to_sum_up(messages):
+            return says("It went on.")
+        text = json.dumps(messages)
+        if found := re.search(r"history_\w{12}", text):
+            given = [str(message["content"]) for message in messages if message["role"] == "tool"]
+            if any("the number 14." in one and found[0] in one for one in given):
+                return says("found it")
+            return says("", ("file_read", {"file": found[0]}))
+        return says("", ("look", {"text": str(len(model.bodies) + 1)}))
+
+    made, model = pages(400), ReadingModel(decide)
+    assert (await run(made, model)).answer == "found it"
+    (history,) = await compactions(made)
+    assert f"Your turns 1 to {history.turns[1]} have left" in model.bodies[-1].decode()
+
+
+async def test_the_plan_and_the_first_message_stay_in_view() -> None:
+    def decide(messages: Messages) -> Answer:
+        if is_asked_to_sum_up(messages):
+            return says("Nothing yet.")
+        if len(model.bodies) == 1:
+            return says("", ("todo_write", {"todos": [{"id": "1", "description": "read on", "status": "completed"}]}))
+        return says("done") if len(model.bodies) > 60 else says("", ("look", {"text": str(len(model.bodies))}))
+
+    made, model = pages(300), ReadingModel(decide)
+    assert (await run(made, model)).answer == "done"
+    assert len(await compactions(made)) > 1
+    messages = json.loads(model.bodies[-1])["messages"]
+    assert messages[1]["content"] == "Add the numbers of all pages."
+    assert "[x] 1 read on" in messages[-1]["content"]
+
+
+async def test_what_cannot_be_made_to_fit_ends_the_run_before_it_is_sent() -> None:
+    made, model = pages(1), ReadingModel(lambda messages: says("done"))
+    made.tool("look", "read")
+    step_text = "word " * 20_000
+    made.model = model  # type: ignore[assignment]
+    workflow = Workflow(description="d", owner="#o", when=("slack.mention",), context=Context(window=16_000))
+    step = await made.step()
+    step.note(MessageReceived(step_text))
+    ending = await coordinate(step, Bundle(Loaded("a", workflow, "s", "p.md", ("m",)), []), PROVENANCE)
+    assert ending.status == "limited"
+    assert re.fullmatch(
+        r"stopped: the next request would have about \d+ tokens, and the model takes 16000", ending.reason
+    )
+    assert model.bodies == []
+
+
+async def test_many_results_of_one_turn_leave_room_together() -> None:
+    def decide(messages: Messages) -> Answer:
+        if len(model.bodies) == 1:
+            return says("", *(("look", {"text": str(n)}) for n in range(40)))
+        return says("done")
+
+    made, model = pages(2_000), ReadingModel(decide)
+    assert (await run(made, model)).answer == "done"
+    assert max(len(body) // 4 for body in model.bodies) < 16_000
+
+
+async def test_a_run_that_was_compacted_continues_with_the_same_bytes() -> None:
+    made, model = pages(200), ReadingModel(adder(60, lambda total, page: f"SUM {total} THROUGH PAGE {page}"))
+    await run(made, model)
+    journal = list(await made.journal())
+    asked = [(at, item.entry) for at, item in enumerate(journal) if isinstance(item.entry, LlmRequest)]
+    assert len(await compactions(made)) > 0
+    mine = iter(model.bodies)
+    for at, request in asked:
+        parts = b",".join(conversation.project(journal[:at]).parts) + request.tail.encode()
+        # Requests for summaries stand between them.
+        assert any(parts in body for body in mine)
+
+
+def story(draw: st.DrawFn) -> tuple[Conversation, list[int]]:
+    state, turns = Conversation(parts=[b"{}"]), draw(st.integers(0, 12))
+    weights = [draw(st.integers(1, 6_000))]
+    for _ in range(turns):
+        state.starts.append(len(state.parts))
+        for _ in range(1 + draw(st.integers(0, 3))):
+            state.parts.append(b"{}")
+            weights.append(draw(st.integers(1, 4_000)))
+    state.first, state.folded = draw(st.integers(0, 1)), draw(st.integers(0, 5))
+    return state, weights
+
+
+stories = st.composite(story)()
+
+
+@given(stories)
+@settings(max_examples=300)
+def test_a_cut_never_parts_a_call_from_its_result_and_always_keeps_the_last_turn(
+    made: tuple[Conversation, list[int]],
+) -> None:
+    state, weights = made
+    match cut_of(state, weights, SPACE):
+        case Cut(first=first, folded=folded, turns=(begin, last)):
+            assert first + folded in state.starts
+            assert folded >= 1
+            assert begin <= last == state.folded + sum(start < first + folded for start in state.starts)
+            rest = sum(weights[first + folded :])
+            assert rest <= KEPT * SPACE.window or first + folded == state.starts[-1]
+        case None:
+            pass

@@ -1,0 +1,87 @@
+"""How close the expected size of a request comes to what a provider counts, and what the account learns from it."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.files.content import content_of
+from gofer.files.tokens import estimate
+from gofer.journal.entries import LlmRequest, LlmResponse, Recorded
+from gofer.journal.workspace import Weights
+from gofer.messages import Usage
+from gofer.projections.account import Ledger, project
+
+COUNTED = json.loads((Path(__file__).parent / "counted_tokens.json").read_text())
+KINDS = {"prose": "prose", "code": "code", "json": "json", "japanese": "cjk", "chinese": "cjk", "korean": "cjk"}
+"""Samples, and the kind of content that each is."""
+FIXED = 700
+"""Tokens of the system prompt and of tool definitions, which a provider counts too."""
+
+
+def kinds_of(texts: Sequence[str]) -> dict[str, int]:
+    found = {"prose": 640}
+    for text in texts:
+        found[content_of(text)] = found.get(content_of(text), 0) + estimate(text)
+    return found
+
+
+def errors(parts: Sequence[dict[str, object]]) -> list[float]:
+    """How far off each request is that has one part more than the one before, after the first one was counted."""
+    ledger, wrong = Ledger(), list[float]()
+    for number in range(1, len(parts) + 1):
+        texts, actual = [str(part["text"]) for part in parts[:number]], FIXED
+        actual += sum(int(str(part["tokens"])) for part in parts[:number])
+        expected = ledger.predict(kinds_of(texts))
+        wrong.append(abs(expected - actual) / actual)
+        ledger.learn(kinds_of(texts), actual)
+    return wrong[1:]
+
+
+@pytest.mark.parametrize("sample", KINDS)
+def test_after_the_first_call_less_than_three_percent_is_wrong(sample: str) -> None:
+    assert max(errors(COUNTED[sample])) < 0.03
+
+
+def test_a_conversation_of_all_kinds_is_told_as_well() -> None:
+    mixed = [part for parts in zip(*(COUNTED[sample] for sample in KINDS), strict=False) for part in parts]
+    assert max(errors(mixed)) < 0.03
+
+
+@pytest.mark.parametrize(("sample", "kind"), KINDS.items())
+def test_kinds_of_content_are_told_apart(sample: str, kind: str) -> None:
+    told = [content_of(part["text"]) for part in COUNTED[sample]]
+    assert told.count(kind) >= len(told) - 2
+
+
+def test_a_model_that_counts_otherwise_has_a_ledger_of_its_own() -> None:
+    def asked(model: str, tokens: int) -> list[Recorded]:
+        weights = Weights({"history": 1_000}, {"prose": 1_000})
+        request = LlmRequest("1.0", "", {"model": model}, "", weights)
+        answer = LlmResponse("x", (), "stop", model, Usage(tokens, 1, 0), None, 1)
+        return [Recorded(1, 0, 0, "me", request), Recorded(1, 1, 0, "me", answer)]
+
+    account = project([*asked("a", 1_000), *asked("b", 1_500)])
+    assert account.predict("a", {"prose": 2_000}) == 2_000
+    assert account.predict("b", {"prose": 2_000}) == 3_000
+    assert account.predict("c", {"prose": 2_000}) == 2_000
+    assert account.peak == 1_500
+
+
+counts = st.dictionaries(st.sampled_from(sorted(KINDS.values())), st.integers(0, 50_000), min_size=1)
+
+
+@given(st.lists(st.tuples(counts, st.integers(0, 200_000)), max_size=8), counts)
+def test_whatever_a_provider_says_the_expectation_stays_sane(
+    said: list[tuple[dict[str, int], int]], now: dict[str, int]
+) -> None:
+    ledger = Ledger()
+    for kinds, tokens in said:
+        ledger.learn(kinds, tokens)
+    assert ledger.predict(now) >= 0
+    assert all(0.4 <= factor <= 2.5 for factor in ledger.factors.values())
+    if said and said[-1][1]:
+        assert ledger.predict(said[-1][0]) == said[-1][1]
