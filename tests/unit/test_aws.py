@@ -17,6 +17,7 @@ from botocore.exceptions import (
 )
 
 from gofer.aws import Aws, Refusal
+from gofer.blobs.s3 import S3Blobs
 from gofer.errors import ConfigError, Fenced, TemporaryError
 from gofer.journal.dynamo_client import DynamoTable
 from gofer.journal.dynamodb import DynamoStore
@@ -113,7 +114,7 @@ async def test_requests_are_counted_and_only_so_many_are_under_way_at_once() -> 
 
 
 def table(**operations: Operation) -> DynamoTable:
-    return DynamoTable(Aws(), SimpleNamespace(**{name: None for name in NAMES} | operations), "t")  # type: ignore[arg-type]
+    return DynamoTable(Aws(), SimpleNamespace(**dict.fromkeys(NAMES) | operations), "t")  # type: ignore[arg-type]
 
 
 NAMES = ("put_item", "update_item", "delete_item", "batch_get_item", "batch_write_item", "transact_write_items")
@@ -193,6 +194,34 @@ async def test_what_a_busy_table_never_does_is_tried_later() -> None:
         await busy.get_all(keys)
     with pytest.raises(TemporaryError, match="busy now"):
         await busy.delete_all(keys)
+
+
+class Bucket:
+    """A bucket that lists a thousand objects at a time, as S3 does."""
+
+    def __init__(self, keys: list[str], undeletable: str = "") -> None:
+        self.keys = keys
+        self.undeletable = undeletable
+
+    def list_objects_v2(self, Bucket: str, Prefix: str) -> Mapping[str, Any]:  # noqa: N803
+        found = [{"Key": key} for key in self.keys if key.startswith(Prefix)][:1_000]
+        return {"Contents": found} if found else {}
+
+    def delete_objects(self, Bucket: str, Delete: dict[str, Any]) -> Mapping[str, Any]:  # noqa: N803
+        gone = {one["Key"] for one in Delete["Objects"]} - {self.undeletable}
+        self.keys = [key for key in self.keys if key not in gone]
+        return {"Errors": [{"Key": self.undeletable}]} if self.undeletable else {}
+
+
+async def test_a_folder_of_more_bodies_than_s3_lists_at_once_is_dropped_whole() -> None:
+    bucket = Bucket([*(f"blobs/run1/{n}" for n in range(2_005)), "blobs/run10/1", "bundles/run1/1"])
+    await S3Blobs(Aws(), bucket, "b").drop("run1")  # type: ignore[arg-type]
+    assert bucket.keys == ["blobs/run10/1", "bundles/run1/1"]
+
+
+async def test_bodies_that_s3_did_not_remove_are_removed_later() -> None:
+    with pytest.raises(TemporaryError, match="did not remove some bodies"):
+        await S3Blobs(Aws(), Bucket(["blobs/run1/1"], "blobs/run1/1"), "b").drop("run1")  # type: ignore[arg-type]
 
 
 class Forgetful(MemoryTable):
