@@ -45,19 +45,24 @@ def test_requests_and_usd_of_a_run() -> None:
     found = count()
     asked = found.requests
     print(f"\none run of {SECONDS:.0f} s, 3 turns and 7 calls, {found.frames} frames, in a warm process")
-    print(f"  DynamoDB {asked['DynamoDB requests']:4.0f} requests: {found.run.writes:.0f} write, {found.run.reads:.1f} read units")
+    print(f"  DynamoDB {asked['DynamoDB requests']:4.0f} requests, {_units(found.run)}")
     for name in sorted(asked):
         if not name.startswith("DynamoDB"):
             print(f"  {name:12} {asked[name]:4.0f}")
-    print(f"  deleted after 30 days: {found.retention.writes:.0f} write, {found.retention.reads:.1f} read units")
+    print(f"  deleted after 30 days: {_units(found.retention)}")
     retention = usd_of(found.retention)
     for in_flight in (1, 5, 10):
         parts = usd_per_million(found.run, Compute(SECONDS * 1_000 / in_flight, invocations=1 / in_flight))
         total = sum(parts.values()) + retention
+        parts = {**parts, "retention": retention}
         said = "  ".join(f"{name} {usd:.0f}" for name, usd in parts.items() if usd >= 1)
-        print(f"  {in_flight:2} in flight: {total:5.0f} USD a million ({total / ONE_AT_A_TIME:.2f})  {said}  retention {retention:.0f}")
+        print(f"  {in_flight:2} in flight: {total:5.0f} USD a million ({total / ONE_AT_A_TIME:.2f})  {said}")
     assert asked["DynamoDB requests"] < 150
     assert total < AIM
+
+
+def _units(work: Work) -> str:
+    return f"{work.writes:.0f} write and {work.reads:.1f} read units"
 
 
 def usd_of(work: Work) -> float:
