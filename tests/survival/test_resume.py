@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 WITHIN = 180.0
 """Seconds from the crash to the first frame of the next owner."""
-SCHEDULES = 150
+SCHEDULES = 100
 KINDS = ("crash", "pause", "throttle", "lost", "refused", "late", "absent")
 
 
