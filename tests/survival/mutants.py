@@ -12,6 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from mutant import Mutant
+from mutants_on_aws import ON_AWS
+
 ROOT = Path(__file__).parents[2]
 PROBE = "runs_the_copy"
 """A pytest plugin that refuses to run anything but the copy."""
@@ -22,21 +25,6 @@ import gofer
 def pytest_configure(config):
     assert gofer.__file__.startswith(os.environ["GOFER_COPY"] + os.sep), gofer.__file__
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """One rule less."""
-
-    rule: str
-    """What it is that must not be taken away, as a reader of docs/reliability.md knows it."""
-    file: str
-    """Below src/gofer."""
-    source: str
-    """The text that keeps the rule; it stands in the file exactly once."""
-    instead: str
-    test: str
-    """The node below tests/ that misses it."""
 
 
 EFFECTS, STEP = "unit/engine/test_effects.py::test_", "unit/engine/test_step.py::test_"
@@ -323,6 +311,7 @@ MUTANTS = (
         '"INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = ?2"',
         "contracts/test_store.py::test_of_many_that_exchange_a_memo_at_once_one_succeeds_and_all_are_told_which[sqlite]",
     ),
+    *ON_AWS,
 )
 
 
