@@ -70,7 +70,7 @@ LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url 
 	--custom-compile-command "make lock"
 
 clean: ## remove the environment, caches and the demo's state
-	rm -rf .venv .gofer .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.* build dist
+	rm -rf .venv .gofer .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.* .aws-sam build dist
 
 .venv/.python: requirements-uv.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -111,3 +111,23 @@ def permissions(template: Json, role: str) -> Mapping[str, set[str]]:
             for action in listed(statement["Action"]):
                 allowed.setdefault(action, set()).update(map(spelled, listed(statement["Resource"])))
     return allowed
+
+
+MOTO_HAS_NOT = (
+    *("AWS::ApiGatewayV2::", "AWS::Scheduler::", "AWS::S3::BucketPolicy", "AWS::CloudWatch::Alarm", "AWS::SNS::TopicPolicy"),
+    "AWS::Lambda::EventInvokeConfig",
+)
+
+
+def for_moto(template: Json) -> Json:
+    """What moto's CloudFormation can make of it: without what it does not know, and without what refers to that.
+
+    The mapping of the queue goes too, for moto would call Docker: it is polled by whoever plays Lambda.
+    """
+    resources = template["Resources"]
+    left_out = {name for name, resource in resources.items() if resource["Type"].startswith(MOTO_HAS_NOT)}
+    left_out |= set(of_type(template, "AWS::Lambda::EventSourceMapping"))
+    while also := {name for name, resource in resources.items() if mentions(resource) & left_out} - left_out:
+        left_out |= also
+    kept = {name: resource for name, resource in resources.items() if name not in left_out}
+    return {**{key: value for key, value in template.items() if key != "Outputs"}, "Resources": kept}

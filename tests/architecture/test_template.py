@@ -171,8 +171,6 @@ def test_the_same_variables_are_told_to_every_function() -> None:
 ACCEPT: Mapping[str, set[str]] = {
     "dynamodb:GetItem": {"Table.Arn"},
     "dynamodb:PutItem": {"Table.Arn"},
-    "dynamodb:UpdateItem": {"Table.Arn"},
-    "dynamodb:ConditionCheckItem": {"Table.Arn"},
     "dynamodb:Query": {"Table.Arn"},
     "sqs:SendMessage": {"Queue.Arn"},
     "s3:GetObject": {"Bucket.Arn/bundles/*"},
@@ -181,7 +179,7 @@ ACCEPT: Mapping[str, set[str]] = {
 BOTH = {"Bucket.Arn/blobs/*", "Bucket.Arn/bundles/*"}
 QUERIED = {"Table.Arn", "Table.Arn/index/sweep"}
 LET: Mapping[str, Mapping[str, set[str]]] = {
-    "SlackFunction": {**ACCEPT, "dynamodb:Query": QUERIED},
+    "SlackFunction": {**ACCEPT, "dynamodb:Query": QUERIED, "dynamodb:BatchGetItem": {"Table.Arn"}},
     "JiraFunction": ACCEPT,
     "NotionFunction": ACCEPT,
     "GithubFunction": ACCEPT,
@@ -189,16 +187,16 @@ LET: Mapping[str, Mapping[str, set[str]]] = {
     "ScheduleFunction": {
         **ACCEPT,
         "dynamodb:Query": QUERIED,
-        "dynamodb:BatchGetItem": {"Table.Arn"},
-        "dynamodb:BatchWriteItem": {"Table.Arn"},
-        "dynamodb:DeleteItem": {"Table.Arn"},
+        **{f"dynamodb:{name}": {"Table.Arn"} for name in ("BatchGetItem", "BatchWriteItem", "DeleteItem", "UpdateItem")},
         "s3:GetObject": BOTH,
         "s3:DeleteObject": {"Bucket.Arn/blobs/*"},
         "sqs:SendMessage": {"Queue.Arn", "ScheduleDeadLetters.Arn"},
+        **{f"sqs:{name}Message": {"DeadLetters.Arn"} for name in ("Receive", "Delete")},
+        "sqs:ChangeMessageVisibility": {"DeadLetters.Arn"},
     },
     "WorkerFunction": {
         **{f"dynamodb:{name}": {"Table.Arn"} for name in ("GetItem", "PutItem", "UpdateItem", "DeleteItem")},
-        **{f"dynamodb:{name}": {"Table.Arn"} for name in ("BatchGetItem", "BatchWriteItem", "ConditionCheckItem")},
+        **{f"dynamodb:{name}": {"Table.Arn"} for name in ("BatchGetItem", "BatchWriteItem")},
         "dynamodb:Query": QUERIED,
         **{f"sqs:{name}Message": {"Queue.Arn"} for name in ("Receive", "Delete")},
         "sqs:ChangeMessageVisibility": {"Queue.Arn"},
@@ -210,8 +208,8 @@ LET: Mapping[str, Mapping[str, set[str]]] = {
         "s3:ListBucket": {"Bucket.Arn"},
     },
     "DashboardFunction": {
-        "dynamodb:BatchGetItem": QUERIED,
-        "dynamodb:GetItem": QUERIED,
+        "dynamodb:BatchGetItem": {"Table.Arn"},
+        "dynamodb:GetItem": {"Table.Arn"},
         "dynamodb:Query": QUERIED,
         "s3:GetObject": BOTH,
         "s3:ListBucket": {"Bucket.Arn"},
