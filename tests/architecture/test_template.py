@@ -113,7 +113,11 @@ BROKEN: list[tuple[str, Callable[[Json], object]]] = [
     ("functions_run_where_they_were_built_for", setting(properties("SlackFunction"), "Architectures", ["x86_64"])),
     ("functions_run_where_they_were_built_for", setting(properties("SlackFunction"), "ReservedConcurrentExecutions", 5)),
     (
-        "only_the_services_that_are_meant_take_a_role",
+        "only_those_that_are_meant_take_a_role",
+        lambda t: properties("PublishRole")(t)["AssumeRolePolicyDocument"]["Statement"][0]["Condition"].pop("StringEquals"),
+    ),
+    (
+        "only_those_that_are_meant_take_a_role",
         lambda t: properties("WorkerRole")(t)["AssumeRolePolicyDocument"]["Statement"][0].update(Principal={"AWS": "*"}),
     ),
 ]
@@ -322,6 +326,7 @@ def test_every_output_that_an_operator_needs_is_there_and_described() -> None:
     doors = {"SlackEventsUrl", "SlackInteractivityUrl", "JiraWebhookUrl", "NotionWebhookUrl", "GithubWebhookUrl"}
     state = {"Table", "Bucket", "QueueUrl", "DeadLetterUrl", "ScheduleDeadLetterUrl", "Parameters", "LogGroups"}
     others = {"Url", "DashboardUrl", "HooksUrl", "AlarmTopicArn", "ScheduleGroup", "ScheduleRole", "ScheduleTarget"}
+    others |= {"PublishPolicyArn", "PublishRoleArn", "OperatorPolicyArn"}
     assert set(outputs) == doors | state | others
     assert all(output.get("Description") for output in outputs.values())
 
@@ -337,4 +342,4 @@ def test_no_secret_is_a_parameter_of_the_stack() -> None:
     for name, parameter in written()["Parameters"].items():
         assert parameter.get("Description"), name
         assert not {"token", "secret", "key", "password"} & set(name.lower().split("_"))
-    assert len(listed(written()["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"])) == 3
+    assert len(listed(written()["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"])) == 4
