@@ -3,8 +3,9 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from gofer.engine.asking import LONGEST_PARKED
 from gofer.engine.services import Services
@@ -32,6 +33,23 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class Ended:
+    """A run that just ended, or that cannot go on by itself, in numbers: whose it was is not among them."""
+
+    status: HeadStatus
+    seconds: float
+    """Since it was accepted."""
+    progress: Progress | None = None
+    """None when its journal was not read to the end."""
+    trouble: Literal["", "poison", "damaged"] = ""
+    """That its workers were lost again and again, or that its journal or a body is not what was written."""
+
+
+def _nobody_listens(ended: Ended) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
 class Worker:
     """Continues runs until nobody rings."""
 
@@ -50,6 +68,10 @@ class Worker:
     """Held by one suspect at a time: the others have no owner when it takes the process with it."""
     pause: float = 1.0
     """Seconds before it listens again to a queue that failed."""
+    receives: int = RECEIVES
+    """How often a bell is heard before it is given up; a queue that gives bells up by itself may be sooner."""
+    tell: Callable[[Ended], None] = _nobody_listens
+    """Told of each run that ends, private ones too."""
 
     async def serve(self) -> None:
         """Hears doorbells until it is cancelled; what is under way then gets `grace` seconds to be handed over."""
@@ -95,7 +117,7 @@ class Worker:
         """Lets a bell come back after a pause that grows; one that was heard too often is given up."""
         # When nothing can be written the bell comes back after its visibility time.
         with contextlib.suppress(TemporaryError):
-            if bell.receives >= RECEIVES:
+            if bell.receives >= self.receives:
                 await self.queue.bury(bell, why)
             else:
                 await self.queue.extend(bell, min(VISIBILITY_SECONDS, 2.0**bell.receives))
@@ -169,7 +191,7 @@ class Worker:
         if attempt > LOST:
             # No error was ever caught, or the bell had been buried: each worker was lost with it.
             reason = f"it cannot be continued: {LOST} attempts ended without a word"
-            await self._show(head, "needs_attention", reason)
+            await self._give_up(head, reason, "poison")
             return None
         try:
             await self._show(head, "running")
@@ -190,13 +212,13 @@ class Worker:
         except Damaged as error:
             _log.error("%s", error)
             # The row as it is by now: it may know of more frames than it did.
-            await self._show(await self.services.store.head(head.run) or head, "needs_attention", str(error))
+            await self._give_up(await self.services.store.head(head.run) or head, str(error), "damaged")
         except TemporaryError:
             raise
         except Exception as error:
-            if attempt >= RECEIVES:
+            if attempt >= self.receives:
                 reason = f"it cannot be continued: {type(error).__name__} on its last attempt"
-                await self._show(head, "needs_attention", reason)
+                await self._give_up(head, reason, "poison")
             raise
         return None
 
@@ -209,6 +231,8 @@ class Worker:
         match left:
             case RunFinished(status=status, reason=reason):
                 await self._show(head, status, reason, step)
+                poison = reason.startswith("poison: ")
+                self.tell(Ended(status, self._seconds(head), step.progress, "poison" if poison else ""))
                 if step.progress.private:
                     await self._delete(head.run)
                 else:
@@ -224,9 +248,15 @@ class Worker:
                 # Found when its conversation is looked at again, right after this.
                 await self._show(head, "queued", step=step)
 
+    async def _give_up(self, head: Head, reason: str, trouble: Literal["poison", "damaged"]) -> None:
+        await self._show(head, "needs_attention", reason)
+        self.tell(Ended("needs_attention", self._seconds(head), trouble=trouble))
+
+    def _seconds(self, head: Head) -> float:
+        return round(self.services.outside.clock.now() - head.accepted_at / 1000, 3)
+
     def _log_end(self, head: Head, status: HeadStatus) -> None:
-        seconds = round(self.services.outside.clock.now() - head.accepted_at / 1000, 3)
-        fields = {"run": head.run, "status": status, "seconds": seconds, "workflow": head.workflow}
+        fields = {"run": head.run, "status": status, "seconds": self._seconds(head), "workflow": head.workflow}
         _log.info("a run ended", extra={"fields": fields})
 
     async def _delete(self, run: str) -> None:
