@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
@@ -61,6 +62,12 @@ class Settings:
     """NOTION_BOT_ID: the bot user of the connection, with dashes; looked up when it is empty."""
     github_login: str = ""
     """GITHUB_LOGIN: the account that Gofer acts with on GitHub; looked up when it is empty."""
+    slack_client_id: str = ""
+    """SLACK_CLIENT_ID: of the app, for signing in to Gofer's pages where they are not on one's own machine."""
+    slack_client_secret: Secret = field(default_factory=lambda: Secret(""))
+    """SLACK_CLIENT_SECRET: likewise."""
+    tokens_expire: Mapping[str, date] = field(default_factory=dict[str, date])
+    """TOKENS_EXPIRE: the last day of tokens that expire, as `JIRA_API_TOKEN=2027-03-01, NOTION_TOKEN=2027-05-31`."""
     offline: bool = False
     """Whether the model is the offline one; set by the laptop, never by the environment."""
 
@@ -122,7 +129,22 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         public_url=_url("GOFER_URL", environment.get("GOFER_URL", "")),
         webhook_secrets=_webhook_secrets(environment),
         log_level=_log_level(environment.get("AGENT_LOG_LEVEL") or "summary"),
+        slack_client_id=environment.get("SLACK_CLIENT_ID", "").strip(),
+        slack_client_secret=_credential("SLACK_CLIENT_SECRET", environment),
+        tokens_expire=_expiries(environment.get("TOKENS_EXPIRE", "")),
     )
+
+
+def _expiries(text: str) -> Mapping[str, date]:
+    found: dict[str, date] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        name, _, day = map(str.strip, part.partition("="))
+        try:
+            found[name] = date.fromisoformat(day)
+        except ValueError as error:
+            told = "a name and a day each, as JIRA_API_TOKEN=2027-03-01, with a comma between two"
+            raise ConfigError(f"TOKENS_EXPIRE is not clear at {part[:40]!r}; write {told}.") from error
+    return found
 
 
 def _webhook_secrets(environment: Mapping[str, str]) -> Mapping[str, Sequence[Secret]]:
