@@ -109,11 +109,12 @@ class Owner:
         return await deliver(step, event, reply, provenance, concluded)
 
     async def _end(self, step: Step, event: Event, loaded: Loaded | None, bundle: Bundle | None) -> Ending:
-        if loaded is None:
-            step.give_up_calls("its workflow was taken away meanwhile")
-            return Ending("failed", reason=f"there is no workflow {step.progress.workflow!r} any more.")
         try:
+            # A run that has begun goes on by its own bundle, whatever is published meanwhile.
             if bundle is None:
+                if loaded is None:
+                    step.give_up_calls("its workflow was taken away meanwhile")
+                    raise RunStopped(f"there is no workflow {step.progress.workflow!r} any more.")
                 bundle = await pinned(self.services, await admit(step, event, loaded))
                 await self._show_whether_private(step)
             return await self._coordinate(step, event, bundle)

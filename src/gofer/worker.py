@@ -5,7 +5,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, Protocol
 
 from gofer.engine.asking import LONGEST_PARKED
 from gofer.engine.services import Services
@@ -30,6 +30,14 @@ RECEIVES = 10
 """How often a bell is heard before it is given up; what it rang for stays with the sweeper."""
 
 _log = logging.getLogger(__name__)
+
+
+class LiveCatalog(Protocol):
+    """Workflows that change while a worker is at work."""
+
+    async def holding(self, workflow: str) -> Catalog:
+        """Those of now; with this workflow if there is one of that name. Raises TemporaryError when there are none."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,8 @@ class Worker:
     """How often a bell is heard before it is given up; a queue that gives bells up by itself may be sooner."""
     tell: Callable[[Ended], None] = _nobody_listens
     """Told of each run that ends, private ones too."""
+    live: LiveCatalog | None = None
+    """Where workflows are published without a new worker: asked for each run, in place of `catalog`."""
 
     async def serve(self) -> None:
         """Hears doorbells until it is cancelled; what is under way then gets `grace` seconds to be handed over."""
@@ -195,9 +205,10 @@ class Worker:
             return None
         try:
             await self._show(head, "running")
-            step = await self._open(head.run, owner, term or Term(self.services.outside.clock))
+            catalog = self.catalog if self.live is None else await self.live.holding(head.workflow)
+            step = await self._open(head.run, owner, term or Term(self.services.outside.clock), catalog)
             async with self.suspects if step.progress.takeovers >= SUSPECT else contextlib.nullcontext():
-                left = await Owner(self.services, self.catalog, self.alone).work(step, again=attempt > 1)
+                left = await Owner(step.services, catalog, self.alone).work(step, again=attempt > 1)
             await self._leave(head, left, step)
             return step.progress
         except Fenced:
@@ -222,10 +233,11 @@ class Worker:
             raise
         return None
 
-    async def _open(self, run: str, owner: str, term: Term) -> Step:
-        pen = Pen(owner, self.services.outside)
-        journal, entries = await open_journal(run, self.services.store, self.services.blobs, pen)
-        return Step(journal, self.services, entries, term)
+    async def _open(self, run: str, owner: str, term: Term, catalog: Catalog) -> Step:
+        services = self.services if self.live is None else self.services.of(catalog)
+        pen = Pen(owner, services.outside)
+        journal, entries = await open_journal(run, services.store, services.blobs, pen)
+        return Step(journal, services, entries, term)
 
     async def _leave(self, head: Head, left: Left, step: Step) -> None:
         match left:
