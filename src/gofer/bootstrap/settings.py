@@ -128,7 +128,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         github_login=environment.get("GITHUB_LOGIN", "").strip().removeprefix("@"),
         public_url=_url("GOFER_URL", environment.get("GOFER_URL", "")),
         webhook_secrets=_webhook_secrets(environment),
-        log_level=_log_level(environment.get("AGENT_LOG_LEVEL") or "summary"),
+        log_level=read_log_level(environment),
         slack_client_id=environment.get("SLACK_CLIENT_ID", "").strip(),
         slack_client_secret=_credential("SLACK_CLIENT_SECRET", environment),
         tokens_expire=_expiries(environment.get("TOKENS_EXPIRE", "")),
@@ -156,7 +156,9 @@ def _webhook_secrets(environment: Mapping[str, str]) -> Mapping[str, Sequence[Se
     return found
 
 
-def _log_level(value: str) -> LogLevel:
+def read_log_level(environment: Mapping[str, str]) -> LogLevel:
+    """How much log lines tell, known before everything else is. Raises ConfigError."""
+    value = environment.get("AGENT_LOG_LEVEL") or "summary"
     for level in get_args(LogLevel):
         if value == level:
             return level

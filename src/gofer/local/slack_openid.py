@@ -5,7 +5,6 @@ A guest, a member of another workspace and a bot are refused: what a channel sho
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
 from urllib.parse import urlencode, urlsplit
 
 from gofer.canonical import as_list, as_object, as_text, clean, decode
@@ -107,7 +106,7 @@ class SlackOpenId:
     async def _send(self, request: HttpRequest) -> Mapping[str, object]:
         response = await self.http.send(request)
         try:
-            return as_object(cast(object, decode(response.body)))
+            return as_object(decode(response.body))
         except BadRequest as error:
             raise TemporaryError(f"Slack does not answer as Slack (HTTP {response.status})") from error
 

@@ -17,7 +17,9 @@ class TypedLines(LambdaPowertoolsFormatter):
     """Powertools' keys, and beside them what Gofer's own lines say."""
 
     def __init__(self, level: LogLevel) -> None:
-        super().__init__(log_record_order=["level", "message"], use_rfc3339=True, utc=True)
+        super().__init__(  # pyright: ignore[reportUnknownMemberType]
+            log_record_order=["level", "message"], use_rfc3339=True, utc=True
+        )
         self._own = JsonLines(level)
 
     def format(self, record: logging.LogRecord) -> str:

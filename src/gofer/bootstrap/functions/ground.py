@@ -1,0 +1,96 @@
+"""What does every function stand on: log lines, what it is told, and the workflows that came with its code?"""
+
+import asyncio
+import json
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from aws_lambda_powertools.logging import Logger
+
+from gofer.bootstrap.aws_settings import CloudSettings, cloud_settings
+from gofer.bootstrap.functions.invocation import Answer, Handler, handler
+from gofer.bootstrap.functions.light import LightS3
+from gofer.bootstrap.functions.lines import start_lines
+from gofer.bootstrap.functions.parameters import Parameters, ParameterStore, process_environment
+from gofer.bootstrap.functions.wire import Account, Wire, read_account
+from gofer.bootstrap.settings import read_log_level
+from gofer.bootstrap.shelf import S3Shelf
+from gofer.canonical import as_object
+from gofer.errors import ConfigError, TemporaryError
+from gofer.outside import Clock, Http, HttpRequest, HttpResponse, Outside, SystemClock, random_id, random_key
+from gofer.workflows.published import Compiled, Live, Shelf, compiled_from_json, read_compiled, routes_key
+
+COMPILED = "compiled.json"
+"""In a package: the routes, hooks and schedules of the workflows that it was made with."""
+
+
+class NoNetwork(Http):
+    """For functions that send nothing of their own."""
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """See Http.send."""
+        raise TemporaryError("this function sends nothing")
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """One execution environment: what is there before the first invocation and stays for all of them."""
+
+    environment: Mapping[str, str]
+    cloud: CloudSettings
+    account: Account
+    clock: Clock
+    logger: Logger
+    runner: asyncio.Runner
+
+    @property
+    def package(self) -> Path:
+        """Where the function's code is."""
+        return Path(self.environment.get("LAMBDA_TASK_ROOT", "."))
+
+    def parameters(self, store: ParameterStore) -> Parameters:
+        """What the function is told."""
+        return Parameters(self.environment, store, self.clock)
+
+    def outside(self, http: Http | None = None) -> Outside:
+        """Time, ids, chance and the network."""
+        return Outside(http or NoNetwork(), self.clock, random_id, random.SystemRandom(), random_key)
+
+    def wire(self, service: str, bucket: str = "") -> Wire:
+        """Signed requests to a service."""
+        return Wire(self.account, service, self.clock, bucket)
+
+    def shelf(self) -> Shelf:
+        """Where workflows are published, to be read."""
+        return S3Shelf(LightS3(self.wire("s3", self.cloud.bucket)), self.cloud.bucket)
+
+    def published(self) -> Live[Compiled]:
+        """Routes, hooks and schedules as they were published last; those of the package while there are none."""
+        return Live(self.shelf(), self.clock, routes_key, read_compiled, packaged(self.package))
+
+    def handler(self, answer: Answer) -> Handler:
+        """The entry point."""
+        return handler(self.logger, self.runner, answer)
+
+
+def stand() -> Ground:
+    """What this process stands on. Raises ConfigError."""
+    environment = process_environment()
+    logger = start_lines(read_log_level(environment))
+    cloud, account = cloud_settings(environment), read_account(environment)
+    return Ground(environment, cloud, account, SystemClock(), logger, asyncio.Runner())
+
+
+def packaged(folder: Path) -> Compiled | None:
+    """The workflows that came with the code, as far as ingress needs them. Raises ConfigError when they are damaged."""
+    try:
+        text = (folder / COMPILED).read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        return compiled_from_json("", as_object(cast(object, json.loads(text))))
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{COMPILED} of the package cannot be read; build and deploy it again.") from error
