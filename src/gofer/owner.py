@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from gofer.ai_logs import SUMMARY, summarise
 from gofer.deliver import announce, conclude, deliver, postpone
 from gofer.engine import loop, script
 from gofer.engine.admission import admit, pinned
@@ -101,12 +102,17 @@ class Owner:
             concluded = conclude(ending, step.progress)
             step.note(concluded)
         elif poisoned:
+            told = SUMMARY in step.progress.in_doubt
             step.give_up_calls("every worker that had it was lost")
-            return RunFinished("failed", "poison: every worker that tried to deliver its answer was lost")
-        reply, prompt_file = _where(bundle.loaded if bundle else loaded)
+            if not told:
+                return RunFinished("failed", "poison: every worker that tried to deliver its answer was lost")
+        used = bundle.loaded if bundle else loaded
+        reply, prompt_file = _where(used)
         provenance = step.provenance(prompt_file)
         await close(step, provenance)
-        return await deliver(step, event, reply, provenance, concluded)
+        finished = await deliver(step, event, reply, provenance, concluded)
+        await summarise(step, finished, self.catalog.defaults, used, provenance)
+        return finished
 
     async def _end(self, step: Step, event: Event, loaded: Loaded | None, bundle: Bundle | None) -> Ending:
         try:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import math
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
@@ -10,7 +11,7 @@ from typing import Literal, Protocol
 from gofer.engine.asking import LONGEST_PARKED
 from gofer.engine.services import Services
 from gofer.engine.step import Step
-from gofer.engine.term import Term
+from gofer.engine.term import MARGIN, Term
 from gofer.errors import Damaged, Fenced, Gone, Newer, TemporaryError
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
@@ -19,6 +20,7 @@ from gofer.owner import Left, Owner
 from gofer.projections.progress import Progress
 from gofer.queue.doorbell import Doorbell, Queue
 from gofer.retention import delete
+from gofer.telemetry.exporter import Exporter
 from gofer.workflows.load import Catalog
 
 VISIBILITY_SECONDS = 120.0
@@ -82,6 +84,8 @@ class Worker:
     """Told of each run that ends, private ones too."""
     live: LiveCatalog | None = None
     """Where workflows are published without a new worker: asked for each run, in place of `catalog`."""
+    exporter: Exporter | None = None
+    """What sends the spans of runs that ended; None when nobody collects them."""
 
     async def serve(self) -> None:
         """Hears doorbells until it is cancelled; what is under way then gets `grace` seconds to be handed over."""
@@ -145,30 +149,40 @@ class Worker:
         store, owner = self.services.store, self.services.outside.new_id()
         if not await store.lease(conversation, owner, self.services.outside.clock.now(), self.lease):
             return False
+        run, progress = "", None
         try:
             await self._wake(bell.run)
             if head := await store.oldest_runnable(conversation):
                 # How often the bell was heard says something of the run it rang for, and of no other.
                 attempt = bell.receives if head.run == bell.run else 1
                 work = self.continue_run(head, owner, term, attempt=attempt)
-                await self._while_leased(work, conversation, owner, bell)
+                run, progress = head.run, await self._while_leased(work, conversation, owner, bell)
         finally:
             await store.release(conversation, owner)
         # Only after the release: whoever rings now finds the conversation free.
         if head := await store.oldest_runnable(conversation):
             await self.queue.ring(head.run)
+        await self.export(run, progress, term)
         return True
 
+    async def export(self, run: str, progress: Progress | None, term: Term | None = None) -> None:
+        """Sends the spans of a run that just ended, when nobody waits for it any more. Raises nothing."""
+        if self.exporter is None or progress is None or progress.finished is None or progress.private:
+            return
+        # What was never begun is nothing that anybody looks for.
+        if progress.finished.status != "ignored":
+            patience = max(0.0, term.left + MARGIN / 2) if term else math.inf
+            await self.exporter.at_the_end(run, self.services.store, self.services.blobs, patience)
+
     async def _while_leased(
-        self, work: Coroutine[None, None, object], conversation: str, owner: str, bell: Doorbell
-    ) -> None:
+        self, work: Coroutine[None, None, Progress | None], conversation: str, owner: str, bell: Doorbell
+    ) -> Progress | None:
         """Does the work while the lease is renewed; ends it when the lease was lost to somebody else."""
         working = asyncio.create_task(work)
         renewing = asyncio.create_task(self._renew(conversation, owner, bell))
         try:
             await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
-            if working.done():
-                await working
+            return await working if working.done() else None
         finally:
             for task in (working, renewing):
                 task.cancel()

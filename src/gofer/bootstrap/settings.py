@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
 from gofer.bootstrap.dotenv import read_dotenv
+from gofer.bootstrap.otlp import Otlp, read_otlp
 from gofer.errors import ConfigError
 from gofer.secret import Secret
 
@@ -68,6 +69,8 @@ class Settings:
     """SLACK_CLIENT_SECRET: likewise."""
     tokens_expire: Mapping[str, date] = field(default_factory=dict[str, date])
     """TOKENS_EXPIRE: the last day of tokens that expire, as `JIRA_API_TOKEN=2027-03-01, NOTION_TOKEN=2027-05-31`."""
+    otlp: Otlp = field(default_factory=Otlp)
+    """OTEL_EXPORTER_OTLP_ENDPOINT and its like: where the spans of runs go."""
     offline: bool = False
     """Whether the model is the offline one; set by the laptop, never by the environment."""
 
@@ -132,6 +135,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         slack_client_id=environment.get("SLACK_CLIENT_ID", "").strip(),
         slack_client_secret=_credential("SLACK_CLIENT_SECRET", environment),
         tokens_expire=_expiries(environment.get("TOKENS_EXPIRE", "")),
+        otlp=read_otlp(environment),
     )
 
 

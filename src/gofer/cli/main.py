@@ -22,6 +22,7 @@ COMMANDS = {
     "run": "run one workflow on one event, here and now",
     "runs": "list the newest runs",
     "trace": "show what one run did, step by step",
+    "export": "send runs to an OpenTelemetry collector again, or print their spans",
     "cancel": "stop a run before its next step",
     "sweep": "continue what an earlier process left under way, once",
     "keep": "keep the contents of a run beyond their time",
