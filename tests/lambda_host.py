@@ -101,7 +101,10 @@ class Environment:
     def _variables(self) -> dict[str, str]:
         function = self.function
         return {
-            **{"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": ":UTC", "PYTHONDONTWRITEBYTECODE": "1"},
+            "PATH": "/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            "TZ": ":UTC",
+            "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONPATH": f"{function.code}{os.pathsep}{function.libraries}",
             "LAMBDA_TASK_ROOT": str(function.code),
             "AWS_LAMBDA_RUNTIME_API": f"127.0.0.1:{self._api.server_port}",

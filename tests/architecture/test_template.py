@@ -66,7 +66,10 @@ def without(where: Callable[[Json], Json], key: str) -> Callable[[Json], object]
 BROKEN: list[tuple[str, Callable[[Json], object]]] = [
     ("no_policy_has_a_wildcard", lambda t: statements("SlackRole")(t)[0].update(Resource="*")),
     ("no_policy_has_a_wildcard", lambda t: statements("WorkerRole")(t)[2].update(Action="sqs:*")),
-    ("no_policy_has_a_wildcard", lambda t: statements("WorkerRole")(t)[2].update(Resource={"Fn::Sub": "${Table.Arn}*"})),
+    (
+        "no_policy_has_a_wildcard",
+        lambda t: statements("WorkerRole")(t)[2].update(Resource={"Fn::Sub": "${Table.Arn}*"}),
+    ),
     ("no_policy_has_a_wildcard", lambda t: statements("JiraRole")(t)[1].update(NotAction=["s3:GetObject"])),
     (
         "no_role_has_a_policy_of_somebody_else",
@@ -111,10 +114,15 @@ BROKEN: list[tuple[str, Callable[[Json], object]]] = [
         lambda t: properties("Api")(t)["AccessLogSettings"].update(Format="$context.path $context.identity.sourceIp"),
     ),
     ("functions_run_where_they_were_built_for", setting(properties("SlackFunction"), "Architectures", ["x86_64"])),
-    ("functions_run_where_they_were_built_for", setting(properties("SlackFunction"), "ReservedConcurrentExecutions", 5)),
+    (
+        "functions_run_where_they_were_built_for",
+        setting(properties("SlackFunction"), "ReservedConcurrentExecutions", 5),
+    ),
     (
         "only_the_services_that_are_meant_take_a_role",
-        lambda t: properties("WorkerRole")(t)["AssumeRolePolicyDocument"]["Statement"][0].update(Principal={"AWS": "*"}),
+        lambda t: properties("WorkerRole")(t)["AssumeRolePolicyDocument"]["Statement"][0].update(
+            Principal={"AWS": "*"}
+        ),
     ),
 ]
 
@@ -187,7 +195,9 @@ LET: Mapping[str, Mapping[str, set[str]]] = {
     "ScheduleFunction": {
         **ACCEPT,
         "dynamodb:Query": QUERIED,
-        **{f"dynamodb:{name}": {"Table.Arn"} for name in ("BatchGetItem", "BatchWriteItem", "DeleteItem", "UpdateItem")},
+        **{
+            f"dynamodb:{name}": {"Table.Arn"} for name in ("BatchGetItem", "BatchWriteItem", "DeleteItem", "UpdateItem")
+        },
         "s3:GetObject": BOTH,
         "s3:DeleteObject": {"Bucket.Arn/blobs/*"},
         "sqs:SendMessage": {"Queue.Arn", "ScheduleDeadLetters.Arn"},
@@ -276,7 +286,9 @@ def routes() -> dict[str, str]:
     """The function behind each method and path of the API."""
     (api,) = of_type(CLOUD, "AWS::ApiGatewayV2::Api").values()
     return {
-        f"{method.upper()} {path}": next(iter(mentions(told["x-amazon-apigateway-integration"]["uri"]) & {*functions(CLOUD)}))
+        f"{method.upper()} {path}": next(
+            iter(mentions(told["x-amazon-apigateway-integration"]["uri"]) & {*functions(CLOUD)})
+        )
         for path, methods in api["Body"]["paths"].items()
         for method, told in methods.items()
     }
@@ -296,7 +308,10 @@ def test_sweeps_and_purges_are_begun_and_the_published_schedules_stand_apart() -
     assert {spelled(one["GroupName"]) for one in schedules} == {"HouseScheduleGroup"}
     assert spelled(CLOUD["Outputs"]["ScheduleGroup"]["Value"]) == "ScheduleGroup"
     allowed = permissions(CLOUD, "SchedulerRole")
-    assert allowed == {"lambda:InvokeFunction": {"ScheduleFunction.Arn"}, "sqs:SendMessage": {"ScheduleDeadLetters.Arn"}}
+    assert allowed == {
+        "lambda:InvokeFunction": {"ScheduleFunction.Arn"},
+        "sqs:SendMessage": {"ScheduleDeadLetters.Arn"},
+    }
 
 
 def test_the_worker_is_given_up_for_dead_only_after_it_had_to_hand_over() -> None:

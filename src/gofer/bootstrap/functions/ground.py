@@ -1,12 +1,10 @@
 """What does every function stand on: log lines, what it is told, and the workflows that came with its code?"""
 
 import asyncio
-import json
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from aws_lambda_powertools.logging import Logger
 
@@ -16,12 +14,12 @@ from gofer.bootstrap.functions.light import LightS3
 from gofer.bootstrap.functions.lines import start_lines
 from gofer.bootstrap.functions.parameters import Parameters, ParameterStore, process_environment
 from gofer.bootstrap.functions.wire import Account, Wire, read_account
+from gofer.bootstrap.published import live_front
 from gofer.bootstrap.settings import read_log_level
 from gofer.bootstrap.shelf import S3Shelf
-from gofer.canonical import as_object
-from gofer.errors import ConfigError, TemporaryError
+from gofer.errors import TemporaryError
 from gofer.outside import Clock, Http, HttpRequest, HttpResponse, Outside, SystemClock, random_id, random_key
-from gofer.workflows.published import Compiled, Live, Shelf, compiled_from_json, read_compiled, routes_key
+from gofer.workflows.published import Compiled, Live, Shelf
 
 COMPILED = "compiled.json"
 """In a package: the routes, hooks and schedules of the workflows that it was made with."""
@@ -69,7 +67,8 @@ class Ground:
 
     def published(self) -> Live[Compiled]:
         """Routes, hooks and schedules as they were published last; those of the package while there are none."""
-        return Live(self.shelf(), self.clock, routes_key, read_compiled, packaged(self.package))
+        compiled = self.package / COMPILED
+        return live_front(self.shelf(), self.clock, _as_it_is, compiled.read_bytes() if compiled.exists() else None)
 
     def handler(self, answer: Answer) -> Handler:
         """The entry point."""
@@ -84,13 +83,5 @@ def stand() -> Ground:
     return Ground(environment, cloud, account, SystemClock(), logger, asyncio.Runner())
 
 
-def packaged(folder: Path) -> Compiled | None:
-    """The workflows that came with the code, as far as ingress needs them. Raises ConfigError when they are damaged."""
-    try:
-        text = (folder / COMPILED).read_bytes()
-    except FileNotFoundError:
-        return None
-    try:
-        return compiled_from_json("", as_object(cast(object, json.loads(text))))
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{COMPILED} of the package cannot be read; build and deploy it again.") from error
+def _as_it_is(compiled: Compiled) -> Compiled:
+    return compiled

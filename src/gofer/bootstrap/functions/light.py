@@ -116,7 +116,10 @@ class LightS3:
         status, headers, body = self._wire.send("GET", f"{beside}/{quote(Key)}", {}, b"")
         if status != 200:
             found = _S3_CODE.search(body)
-            raise ClientError({"Error": {"Code": found[1].decode() if found else str(status)}}, "GetObject")
+            code = found[1].decode() if found else str(status)
+            # Whoever may read objects but not list them is told this of one that is not there.
+            code = "NoSuchKey" if code == "AccessDenied" else code
+            raise ClientError({"Error": {"Code": code}}, "GetObject")
         return {"Body": io.BytesIO(body), "ETag": headers.get("etag", "")}
 
 
