@@ -100,9 +100,11 @@ def cloud_settings(environment: Mapping[str, str]) -> CloudSettings:
     return CloudSettings(table, bucket, queue_url, dead_letter_url, region, endpoint, stage)
 
 
-def open_cloud(settings: CloudSettings, clock: Clock, *, threads: int = THREADS) -> Cloud:
+def open_cloud(
+    settings: CloudSettings, clock: Clock, *, threads: int = THREADS, session: boto3.Session | None = None
+) -> Cloud:
     """The stores; nothing is asked of AWS yet. `threads` is how many requests are under way at once."""
-    aws, session = Aws(threads), boto3.Session(region_name=settings.region or None)
+    aws, session = Aws(threads), session or boto3.Session(region_name=settings.region or None)
 
     def client(name: str, timeout: int = _READ_TIMEOUT) -> Any:
         return build_client(session, name, settings.endpoint, timeout, threads)
