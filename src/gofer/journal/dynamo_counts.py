@@ -12,6 +12,7 @@ from gofer.journal.coordination import DAY_MS, Usage
 from gofer.journal.dynamo_rows import REMEMBERED, SCOPES, USED, after, aged, lease_key, memo_key, row, run_pk
 from gofer.journal.table import (
     EXPIRES,
+    FIRST,
     LAST,
     AtMost,
     Delete,
@@ -125,7 +126,7 @@ class DynamoCounts:
 
 
 async def _pages(table: Table, partition: str, before: int) -> AsyncIterator[Sequence[Indexed]]:
-    span = Span(partition, "", aged(before))
+    span = Span(partition, FIRST, aged(before))
     while lines := await table.index(span, limit=_AT_ONCE):
         yield lines
         span = Span(partition, after(lines[-1].sort), span.high)

@@ -25,7 +25,21 @@ from gofer.journal.dynamo_rows import (
     row,
     run_pk,
 )
-from gofer.journal.table import ITEM_LIMIT, LAST, Free, Item, Key, Put, Span, Standing, Table, Update, key_of, prefixed
+from gofer.journal.table import (
+    FIRST,
+    ITEM_LIMIT,
+    LAST,
+    Free,
+    Item,
+    Key,
+    Put,
+    Span,
+    Standing,
+    Table,
+    Update,
+    key_of,
+    prefixed,
+)
 
 _KNOWN = 10_000
 """Runs of which it is remembered how many frames they have."""
@@ -93,7 +107,7 @@ class DynamoFrames:
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:
         """See Store.unlisted."""
         found: list[str] = []
-        span = Span(CLAIMED, "", aged(before))
+        span = Span(CLAIMED, FIRST, aged(before))
         while lines := await self.table.index(span, limit=_AT_ONCE):
             runs = [line.sort.partition("#")[2] for line in lines]
             there = {item["pk"]: item for item in await self.table.get_all([line.key for line in lines])}
@@ -120,7 +134,7 @@ class DynamoFrames:
 
     async def forget(self, run: str) -> None:
         """See Store.forget."""
-        items = await self.table.query(Span(run_pk(run), "", LAST))
+        items = await self.table.query(Span(run_pk(run), FIRST, LAST))
         rows = [key for item in items if item["sk"] == "head" for key in _conversation_rows(item)]
         rest = [key for key in map(key_of, items) if key != head_key(run)]
         await self.table.delete_all([*rest, *rows])

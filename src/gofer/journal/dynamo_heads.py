@@ -32,6 +32,7 @@ from gofer.journal.dynamo_rows import (
     sort_of,
 )
 from gofer.journal.table import (
+    FIRST,
     LAST,
     Both,
     Delete,
@@ -120,7 +121,7 @@ class DynamoHeads:
 
         A run that was written since the index knew of it comes before the others of its page.
         """
-        span = Span(OPEN, _behind(after) if after else "", aged(before))
+        span = Span(OPEN, _behind(after) if after else FIRST, aged(before))
         stale: list[Head] = []
         found: list[Head] = []
         while lines := await self.table.index(span, limit=limit):
@@ -171,7 +172,7 @@ class DynamoHeads:
     async def _newest(self, partition: str, limit: int, private: bool) -> Sequence[Head]:
         """The newest heads of a partition of the index. None is older than its place says, so the rest can be told."""
         best: list[Head] = []
-        span = Span(partition, "", LAST)
+        span = Span(partition, FIRST, LAST)
         while lines := await self.table.index(span, limit=_AT_ONCE, newest=True):
             shown = (head for _, head in await self._shown(lines) if private or not head.private)
             known = {head.run: head for head in (*best, *shown)}
@@ -186,7 +187,7 @@ class DynamoHeads:
         self, partition: str, retention: Retention, before: int, limit: int, private: bool
     ) -> Sequence[Head]:
         found: list[Head] = []
-        span = Span(partition, "", aged(before))
+        span = Span(partition, FIRST, aged(before))
         while lines := await self.table.index(span, limit=min(limit, _AT_ONCE)):
             shown = [head for _, head in await self._shown(lines) if head.ended and head.retention == retention]
             found += [head for head in shown if head.touched_at < before and head.private >= private]

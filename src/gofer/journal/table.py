@@ -17,8 +17,8 @@ EXPIRES = "expires_at"
 """Unix seconds after which DynamoDB may remove an item whenever it likes, or never: nothing is concluded from it."""
 ITEM_LIMIT = 390_000
 """Bytes of one value at most, below the 400 KB of an item."""
-LAST = "\U0010ffff"
-"""Sorts behind whatever a key holds."""
+FIRST, LAST = " ", "\U0010ffff"
+"""Sort before and behind whatever a key holds; DynamoDB takes no empty key."""
 
 
 @dataclass(frozen=True, slots=True)

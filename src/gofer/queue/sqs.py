@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast
 
-from gofer.aws import Aws, Operation
+from gofer.aws import Aws, Operation, Refusal
 from gofer.canonical import encode_text
 from gofer.outside import Clock
 from gofer.queue.doorbell import DeadLetter, Doorbell
@@ -24,7 +24,7 @@ _LONGEST_WAIT = 20
 _AT_ONCE = 10
 """Messages that one request takes."""
 _LEAF = 30
-"""Seconds for which a dead letter is out of sight while the others are read."""
+"""Seconds for which a message that is put away, or a dead letter that is read, is out of sight."""
 _MOST_LETTERS = 1_000
 _NOT_HELD = (
     *("InvalidParameterValue", "ReceiptHandleIsInvalid", "MessageNotInflight"),
@@ -73,9 +73,7 @@ class SqsQueue:
 
     async def extend(self, bell: Doorbell, visibility: float) -> None:
         """See Queue.extend."""
-        seconds = min(max(0, math.ceil(visibility)), _LONGEST_HOLD)
-        place = {"QueueUrl": self._url, "ReceiptHandle": bell.receipt, "VisibilityTimeout": seconds}
-        await self._aws.ask(self._client.change_message_visibility, refusals=_NOT_HELD, **place)
+        await self._hide(self._url, bell.receipt, visibility)
 
     async def acknowledge(self, bell: Doorbell) -> None:
         """See Queue.acknowledge."""
@@ -83,6 +81,8 @@ class SqsQueue:
 
     async def bury(self, bell: Doorbell, why: str) -> None:
         """See Queue.bury; it may be buried twice when this is lost in between, and never not at all."""
+        if not await self._hide(self._url, bell.receipt, _LEAF):
+            return
         await self._bury({"run": bell.run}, why)
         await self._delete(self._url, bell.receipt)
 
@@ -110,8 +110,14 @@ class SqsQueue:
         if _letter(message).at < before:
             await self._delete(self._dead, receipt)
             return
-        place = {"QueueUrl": self._dead, "ReceiptHandle": receipt, "VisibilityTimeout": 0}
-        await self._aws.ask(self._client.change_message_visibility, refusals=_NOT_HELD, **place)
+        await self._hide(self._dead, receipt, 0)
+
+    async def _hide(self, url: str, receipt: str, seconds: float) -> bool:
+        """Hides a message from now on for so long; False when it is not the caller's any more."""
+        timeout = min(max(0, math.ceil(seconds)), _LONGEST_HOLD)
+        place = {"QueueUrl": url, "ReceiptHandle": receipt, "VisibilityTimeout": timeout}
+        found = await self._aws.ask(self._client.change_message_visibility, refusals=_NOT_HELD, **place)
+        return not isinstance(found, Refusal)
 
     async def _refuse(self, message: Message) -> None:
         """Puts away what is no doorbell: nobody can answer it, and it must not be lost either."""
