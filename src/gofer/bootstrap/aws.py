@@ -51,9 +51,11 @@ def with_parameters(environment: Mapping[str, str]) -> Mapping[str, str]:
     return {**_parameters(environment, path), **environment} if path else environment
 
 
-def open_cloud(settings: CloudSettings, clock: Clock, *, threads: int = THREADS) -> Cloud:
+def open_cloud(
+    settings: CloudSettings, clock: Clock, *, threads: int = THREADS, session: boto3.Session | None = None
+) -> Cloud:
     """The stores; nothing is asked of AWS yet. `threads` is how many requests are under way at once."""
-    aws, session = Aws(threads), boto3.Session(region_name=settings.region or None)
+    aws, session = Aws(threads), session or boto3.Session(region_name=settings.region or None)
 
     def client(name: str, timeout: int = _READ_TIMEOUT) -> Any:
         return build_client(session, name, settings.endpoint, timeout, threads)

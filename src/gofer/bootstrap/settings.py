@@ -82,7 +82,12 @@ class Settings:
 
 def process_settings() -> Settings:
     """The settings of this process: its environment, and below it the `.env` file of the current folder."""
-    return read_settings({**read_dotenv(Path(".env")), **os.environ})
+    return read_settings(process_variables())
+
+
+def process_variables() -> Mapping[str, str]:
+    """What is set for this process: its environment, and below it the `.env` file of the current folder."""
+    return {**read_dotenv(Path(".env")), **os.environ}
 
 
 def child_environment(settings: Settings) -> dict[str, str]:

@@ -1,25 +1,23 @@
 """How do schedules stand in EventBridge Scheduler? In one group, all with the same function and role."""
 
-import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[reportMissingTypeStubs]
-
-from gofer.bootstrap.refused import code, message
+from gofer.aws import Aws, Operation, Refusal
 from gofer.canonical import as_object, as_text
-from gofer.errors import ConfigError, TemporaryError
+from gofer.errors import ConfigError
 from gofer.publish.timetable import Entry
 
-T = TypeVar("T")
+_GONE, _THERE, _WRONG = "ResourceNotFoundException", "ConflictException", "ValidationException"
 
 
 @dataclass(frozen=True, slots=True)
 class EventBridge:
     """The schedules of one group, by a boto3 client."""
 
+    aws: Aws
     client: Any
     group: str
     role: str
@@ -30,64 +28,52 @@ class EventBridge:
     async def names(self) -> Sequence[str]:
         """See Timetable.names."""
 
-        def work() -> Sequence[str]:
-            pages = self.client.get_paginator("list_schedules").paginate(GroupName=self.group)
-            return [str(found["Name"]) for page in pages for found in page["Schedules"]]
+        def list_schedules(**place: str) -> Mapping[str, Any]:
+            pages = self.client.get_paginator("list_schedules").paginate(**place)
+            return {"names": [str(found["Name"]) for page in pages for found in page["Schedules"]]}
 
-        return await self._ask(work)
+        found = await self._ask(list_schedules, _GONE, GroupName=self.group)
+        return self._group_is_there(found)["names"]
 
     async def entry(self, name: str) -> Entry | None:
         """See Timetable.entry."""
-        answer = await self._find(name)
-        if answer is None:
+        found = await self._ask(self.client.get_schedule, _GONE, GroupName=self.group, Name=name)
+        if isinstance(found, Refusal):
             return None
-        found = as_object(answer)
-        told, retries = as_object(found.get("Target")), as_object(as_object(found.get("Target")).get("RetryPolicy"))
-        seconds = retries.get("MaximumEventAgeInSeconds")
-        zone, said = as_text(found.get("ScheduleExpressionTimezone")), as_text(told.get("Input"))
+        told = as_object(found.get("Target"))
+        seconds = as_object(told.get("RetryPolicy")).get("MaximumEventAgeInSeconds")
         entry = Entry(
-            name, as_text(found.get("ScheduleExpression")), zone, said, seconds if isinstance(seconds, int) else 0
+            name,
+            as_text(found.get("ScheduleExpression")),
+            as_text(found.get("ScheduleExpressionTimezone")),
+            as_text(told.get("Input")),
+            seconds if isinstance(seconds, int) else 0,
         )
         # Whatever else somebody may have changed by hand: compared as it would be written.
-        mine = self._form(entry)
-        return entry if all(found.get(key) == value for key, value in mine.items()) else None
+        return entry if all(found.get(key) == value for key, value in self._form(entry).items()) else None
 
     async def put(self, entry: Entry) -> None:
         """See Timetable.put."""
         form = {**self._form(entry), **({"StartDate": entry.starts} if entry.starts else {})}
-
-        def work() -> None:
-            try:
-                self.client.create_schedule(**form)
-            except ClientError as error:
-                if code(error) != "ConflictException":
-                    raise
-                self.client.update_schedule(**form)
-
-        await self._ask(work)
+        made = await self._ask(self.client.create_schedule, _THERE, _GONE, _WRONG, **form)
+        if isinstance(made, Refusal) and made.code == _THERE:
+            made = await self._ask(self.client.update_schedule, _GONE, _WRONG, **form)
+        if isinstance(made, Refusal) and made.code == _WRONG:
+            told = as_text(made.response.get("Error", {}).get("Message"))[:300]
+            raise ConfigError(f"EventBridge Scheduler does not take {entry.expression} of {entry.name}: {told}")
+        self._group_is_there(made)
 
     async def delete(self, name: str) -> None:
         """See Timetable.delete."""
+        await self._ask(self.client.delete_schedule, _GONE, GroupName=self.group, Name=name)
 
-        def work() -> None:
-            try:
-                self.client.delete_schedule(GroupName=self.group, Name=name)
-            except ClientError as error:
-                if code(error) != "ResourceNotFoundException":
-                    raise
+    async def _ask(self, operation: Operation, *refusals: str, **arguments: object) -> Mapping[str, Any] | Refusal:
+        return await self.aws.ask(operation, refusals=refusals, **arguments)
 
-        await self._ask(work)
-
-    async def _find(self, name: str) -> Mapping[str, object] | None:
-        def work() -> Mapping[str, object] | None:
-            try:
-                return self.client.get_schedule(GroupName=self.group, Name=name)
-            except ClientError as error:
-                if code(error) == "ResourceNotFoundException":
-                    return None
-                raise
-
-        return await self._ask(work)
+    def _group_is_there(self, found: Mapping[str, Any] | Refusal) -> Mapping[str, Any]:
+        if isinstance(found, Refusal):
+            raise ConfigError(f"There is no group {self.group!r} of schedules; deploy first.")
+        return found
 
     def _form(self, entry: Entry) -> dict[str, object]:
         """An entry as the API has it."""
@@ -103,21 +89,6 @@ class EventBridge:
             "ActionAfterCompletion": "NONE",
             "Target": {"Arn": self.target, "RoleArn": self.role, "Input": entry.input, "RetryPolicy": retries},
         }
-
-    async def _ask(self, work: Callable[[], T]) -> T:
-        try:
-            return await asyncio.to_thread(work)
-        except ClientError as error:
-            match code(error):
-                case "ResourceNotFoundException":
-                    raise ConfigError(f"There is no group {self.group!r} of schedules; deploy first.") from error
-                case "ValidationException" | "AccessDeniedException":
-                    told = f"{code(error)}: {message(error)}"
-                    raise ConfigError(f"EventBridge Scheduler does not take a schedule. {told}") from error
-                case other:
-                    raise TemporaryError(f"EventBridge Scheduler cannot be asked ({other}); try again.") from error
-        except BotoCoreError as error:
-            raise TemporaryError(f"EventBridge Scheduler cannot be reached ({type(error).__name__}).") from error
 
 
 def _description(entry: Entry) -> str:

@@ -103,8 +103,9 @@ class Publisher:
             catalog = read_catalog(found.body, self.code)
         except Damaged as error:
             raise ConfigError(f"{error} It is the one that was asked for.") from error
-        # A publisher that was lost may have left the small part out.
-        await self.shelf.create(routes_key(name), wanted.routes())
+        if not dry:
+            # A publisher that was lost may have left the small part out.
+            await self.shelf.create(routes_key(name), wanted.routes())
         return await self._make_live(wanted.compiled, catalog, await self._standing(), dry=dry)
 
     async def listing(self, limit: int) -> tuple[Sequence[str], Current | None]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from aws_lambda_powertools.logging import Logger
 
+from gofer.aws import Aws
 from gofer.bootstrap.aws_settings import CloudSettings, cloud_settings
 from gofer.bootstrap.functions.invocation import Answer, Handler, handler
 from gofer.bootstrap.functions.light import LightS3
@@ -23,6 +24,9 @@ from gofer.workflows.published import Compiled, Live, Shelf
 
 COMPILED = "compiled.json"
 """In a package: the routes, hooks and schedules of the workflows that it was made with."""
+
+_READERS = 2
+"""Objects that are read at once."""
 
 
 class NoNetwork(Http):
@@ -63,7 +67,7 @@ class Ground:
 
     def shelf(self) -> Shelf:
         """Where workflows are published, to be read."""
-        return S3Shelf(LightS3(self.wire("s3", self.cloud.bucket)), self.cloud.bucket)
+        return S3Shelf(Aws(_READERS), LightS3(self.wire("s3", self.cloud.bucket)), self.cloud.bucket)
 
     def published(self) -> Live[Compiled]:
         """Routes, hooks and schedules as they were published last; those of the package while there are none."""
