@@ -9,7 +9,6 @@ Run it with the interpreter that has Gofer installed.
 
 import argparse
 import importlib.metadata
-import json
 import re
 import shutil
 import subprocess
@@ -19,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gofer.bootstrap.catalog import checked_catalog
+from gofer.workflows.published import Compiled, encode_compiled
 
 ROOT = Path(__file__).parents[1]
 PYTHON, PLATFORM = "3.13", "aarch64-manylinux_2_34"
@@ -36,10 +36,13 @@ KINDS: Mapping[str, str] = {
 """Handlers and the kind of package they are in: each kind has a group in pyproject.toml, and a lock file."""
 NEVER = ("cli", "simulators")
 """Rooms that no function has."""
-FILES = ("agents", "subagents", "skills", "coordinators")
-"""What workers read besides code; bundles that are published later stand before the first three."""
+FILES: Mapping[str, Sequence[str]] = {
+    "worker": ("agents", "subagents", "skills", "coordinators"),
+    "dashboard": ("coordinators",),
+}
+"""What is read besides code; bundles that are published later stand before the first three."""
 SERVICES = ("dynamodb", "s3", "sqs", "ssm", "sts")
-"""Of which botocore's descriptions stay: with those of all 400 services it would be most of a package."""
+"""Of which botocore's descriptions stay: those of all 400 would be most of a package. Doors need none."""
 UNREAD = {".c", ".cpp", ".h", ".hpp", ".pxd", ".pxi", ".pyi", ".pyx"}
 """What libraries bring for compilers and editors."""
 _LOCKED = re.compile(r"^([a-z0-9._-]+)==(\S+)( ;)?", re.MULTILINE)
@@ -82,7 +85,7 @@ def package(handler: str, target: Path, uv: str, *, bytecode: bool) -> None:
         _install(lock, target, uv)
     else:
         _copy_installed(lock, target)
-    _prune(target)
+    _prune(target, () if kind == "ingress" else SERVICES)
     _copy_own(handler, kind, target)
     if bytecode:
         _compile(target, _interpreter(uv) if uv else sys.executable)
@@ -143,13 +146,13 @@ def _copy_installed(lock: Path, target: Path) -> None:
                 shutil.copy2(str(file.locate()), path)
 
 
-def _prune(target: Path) -> None:
+def _prune(target: Path, services: Sequence[str]) -> None:
     shutil.rmtree(target / "bin", ignore_errors=True)
     for path in files(target):
         if path.suffix in UNREAD:
             path.unlink()
     for service in (target / "botocore" / "data").iterdir():
-        if service.is_dir() and service.name not in SERVICES:
+        if service.is_dir() and service.name not in services:
             shutil.rmtree(service)
 
 
@@ -162,10 +165,10 @@ def _copy_own(handler: str, kind: str, target: Path) -> None:
     for name in ("__init__", handler):
         shutil.copy(ROOT / "handlers" / f"{name}.py", target / "handlers")
     catalog = checked_catalog(ROOT / "agents")
-    compiled = {"routes": catalog.routes(), "hooks": catalog.hooks, "schedules": catalog.schedules()}
-    (target / "compiled.json").write_text(json.dumps(compiled, sort_keys=True))
-    if kind == "worker":
-        for name in FILES:
+    compiled = Compiled("", catalog.routes(), catalog.hooks, catalog.schedules())
+    (target / "compiled.json").write_bytes(encode_compiled(compiled))
+    if kind in FILES:
+        for name in FILES[kind]:
             if (ROOT / name).is_dir():
                 shutil.copytree(ROOT / name, target / name, ignore=skipped)
 
@@ -179,7 +182,9 @@ def _compile(target: Path, python: str) -> None:
 def _interpreter(uv: str) -> str:
     found = subprocess.run([uv, "python", "find", PYTHON], capture_output=True, text=True, check=False)
     if found.returncode:
-        sys.exit(f"Bytecode for Lambda is made by Python {PYTHON}, which is not here; run `{uv} python install {PYTHON}`.")
+        sys.exit(
+            f"Bytecode for Lambda is made by Python {PYTHON}, which is not here; run `{uv} python install {PYTHON}`."
+        )
     return found.stdout.strip()
 
 

@@ -114,7 +114,13 @@ def permissions(template: Json, role: str) -> Mapping[str, set[str]]:
 
 
 MOTO_HAS_NOT = (
-    *("AWS::ApiGatewayV2::", "AWS::Scheduler::", "AWS::S3::BucketPolicy", "AWS::CloudWatch::Alarm", "AWS::SNS::TopicPolicy"),
+    *(
+        "AWS::ApiGatewayV2::",
+        "AWS::Scheduler::",
+        "AWS::S3::BucketPolicy",
+        "AWS::CloudWatch::Alarm",
+        "AWS::SNS::TopicPolicy",
+    ),
     "AWS::Lambda::EventInvokeConfig",
 )
 

@@ -55,15 +55,22 @@ def world() -> Mapping[str, Any]:
 
 @asynccontextmanager
 async def gofer(
-    folder: Path, workflow: str, model: Echo | None = None, within: Mapping[str, object] | None = None
+    folder: Path,
+    workflow: str,
+    model: Echo | None = None,
+    within: Mapping[str, object] | None = None,
+    *,
+    defaults: str = "",
+    environment: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Company]:
     """Gofer with one workflow, given as the lines of its file after description and owner."""
     agents = folder / "repository" / "agents"
     agents.mkdir(parents=True)
     (agents / "w.yaml").write_text(f'description: d\nowner: "#helpers"\n{workflow}\n')
     (agents / "w.md").write_text("Help.")
-    (agents / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
-    async with company(folder, root=folder / "repository", world=within or world(), model=model or Echo()) as made:
+    (agents / "defaults.yaml").write_text(f"models: {{default: gpt-5.4-mini}}\n{defaults}")
+    root, model = folder / "repository", model or Echo()
+    async with company(folder, root=root, world=within or world(), model=model, **(environment or {})) as made:
         yield made
 
 

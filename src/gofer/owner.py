@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from gofer.ai_logs import SUMMARY, summarise
 from gofer.deliver import announce, conclude, deliver, postpone
 from gofer.engine import loop, script
 from gofer.engine.admission import admit, pinned
@@ -101,19 +102,25 @@ class Owner:
             concluded = conclude(ending, step.progress)
             step.note(concluded)
         elif poisoned:
+            told = SUMMARY in step.progress.in_doubt
             step.give_up_calls("every worker that had it was lost")
-            return RunFinished("failed", "poison: every worker that tried to deliver its answer was lost")
-        reply, prompt_file = _where(bundle.loaded if bundle else loaded)
+            if not told:
+                return RunFinished("failed", "poison: every worker that tried to deliver its answer was lost")
+        used = bundle.loaded if bundle else loaded
+        reply, prompt_file = _where(used)
         provenance = step.provenance(prompt_file)
         await close(step, provenance)
-        return await deliver(step, event, reply, provenance, concluded)
+        finished = await deliver(step, event, reply, provenance, concluded)
+        await summarise(step, finished, self.catalog.defaults, used, provenance)
+        return finished
 
     async def _end(self, step: Step, event: Event, loaded: Loaded | None, bundle: Bundle | None) -> Ending:
-        if loaded is None:
-            step.give_up_calls("its workflow was taken away meanwhile")
-            return Ending("failed", reason=f"there is no workflow {step.progress.workflow!r} any more.")
         try:
+            # A run that has begun goes on by its own bundle, whatever is published meanwhile.
             if bundle is None:
+                if loaded is None:
+                    step.give_up_calls("its workflow was taken away meanwhile")
+                    raise RunStopped(f"there is no workflow {step.progress.workflow!r} any more.")
                 bundle = await pinned(self.services, await admit(step, event, loaded))
                 await self._show_whether_private(step)
             return await self._coordinate(step, event, bundle)

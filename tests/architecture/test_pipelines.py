@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from cfnlint.api import ManualArgs, lint_file
+
 from cloud_template import ROOT, written
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -44,7 +45,9 @@ def test_a_job_may_read_the_repository_and_at_most_prove_who_it_is(path: Path) -
 
 def test_only_deploying_has_the_role_to_deploy_and_only_after_all_tests() -> None:
     roles = {
-        name: [step["with"]["role-to-assume"] for step in job.get("steps", ()) if "credentials@" in step.get("uses", "")]
+        name: [
+            step["with"]["role-to-assume"] for step in job.get("steps", ()) if "credentials@" in step.get("uses", "")
+        ]
         for name, job in jobs(DEPLOY).items()
     }
     publishing = ["${{ vars.GOFER_PUBLISH_ROLE }}"]
@@ -125,7 +128,9 @@ def test_a_push_without_any_change_only_publishes(repository: Repository) -> Non
     assert repository.decision() == "code=false"
 
 
-@pytest.mark.parametrize("path", ["src/code.py", "coordinators/a.py", "template.yaml", "x/agents/a.md", "agents-too/a.md"])
+@pytest.mark.parametrize(
+    "path", ["src/code.py", "coordinators/a.py", "template.yaml", "x/agents/a.md", "agents-too/a.md"]
+)
 def test_a_push_that_touches_anything_else_too_deploys(repository: Repository, path: str) -> None:
     repository.commit("agents/a.md", path)
     assert repository.decision() == "code=true"

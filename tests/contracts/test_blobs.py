@@ -6,16 +6,20 @@ import pytest
 
 from gofer.blobs.directory import DirectoryBlobs
 from gofer.blobs.memory import MemoryBlobs
+from gofer.blobs.s3 import S3Blobs
 from gofer.blobs.store import Blobs, blob_key
 from gofer.errors import Damaged, TemporaryError
+from moto_cloud import aws, client, new_bucket
 
 pytestmark = pytest.mark.anyio
 
 BODY = b"\x00 a body \xff" * 1000
 
 
-@pytest.fixture(params=["memory", "directory"])
+@pytest.fixture(params=["memory", "directory", "s3"])
 def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
+    if request.param == "s3":
+        return S3Blobs(aws(), client("s3"), new_bucket())
     return MemoryBlobs() if request.param == "memory" else DirectoryBlobs(tmp_path / "blobs")
 
 

@@ -11,14 +11,15 @@ import pytest
 from gofer.errors import TemporaryError
 from gofer.journal.coordination import Head, InboxItem, Usage
 from gofer.journal.store import Store
-from stand_ins import NOON, any_store
+from moto_cloud import all_stores
+from stand_ins import NOON, SetClock, any_store
 
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "aws"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    with any_store(request.param, tmp_path) as made:
+    with all_stores(request.param, tmp_path, SetClock()) as (made, _):
         yield made
 
 

@@ -31,7 +31,8 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
         ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"),
     )
-    for name in (*models, *slack, "JIRA_BASE_URL", "JIRA_API_TOKEN", "NOTION_TOKEN", "GITHUB_TOKEN"):
+    traces = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    for name in (*models, *slack, *traces, "JIRA_BASE_URL", "JIRA_API_TOKEN", "NOTION_TOKEN", "GITHUB_TOKEN"):
         # Empty instead of deleted: it also wins over a line of .env in the repository.
         monkeypatch.setenv(name, "")
 

@@ -50,6 +50,7 @@ async def run_once(
         done = await laptop.worker.continue_run(head, "by-hand") if head else None
         done = done or progress.project(await read_journal(run, laptop.state.store, laptop.state.blobs))
         seconds = clock.monotonic() - began
+        await laptop.worker.export(run, done)
         await laptop.simulated.settled()
         changed = difference(before, laptop.simulated.state())
         return Outcome(run, done, seconds, changed, tuple(laptop.simulated.systems), laptop.model)

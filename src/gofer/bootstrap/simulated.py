@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import httpx2
 
 from gofer.bootstrap.doors import PATHS
+from gofer.bootstrap.otlp import nothing_real
 from gofer.bootstrap.settings import Settings
 from gofer.canonical import as_object
 from gofer.local.server import serve
@@ -86,6 +87,7 @@ def _without_credentials(settings: Settings) -> Settings:
         github_login="",
         webhook_secrets={"": (Secret(f"whsec_{b64encode(random_key()[:32]).decode()}"),)},
         public_url="",
+        otlp=nothing_real(settings.otlp),
     )
 
 

@@ -12,9 +12,10 @@ from gofer.journal.store import Store
 from gofer.models.model import Model
 from gofer.models.openai import OpenAIModel
 from gofer.models.prices import load_prices
-from gofer.outside import Outside
+from gofer.outside import Http, Outside
 from gofer.queue.doorbell import Queue
 from gofer.secret import Secret
+from gofer.telemetry.exporter import Exporter
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog
 
@@ -57,4 +58,12 @@ def build_worker(
         scripts=catalog.scripts,
         installation_key=key,
     )
-    return Worker(services, queue, catalog, alone=alone)
+    exporter = build_exporter(settings, outside.http) if settings.otlp.url else None
+    return Worker(services, queue, catalog, alone=alone, exporter=exporter)
+
+
+def build_exporter(settings: Settings, http: Http) -> Exporter:
+    """What makes spans of runs, and sends them where the settings say."""
+    otlp, full = settings.otlp, settings.log_level == "full"
+    # Only the address that is the same for everybody: exported again, a span must be what it was.
+    return Exporter(otlp.url, otlp.headers, otlp.resource, http, full, settings.public_url)

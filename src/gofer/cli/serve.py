@@ -27,6 +27,8 @@ EPILOG = """Settings come from the environment, and below it from .env in the cu
                          as whom Gofer acts there, when it cannot find out by itself
   OPENAI_API_KEY         the model's key, or OPENAI_BASE_URL for a compatible endpoint
   GOFER_URL              where colleagues open Gofer's pages, when it is not this machine
+  OTEL_EXPORTER_OTLP_ENDPOINT
+                         where the traces of runs go; docs/telemetry.md has the rest
   AGENT_LOG_LEVEL        minimal, summary (the default) or full
 
 examples:

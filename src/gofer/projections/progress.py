@@ -56,9 +56,15 @@ class Progress:
     llm_calls: int = 0
     tool_calls: int = 0
     """Calls the model or the script asked for that were permitted; what the run does by itself does not count."""
+    called: dict[str, int] = field(default_factory=dict[str, int])
+    """How often each tool was among those calls."""
+    models: list[str] = field(default_factory=list[str])
+    """What answered, by the provider's name, in the order in which each did first."""
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = 0.0
     """None as soon as one call's price is not known."""
+    largest: dict[str, int] = field(default_factory=dict[str, int])
+    """Tokens of the largest exchange with each model that answered, request and answer together."""
     accepted_at: int = 0
     owned_at: int = 0
     """When the present owner took over."""
@@ -184,7 +190,9 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
             state.in_doubt[intent.call] = intent
             state.quiet_until = 0
             # Only what the run does by itself has a slash in its id.
-            state.tool_calls += "/" not in intent.call
+            if "/" not in intent.call:
+                state.tool_calls += 1
+                state.called[intent.tool] = state.called.get(intent.tool, 0) + 1
         case ToolResult() as result:
             state.in_doubt.pop(result.call, None)
             state.outcomes[result.call] = result
@@ -279,6 +287,8 @@ def _get_on(state: Progress) -> None:
 
 def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:
     state.llm_calls += 1
+    if response.model not in state.models:
+        state.models.append(response.model)
     state.deferrals = state.deferred_ms = 0
     _get_on(state)
     state.usage = Usage(
@@ -286,6 +296,8 @@ def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:
         state.usage.output_tokens + response.usage.output_tokens,
         state.usage.cached_tokens + response.usage.cached_tokens,
     )
+    exchanged = response.usage.input_tokens + response.usage.output_tokens
+    state.largest[response.model] = max(exchanged, state.largest.get(response.model, 0))
     if state.cost_usd is not None and response.cost_usd is not None:
         state.cost_usd += response.cost_usd
     else:

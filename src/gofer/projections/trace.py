@@ -34,6 +34,14 @@ from gofer.journal.entries import (
     ValueRecorded,
 )
 
+_PARAMETERS = {
+    "model": "gen_ai.request.model",
+    "temperature": "gen_ai.request.temperature",
+    "seed": "gen_ai.request.seed",
+    "max_completion_tokens": "gen_ai.request.max_tokens",
+}
+"""What a request says of the model it is for, and the name that OpenTelemetry has for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -48,6 +56,10 @@ class Span:
     start: int
     end: int | None = None
     attributes: Mapping[str, object] = field(default_factory=dict[str, object])
+    began_in: str = ""
+    """Address of the entry that began it."""
+    ended_in: str = ""
+    """Address of the entry that ended it; empty while there is none."""
 
     def to_json(self) -> dict[str, object]:
         """`{id, parent, kind, name, status, start, end, attributes}`, times as RFC 3339 in UTC."""
@@ -83,37 +95,36 @@ def project(entries: Iterable[Recorded]) -> tuple[Span, ...]:
 
 def fold(state: Trace, recorded: Recorded) -> Trace:
     """The trace after one more entry; the state given is used up."""
-    at = recorded.at
     match recorded.entry:
         case RunAccepted(workflow=workflow, event=event):
             attributes = {"gofer.event.kind": event.kind, "gofer.workflow": workflow}
-            state.spans["run"] = Span("run", None, "run", workflow, "accepted", at, None, attributes)
+            _open(state, recorded, Span("run", None, "run", workflow, "accepted", recorded.at, None, attributes))
         case RunOwned() | RunParked() | RunHandedOver() as change:
             _change_hands(state, recorded.owner, change)
         case RunStarted(bundle=bundle, continues=earlier):
             _update(state, "run", {"gofer.bundle": bundle} | ({"gofer.continues": earlier} if earlier else {}))
         case LlmRequest() as request:
-            _ask(state, at, request)
+            _ask(state, recorded, request)
         case LlmResponse() as response:
-            _hear(state, at, response)
+            _hear(state, recorded, response)
         case SubagentStarted() as subagent:
-            _ask_aside(state, at, subagent)
+            _ask_aside(state, recorded, subagent)
         case SubagentFinished(call=call, status=status) as subagent:
-            _update(state, call, _answered(subagent), status=status, end=at)
+            _update(state, call, _answered(subagent), status=status, ended=recorded)
         case ToolCall() as intent:
-            _begin(state, at, intent)
+            _begin(state, recorded, intent)
         case ToolResult() as result:
-            _settle(state, at, result)
+            _settle(state, recorded, result)
         case ToolUnknown(call=call):
-            _update(state, call, status="unknown", end=at)
+            _update(state, call, status="unknown", ended=recorded)
         case RunFinished() as finished:
-            _finish(state, at, finished)
+            _finish(state, recorded, finished)
         case RunCancelled(by=by):
             _update(state, "run", {"gofer.cancelled_by": by})
         case CallDeferred(call=call, why=why):
-            _defer(state, at, call, why)
+            _defer(state, recorded, call, why)
         case ApprovalRequested() | ApprovalDecided() as change:
-            _approve(state, at, change)
+            _approve(state, recorded, change)
         case MessageReceived() | PermitRenewed() | RunConcluded() | ApprovalClicked() | ValueRecorded():
             pass
         case _:
@@ -126,22 +137,30 @@ def timestamp(at: int) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _ask(state: Trace, at: int, request: LlmRequest) -> None:
+def _open(state: Trace, recorded: Recorded, span: Span) -> None:
+    state.spans[span.id] = replace(span, began_in=recorded.address)
+
+
+def _ask(state: Trace, recorded: Recorded, request: LlmRequest) -> None:
     state.llm_calls += 1
     state.llm = f"llm/{state.llm_calls}"
-    model = str(request.params.get("model", ""))
     attributes: dict[str, object] = {
         "gen_ai.operation.name": "chat",
-        "gen_ai.request.model": model,
+        **_requested(request.params),
         "gofer.prompt.through": request.through,
         "gofer.prompt.prefix_sha256": request.prefix_sha256,
     }
-    state.spans[state.llm] = Span(state.llm, "run", "llm", f"chat {model}", "open", at, None, attributes)
+    name = f"chat {request.params.get('model', '')}"
+    _open(state, recorded, Span(state.llm, "run", "llm", name, "open", recorded.at, None, attributes))
 
 
-def _hear(state: Trace, at: int, response: LlmResponse) -> None:
+def _requested(params: Mapping[str, object]) -> dict[str, object]:
+    return {attribute: params[name] for name, attribute in _PARAMETERS.items() if name in params}
+
+
+def _hear(state: Trace, recorded: Recorded, response: LlmResponse) -> None:
     attributes = {**_answered(response), "gen_ai.response.finish_reasons": [response.finish]}
-    _update(state, state.llm, attributes, status="ok", end=at)
+    _update(state, state.llm, attributes, status="ok", ended=recorded)
 
 
 def _answered(answer: LlmResponse | SubagentFinished) -> dict[str, object]:
@@ -155,25 +174,28 @@ def _answered(answer: LlmResponse | SubagentFinished) -> dict[str, object]:
     }
 
 
-def _ask_aside(state: Trace, at: int, asked: SubagentStarted) -> None:
+def _ask_aside(state: Trace, recorded: Recorded, asked: SubagentStarted) -> None:
     """A subagent that is asked again, by another worker or another model, stays one span."""
     attributes: dict[str, object] = {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": asked.name,
-        "gen_ai.request.model": str(asked.params.get("model", "")),
+        **_requested(asked.params),
     }
-    start = state.spans[asked.call].start if asked.call in state.spans else at
+    if earlier := state.spans.get(asked.call):
+        again = replace(earlier, status="open", end=None, ended_in="", attributes=attributes)
+        state.spans[asked.call] = again
+        return
     name = f"subagent {asked.name}"
-    state.spans[asked.call] = Span(asked.call, "run", "llm", name, "open", start, None, attributes)
+    _open(state, recorded, Span(asked.call, "run", "llm", name, "open", recorded.at, None, attributes))
 
 
-def _defer(state: Trace, at: int, call: str, why: str) -> None:
+def _defer(state: Trace, recorded: Recorded, call: str, why: str) -> None:
     """An attempt that got no answer is over; the next one is a span of its own."""
     span_id = state.llm if call == "model" else call  # or that of a subagent
-    _update(state, span_id, {"gofer.deferred": why}, status="deferred", end=at)
+    _update(state, span_id, {"gofer.deferred": why}, status="deferred", ended=recorded)
 
 
-def _begin(state: Trace, at: int, call: ToolCall) -> None:
+def _begin(state: Trace, recorded: Recorded, call: ToolCall) -> None:
     # What a model asked for belongs to its answer; what the run or its script does, to the run.
     parent = "run" if "/" in call.call or not state.llm else state.llm
     attributes = {
@@ -182,7 +204,7 @@ def _begin(state: Trace, at: int, call: ToolCall) -> None:
         "gen_ai.tool.call.id": call.call,
         "gofer.effect": call.effect,
     }
-    state.spans[call.call] = Span(call.call, parent, "tool", call.tool, "open", at, None, attributes)
+    _open(state, recorded, Span(call.call, parent, "tool", call.tool, "open", recorded.at, None, attributes))
 
 
 def _change_hands(state: Trace, owner: str, change: RunOwned | RunParked | RunHandedOver) -> None:
@@ -195,26 +217,29 @@ def _change_hands(state: Trace, owner: str, change: RunOwned | RunParked | RunHa
             _update(state, "run", status="accepted")
 
 
-def _approve(state: Trace, at: int, change: ApprovalRequested | ApprovalDecided) -> None:
+def _approve(state: Trace, recorded: Recorded, change: ApprovalRequested | ApprovalDecided) -> None:
     """A request is a span from when it was asked to when it was decided."""
     name = f"{'approval' if change.about == 'call' else 'leaving'}/{change.call}"
     if isinstance(change, ApprovalDecided):
         named = {"gofer.approval.by": change.by} if change.by else {}
-        return _update(state, name, named, status=change.decision, end=at)
+        return _update(state, name, named, status=change.decision, ended=recorded)
     attributes = {"gen_ai.tool.name": change.tool, "gofer.approval.until": timestamp(change.until)}
     attributes["gofer.approval.asked"] = ", ".join(change.by)
-    state.spans[name] = Span(
-        name, state.llm or "run", "approval", f"approval of {change.tool}", "open", at, None, attributes
-    )
+    title, parent = f"approval of {change.tool}", state.llm or "run"
+    _open(state, recorded, Span(name, parent, "approval", title, "open", recorded.at, None, attributes))
     return None
 
 
-def _settle(state: Trace, at: int, result: ToolResult) -> None:
+def _settle(state: Trace, recorded: Recorded, result: ToolResult) -> None:
     if result.call not in state.spans:
-        state.spans[result.call] = Span(result.call, state.llm or "run", "tool", _uncalled(result), result.status, at)
-    end = min(at, state.spans[result.call].start + result.took_ms) if result.took_ms else at
+        parent, at = state.llm or "run", recorded.at
+        _open(state, recorded, Span(result.call, parent, "tool", _uncalled(result), result.status, at))
+    took = state.spans[result.call].start + result.took_ms if result.took_ms else recorded.at
     attributes = {"gofer.summary": result.summary} if result.summary else {}
-    _update(state, result.call, attributes, status=result.status, end=end)
+    code = (result.details or {}).get("code") if result.status == "error" else None
+    coded = {"error.type": code} if isinstance(code, str) and code else {}
+    ended = replace(recorded, at=min(recorded.at, took))
+    _update(state, result.call, {**attributes, **coded}, status=result.status, ended=ended)
 
 
 def _uncalled(result: ToolResult) -> str:
@@ -222,13 +247,13 @@ def _uncalled(result: ToolResult) -> str:
     return "(refused)" if result.status == "refused" else "(done before)"
 
 
-def _finish(state: Trace, at: int, finished: RunFinished) -> None:
+def _finish(state: Trace, recorded: Recorded, finished: RunFinished) -> None:
     """A model call that never got an answer ended, at the latest, with the run; so did a wait for a decision."""
     for span in list(state.spans.values()):
         if span.kind in ("llm", "approval") and span.end is None:
-            _update(state, span.id, status="error" if span.kind == "llm" else "closed", end=at)
+            _update(state, span.id, status="error" if span.kind == "llm" else "closed", ended=recorded)
     attributes = {"gofer.reason": finished.reason} if finished.reason else {}
-    _update(state, "run", attributes, status=finished.status, end=at)
+    _update(state, "run", attributes, status=finished.status, ended=recorded)
 
 
 def _update(
@@ -237,12 +262,13 @@ def _update(
     attributes: Mapping[str, object] | None = None,
     *,
     status: str = "",
-    end: int | None = None,
+    ended: Recorded | None = None,
 ) -> None:
     if span := state.spans.get(span_id):
         state.spans[span_id] = replace(
             span,
             status=status or span.status,
-            end=span.end if end is None else end,
+            end=ended.at if ended else span.end,
+            ended_in=ended.address if ended else span.ended_in,
             attributes={**span.attributes, **(attributes or {})},
         )

@@ -1,5 +1,6 @@
 """What may stand in a workflow file? The pydantic models below are the format; an unknown key is a mistake."""
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, field_validator
@@ -7,9 +8,13 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from gofer.workflows.grants import Approve, Spelled
 from gofer.workflows.output_schema import Flaw, flaws
-from gofer.workflows.parts import Name, Names, Number, Strict, Whole
+from gofer.workflows.parts import Name, Names, Number, Strict, Whole, mistake
 from gofer.workflows.when import When
 from gofer.workflows.who import Who
+
+_CHANNEL = re.compile(r"#[^\s#]{1,80}|[CG][A-Z0-9]{2,20}")
+_LINK = re.compile(r"https?://[^\s()<>]+")
+"""A URL that stands in Markdown as it is."""
 
 Reply = Literal["thread", "channel", "dm", "ephemeral", "none"]
 """Where an answer can go."""
@@ -175,3 +180,21 @@ class Defaults(Strict):
     """What all runs of one workflow may use together, for each workflow that does not say otherwise, key by key."""
     prompt_links: str | None = None
     """Where people edit prompts: a URL with {file}; empty means Gofer's own page of the prompt."""
+    ai_logs: str = ""
+    """The public Slack channel that a summary of each run is posted to, as "#name" or id; empty means none is."""
+    log_links: str = ""
+    """Where logs and traces of a run are looked at: a URL with {run} or {trace}; each summary links to it."""
+
+    @field_validator("ai_logs")
+    @classmethod
+    def _channel(cls, value: str) -> str:
+        if value and not _CHANNEL.fullmatch(value):
+            raise mistake("This is no channel.", 'Write its name, as "#ai-logs", or its id.')
+        return value
+
+    @field_validator("log_links")
+    @classmethod
+    def _link(cls, value: str) -> str:
+        if value and not (_LINK.fullmatch(value) and ("{run}" in value or "{trace}" in value)):
+            raise mistake("This is no link to one run.", "Write a URL that holds {run} or {trace}.")
+        return value

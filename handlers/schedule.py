@@ -1,0 +1,5 @@
+"""The function that EventBridge Scheduler calls."""
+
+from gofer.bootstrap.functions.schedule import schedule_function
+
+handler = schedule_function()

@@ -1,0 +1,81 @@
+"""What does the channel for logs get to read of a run? One message when it ended; of a private run nothing.
+
+It is a step of the run like its answer, and the last one: whatever becomes of it, the run ends as its answer did.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from gofer.engine.step import Permitted, Step
+from gofer.errors import ToolError
+from gofer.journal.entries import RunFinished
+from gofer.projections.progress import Progress
+from gofer.telemetry.identity import trace_id
+from gofer.tools.tool import Provenance
+from gofer.workflows.load import Loaded
+from gofer.workflows.schema import Defaults
+
+SUMMARY = "summary/1"
+"""Call id of posting it."""
+_QUOTED = 300
+"""Characters of a reason that are quoted."""
+
+
+async def summarise(
+    step: Step, finished: RunFinished, defaults: Defaults, loaded: Loaded | None, provenance: Provenance
+) -> None:
+    """Posts the summary, where a channel is set up. Raises what a step raises when its worker has to stop."""
+    # Unknown counts as private, and what was not begun is nothing to tell of.
+    if not defaults.ai_logs or step.progress.private or finished.status == "ignored":
+        return
+    tool = step.services.tools["slack_post_message"]
+    # Where it was in doubt, it is what it was then: the clock went on, and the channel may be another one by now.
+    standing = step.progress.in_doubt.get(SUMMARY)
+    arguments: Mapping[str, object] = (standing.arguments if standing else None) or {
+        "text": summary(step.progress, finished, loaded, step.now_ms(), _logs(defaults, step.run)),
+        "channel": defaults.ai_logs,
+    }
+    try:
+        permitted = Permitted(SUMMARY, tool, tool.parse(arguments), arguments)
+    except ToolError:
+        # Recorded by another version of the tool.
+        return
+    await step.call(permitted, provenance)
+
+
+def summary(progress: Progress, finished: RunFinished, loaded: Loaded | None, now_ms: int, logs: str) -> str:
+    """The message, in Markdown: names and numbers, and the reason where there is one. `logs` is a URL or empty."""
+    lines = [
+        f"{_quoted(progress.workflow)}: {finished.status.replace('_', ' ')} after {_spent(progress, now_ms)}",
+        f"Configuration: {', '.join(_configuration(progress, loaded))}",
+        f"Tools: {', '.join(f'{_quoted(name)} ×{count}' for name, count in sorted(progress.called.items())) or 'none'}",
+        *([f"Reason: {_quoted(finished.reason)}"] if finished.reason else []),
+        *([f"[Logs]({logs})"] if logs else []),
+    ]
+    # Two spaces break a line within a paragraph.
+    return "  \n".join(lines)
+
+
+def _spent(progress: Progress, now_ms: int) -> str:
+    seconds = max(0, now_ms - progress.accepted_at) / 1000
+    usage, cost = progress.usage, progress.cost_usd
+    tokens = f"{usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"
+    return f"{seconds:,.1f} s, {tokens}, {'cost unknown' if cost is None else f'{cost:.4f} USD'}"
+
+
+def _configuration(progress: Progress, loaded: Loaded | None) -> Iterator[str]:
+    models = progress.models or ([loaded.models[0]] if loaded and loaded.workflow.coordinator == "llm" else [])
+    yield f"model {' and '.join(map(_quoted, models)) or 'none'}"
+    if loaded:
+        yield f"coordinator {loaded.workflow.coordinator}"
+    if progress.started:
+        yield f"bundle {progress.started.bundle[:12]}"
+
+
+def _logs(defaults: Defaults, run: str) -> str:
+    return defaults.log_links.replace("{run}", run).replace("{trace}", trace_id(run).hex())
+
+
+def _quoted(text: str) -> str:
+    """One line that is read as it is written, whatever a vendor put into it."""
+    line = " ".join(text.replace("`", "'").split())
+    return f"`{line if len(line) <= _QUOTED else line[:_QUOTED] + '…'}`"

@@ -1,0 +1,125 @@
+"""`gofer export`: how do the spans of runs get to a collector again, or into a file?"""
+
+import argparse
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from gofer.bootstrap.http import SharedHttp, http_client
+from gofer.bootstrap.settings import Settings, process_settings
+from gofer.bootstrap.state import State, read_state
+from gofer.bootstrap.worker import build_exporter
+from gofer.cli.listed import listed
+from gofer.errors import ConfigError, Damaged, GoferError, Gone, TemporaryError
+from gofer.journal.coordination import Head
+from gofer.journal.log import read_journal
+from gofer.outside import SystemClock
+from gofer.telemetry.exporter import Exporter, Sent
+from gofer.telemetry.genai import Exported
+from gofer.telemetry.otlp import requests, to_json
+
+MOST_RUNS = 10_000
+"""Of the newest runs, those that `--since` looks at."""
+_SECONDS = {"m": 60, "h": 3_600, "d": 86_400}
+_EXAMPLES = """examples:
+  gofer export 3f2a91            send one run again: the same spans as before
+  gofer export --since 24h       every run that began within a day and has ended
+  gofer export --since 2026-11-20 --json > spans.jsonl
+                                 as OTLP/JSON, one request a line, sent nowhere
+
+It sends to OTEL_EXPORTER_OTLP_ENDPOINT, with OTEL_EXPORTER_OTLP_HEADERS; docs/telemetry.md has the settings of Datadog,
+Langfuse and Phoenix. Runs from private channels are never exported.
+"""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `gofer export`."""
+    parser.epilog = _EXAMPLES
+    parser.add_argument("runs", nargs="*", metavar="RUN", help="ids of runs; their first characters are enough")
+    parser.add_argument("--since", metavar="WHEN", help="runs that began since: 90m, 24h, 7d, or a date in UTC")
+    parser.add_argument("--json", action="store_true", help="OTLP/JSON on stdout, one request a line, instead")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Exports runs; 1 when a collector did not take all of it."""
+    settings, clock = process_settings(), SystemClock()
+    if bool(arguments.runs) == bool(arguments.since):
+        raise ConfigError("Name runs, as `gofer runs` lists them, or say --since when they began.")
+    since = moment(arguments.since, clock.now()) if arguments.since else None
+    if not arguments.json and not settings.otlp.url:
+        raise ConfigError("No collector is set up; set OTEL_EXPORTER_OTLP_ENDPOINT, or print the spans with --json.")
+    with read_state(settings.data, clock) as state:
+        return asyncio.run(_export(settings, state, arguments.runs, since, printing=arguments.json))
+
+
+def moment(text: str, now: float) -> float:
+    """Unix seconds of `24h` before now, or of a date or time in UTC. Raises ConfigError."""
+    if ago := re.fullmatch(r"([0-9]{1,6})([mhd])", text):
+        return now - int(ago[1]) * _SECONDS[ago[2]]
+    try:
+        told = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ConfigError(f"--since is {text[:40]!r}; write 90m, 24h, 7d or a date such as 2026-11-20.") from error
+    return (told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp()
+
+
+async def _export(settings: Settings, state: State, runs: Sequence[str], since: float | None, *, printing: bool) -> int:
+    heads = [await listed(state.store, run) for run in runs] if since is None else await _since(state, since)
+    told = _Told()
+    async with http_client() as client:
+        exporter = build_exporter(settings, SharedHttp(client))
+        for head in heads:
+            try:
+                if spans := await _spans(exporter, state, head.run, named=since is None):
+                    told.add(_print(spans, settings) if printing else await exporter.send(spans))
+            except (TemporaryError, Damaged) as error:
+                told.fail(head.run, error)
+    verb = "Printed" if printing else "Sent"
+    print(f"{verb} {told.spans} spans of {told.runs} runs.", file=sys.stderr)
+    if told.rejected:
+        print(f"The collector did not take {told.rejected} of them.", file=sys.stderr)
+    return 1 if told.failed or told.rejected else 0
+
+
+async def _spans(exporter: Exporter, state: State, run: str, *, named: bool) -> Sequence[Exported]:
+    """The spans of a run; of one that nobody named, none where it may not or cannot be exported."""
+    try:
+        return exporter.spans(run, await read_journal(run, state.store, state.blobs))
+    except (ConfigError, Gone):
+        if named:
+            raise
+        return ()
+
+
+async def _since(state: State, since: float) -> Sequence[Head]:
+    """Runs that ended and that somebody may look for, oldest first."""
+    newest = await state.store.heads(MOST_RUNS)
+    wanted = [head for head in newest if head.accepted_at >= since * 1000 and head.ended and head.status != "ignored"]
+    return sorted(wanted, key=lambda head: head.accepted_at)
+
+
+@dataclass
+class _Told:
+    """What became of all of them."""
+
+    runs: int = 0
+    spans: int = 0
+    rejected: int = 0
+    failed: int = 0
+
+    def add(self, sent: Sent) -> None:
+        self.runs, self.spans, self.rejected = self.runs + 1, self.spans + sent.spans, self.rejected + sent.rejected
+
+    def fail(self, run: str, error: GoferError) -> None:
+        self.failed += 1
+        print(f"gofer: run {run}: {error}", file=sys.stderr)
+
+
+def _print(spans: Sequence[Exported], settings: Settings) -> Sent:
+    for request in requests(spans, settings.otlp.resource):
+        print(json.dumps(to_json(request), ensure_ascii=False))
+    return Sent(len(spans))

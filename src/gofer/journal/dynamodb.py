@@ -1,0 +1,39 @@
+"""How are journals kept in one DynamoDB table?
+
+Every promise of `Store` rests on one conditional write or one transaction, so whatever is tried again after a lost
+answer meets what it wrote itself. `TABLE` is what the table has to look like; `dynamo_rows.py` says what stands in it.
+"""
+
+from collections.abc import Mapping
+
+from gofer.journal.dynamo_counts import DynamoCounts
+from gofer.journal.dynamo_frames import DynamoFrames
+from gofer.journal.dynamo_heads import DynamoHeads
+from gofer.journal.table import INDEX, Table
+
+TABLE: Mapping[str, object] = {
+    "AttributeDefinitions": [
+        {"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk", "gsi_pk", "gsi_sk")
+    ],
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+    "GlobalSecondaryIndexes": [
+        {
+            "IndexName": INDEX,
+            "KeySchema": [
+                {"AttributeName": "gsi_pk", "KeyType": "HASH"},
+                {"AttributeName": "gsi_sk", "KeyType": "RANGE"},
+            ],
+            # Keys only: a frame, or a key, has no business in an index, and a copy of each would be paid for.
+            "Projection": {"ProjectionType": "KEYS_ONLY"},
+        }
+    ],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+"""The table, as CreateTable takes it; its TTL attribute is `expires_at`."""
+
+
+class DynamoStore(DynamoFrames, DynamoHeads, DynamoCounts):
+    """A store in one table."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)

@@ -1,0 +1,87 @@
+"""What SQS makes of bells that other queues do not: what nobody can understand, and what nobody answers."""
+
+import json
+
+import pytest
+
+from gofer.errors import ConfigError
+from gofer.queue.sqs import LONGEST_DELAY, SqsQueue, run_of
+from moto_cloud import RECEIVES, MotoClock, MotoCloud, aws, client
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def cloud() -> MotoCloud:
+    return MotoCloud(MotoClock())
+
+
+NO_DOORBELLS = ["", " ", "not json", "[]", "null", "{}", '{"run": ""}', '{"run": 7}', '{"runs": "r"}', "[" * 100_000]
+
+
+@pytest.mark.parametrize("body", NO_DOORBELLS[1:])
+async def test_what_is_no_doorbell_becomes_a_dead_letter_and_the_next_one_is_heard(cloud: MotoCloud, body: str) -> None:
+    client("sqs").send_message(QueueUrl=cloud.url, MessageBody=body)
+    await cloud.queue.ring("r")
+    assert [bell.run for bell in await cloud.queue.receive(10, 120, 0)] == ["r"]
+    (letter,) = await cloud.queue.buried(10)
+    assert (letter.run, letter.why) == ("", "it is no doorbell")
+    cloud.clock.advance(1_000)
+    assert [bell.run for bell in await cloud.queue.receive(10, 120, 0)] == ["r"]
+
+
+@pytest.mark.parametrize("body", NO_DOORBELLS)
+def test_only_an_object_with_a_run_is_a_doorbell(body: str) -> None:
+    assert run_of(body) is None
+    assert run_of(json.dumps({"run": "r", "more": body})) == "r"
+
+
+async def test_a_bell_that_nobody_ever_answers_becomes_a_dead_letter(cloud: MotoCloud) -> None:
+    await cloud.queue.ring("r")
+    for times in range(1, RECEIVES + 1):
+        (bell,) = await cloud.queue.receive(10, 120, 0)
+        assert bell.receives == times
+        cloud.clock.advance(121)
+    assert list(await cloud.queue.receive(10, 120, 0)) == []
+    (letter,) = await cloud.queue.buried(10)
+    assert (letter.run, letter.why) == ("r", "it was heard too often without an answer")
+    assert letter.at > 0
+
+
+async def test_dead_letters_are_looked_at_and_left_where_they_are(cloud: MotoCloud) -> None:
+    for number in range(25):
+        client("sqs").send_message(QueueUrl=cloud.dead, MessageBody=json.dumps({"run": f"r{number}", "at": number}))
+    for _ in range(2):
+        assert [letter.run for letter in await cloud.queue.buried(3)] == ["r24", "r23", "r22"]
+    await cloud.queue.forget_dead(24)
+    assert [letter.run for letter in await cloud.queue.buried(30)] == ["r24"]
+
+
+async def test_a_bell_for_much_later_is_heard_when_sqs_can_hold_it_back_no_longer(cloud: MotoCloud) -> None:
+    await cloud.queue.ring("r", delay=86_400)
+    cloud.clock.advance(LONGEST_DELAY - 5)
+    assert list(await cloud.queue.receive(10, 120, 0)) == []
+    cloud.clock.advance(5.1)
+    assert [bell.run for bell in await cloud.queue.receive(10, 120, 0)] == ["r"]
+
+
+@pytest.mark.parametrize("late", ["acknowledge", "bury", "extend"])
+async def test_who_held_a_bell_too_long_takes_no_other_ring_away(cloud: MotoCloud, late: str) -> None:
+    await cloud.queue.ring("r")
+    (mine,) = await cloud.queue.receive(10, 120, 0)
+    cloud.clock.advance(121)
+    await cloud.queue.ring("r")
+    match late:
+        case "acknowledge":
+            await cloud.queue.acknowledge(mine)
+        case "bury":
+            await cloud.queue.bury(mine, "too often")
+        case _:
+            await cloud.queue.extend(mine, 1_000)
+    assert "r" in [bell.run for bell in await cloud.queue.receive(10, 120, 0)]
+
+
+async def test_a_queue_that_is_not_there_is_named(cloud: MotoCloud) -> None:
+    queue = SqsQueue(aws(), client("sqs"), f"{cloud.url}-nowhere", cloud.dead, cloud.clock)
+    with pytest.raises(ConfigError, match="GOFER_QUEUE_URL"):
+        await queue.ring("r")

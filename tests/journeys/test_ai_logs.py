@@ -1,0 +1,107 @@
+"""A run ends, and a channel for logs has one message about it; of what is private it has none."""
+
+import copy
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from company import Company, links
+from gofer.journal.entries import RunFinished, ToolCall
+from gofer.simulators.slack import Message
+from gofer.telemetry.identity import trace_id
+from one_workflow import CAPTAIN, GENERAL, LEADS, Echo, gofer, quiet
+from one_workflow import world as company_world
+
+pytestmark = pytest.mark.anyio
+
+LOGS = "C0AILOGS0"
+MENTIONS = "when: [slack.mention]"
+POSTED = 'ai_logs: "#ai-logs"\n'
+
+
+def world(*, member: bool = True) -> Mapping[str, Any]:
+    made: dict[str, Any] = copy.deepcopy(dict(company_world()))
+    members = [CAPTAIN, *(["U0GOFER0"] if member else [])]
+    made["slack"]["channels"].append({"id": LOGS, "name": "ai-logs", "members": members})
+    return made
+
+
+def summaries(made: Company) -> Sequence[Message]:
+    return made.slack.workspace.timeline(LOGS)
+
+
+def text(message: Message) -> str:
+    return str(message.blocks[0]["text"])
+
+
+async def test_an_ended_run_is_told_of_in_one_message(tmp_path: Path) -> None:
+    model = Echo([("slack_get_user", {"name": "@Release Captain"})] * 2)
+    workflow = f"{MENTIONS}\ntools: [slack_get_user]"
+    defaults = f"{POSTED}log_links: https://logs.example/x?run={{run}}&trace={{trace}}\n"
+    async with gofer(tmp_path, workflow, model, world(), defaults=defaults) as made:
+        await made.ask("@Gofer hello", "general")
+        (head,) = await made.ended()
+        (posted,) = summaries(made)
+        bundle = next(e.bundle for e in await made.entries(head.run) if hasattr(e, "bundle"))
+        entries = await made.entries(head.run)
+    first, *lines = text(posted).split("\n")
+    assert first.startswith("`w`: done after ")
+    assert first.rstrip().endswith(" s, 20 tokens in and 2 out, cost unknown")
+    assert [line.rstrip() for line in lines] == [
+        f"Configuration: model `m`, coordinator llm, bundle {bundle[:12]}",
+        "Tools: `slack_get_user` ×2",
+        f"[Logs](https://logs.example/x?run={head.run}&trace={trace_id(head.run).hex()})",
+    ]
+    assert list(links(posted)) == ["w prompt", f"run {head.run[:8]}"]
+    assert "hello" not in str(posted)
+    calls = [entry.call for entry in entries if isinstance(entry, ToolCall)]
+    assert (calls[-1], entries[-1]) == ("summary/1", RunFinished("done"))
+
+
+async def test_without_the_setting_nothing_is_posted(tmp_path: Path) -> None:
+    async with gofer(tmp_path, MENTIONS, within=world()) as made:
+        await made.ask("@Gofer hello", "general")
+        await made.ended()
+        assert summaries(made) == []
+
+
+async def test_a_limited_run_is_told_of_with_its_reason_and_an_ignored_one_is_not(tmp_path: Path) -> None:
+    workflow = "when: [slack.mention: {channels: ['#general', '#ai-logs']}]\nlimits_per_person: {runs_per_hour: 1}"
+    async with gofer(tmp_path, workflow, within=world(), defaults=POSTED) as made:
+        await made.ask("@Gofer hello", "deploys")
+        await made.ask("@Gofer hello", "general")
+        await made.ended(2)
+        await made.ask("@Gofer hello", "general")
+        heads = await made.ended(3)
+        told = sorted(text(message).split(" after ")[0] for message in summaries(made))
+        reasons = [line for message in summaries(made) for line in text(message).split("\n") if "Reason" in line]
+    assert sorted(head.status for head in heads) == ["done", "ignored", "limited"]
+    assert told == ["`w`: done", "`w`: limited"]
+    assert len(reasons) == 1
+
+
+async def test_of_a_private_channel_nothing_is_told(tmp_path: Path) -> None:
+    async with gofer(tmp_path, MENTIONS, within=world(), defaults=POSTED) as made:
+        await made.slack.say("U0SUPPT0", LEADS, made.slack.typed("@Gofer hello"))
+        (head,) = await made.ended()
+        assert head.private
+        assert summaries(made) == []
+
+
+async def test_a_channel_that_is_not_there_fails_no_run(tmp_path: Path) -> None:
+    async with gofer(tmp_path, MENTIONS, defaults=POSTED) as made:
+        asked = await made.ask("@Gofer hello", "general")
+        (head,) = await made.ended()
+        assert (head.status, len(made.answers(asked))) == ("done", 1)
+        assert (await made.entries(head.run))[-1] == RunFinished("done")
+
+
+async def test_a_summary_starts_nothing_even_where_every_message_does(tmp_path: Path) -> None:
+    every = "when: [slack.mention, slack.message: {channels: ['#ai-logs', '#general']}]\nwho: [members, bots]"
+    async with gofer(tmp_path, every, within=world(), defaults=POSTED) as made:
+        await made.slack.say(CAPTAIN, GENERAL, "hello")
+        await made.ended()
+        assert len(await quiet(made)) == 1
+        assert len(summaries(made)) == 1

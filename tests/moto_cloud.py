@@ -1,0 +1,119 @@
+"""AWS on loopback: moto's server, once for all tests, with a table, a bucket and two queues for whoever asks."""
+
+import itertools
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import boto3
+from moto.server import ThreadedMotoServer
+from moto.sqs.models import sqs_backends
+
+from gofer.aws import Aws
+from gofer.blobs.s3 import S3Blobs
+from gofer.bootstrap.aws import build_client
+from gofer.journal.dynamo_client import DynamoTable
+from gofer.journal.dynamodb import TABLE, DynamoStore
+from gofer.journal.store import Store
+from gofer.queue.doorbell import Queue
+from gofer.queue.sqs import SqsQueue
+from stand_ins import SetClock, any_stores
+
+REGION = "eu-central-1"
+RECEIVES = 5
+"""How often a bell is heard before SQS itself makes a dead letter of it."""
+_numbers = itertools.count(1)
+
+
+@cache
+def server() -> str:
+    """The address of moto; its thread ends with the process."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    moto = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    moto.start()
+    host, port = moto.get_host_and_port()
+    return f"http://{host}:{port}"
+
+
+@cache
+def client(name: str) -> Any:
+    """A client of boto3 that speaks with moto."""
+    session = boto3.Session("testing", "testing", region_name=REGION)
+    return build_client(session, name, server(), 25)
+
+
+@cache
+def aws() -> Aws:
+    """Counts what all tests ask of AWS."""
+    return Aws()
+
+
+def new_table() -> DynamoTable:
+    """An empty table as a template makes it."""
+    name = f"table{next(_numbers)}"
+    client("dynamodb").create_table(TableName=name, **TABLE)
+    return DynamoTable(aws(), client("dynamodb"), name)
+
+
+def new_bucket() -> str:
+    """The name of an empty bucket."""
+    name = f"bucket{next(_numbers)}"
+    client("s3").create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": REGION})
+    return name
+
+
+def new_queues() -> tuple[str, str]:
+    """The URLs of a queue and of where its dead letters go."""
+    number, sqs = next(_numbers), client("sqs")
+    dead = sqs.create_queue(QueueName=f"dead{number}")["QueueUrl"]
+    arn = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    redrive = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": RECEIVES})
+    return sqs.create_queue(QueueName=f"queue{number}", Attributes={"RedrivePolicy": redrive})["QueueUrl"], dead
+
+
+class MotoClock(SetClock):
+    """A clock that moves moto's queues along: a message waits for seconds that nobody has to wait."""
+
+    def advance(self, seconds: float) -> None:
+        super().advance(seconds)
+        for queues in sqs_backends.values():
+            for queue in queues[REGION].queues.values():
+                for message in queue._messages:
+                    message.visible_at -= seconds * 1000
+                    message.delayed_until -= seconds * 1000
+
+
+@dataclass
+class MotoCloud:
+    """The three stores of a Gofer on AWS, all of them empty."""
+
+    clock: SetClock
+
+    def __post_init__(self) -> None:
+        self.bucket = new_bucket()
+        self.url, self.dead = new_queues()
+        self.table = new_table()
+        self.store = DynamoStore(self.table)
+        self.blobs = S3Blobs(aws(), client("s3"), self.bucket)
+        self.queue = SqsQueue(aws(), client("sqs"), self.url, self.dead, self.clock)
+
+
+def new_clock(kind: str) -> SetClock:
+    """A clock for stores of one kind."""
+    return MotoClock() if kind == "aws" else SetClock()
+
+
+@contextmanager
+def all_stores(kind: str, folder: Path, clock: SetClock) -> Iterator[tuple[Store, Queue]]:
+    """A store and a queue of one kind: `memory`, `sqlite` or `aws`."""
+    if kind == "aws":
+        url, dead = new_queues()
+        yield DynamoStore(new_table()), SqsQueue(aws(), client("sqs"), url, dead, clock)
+        return
+    with any_stores(kind, folder, clock) as made:
+        yield made

@@ -1,0 +1,80 @@
+from collections.abc import Mapping
+
+import pytest
+
+from gofer.bootstrap.otlp import Otlp, nothing_real, read_otlp
+from gofer.errors import ConfigError
+
+BASE, TRACES = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+HEADERS, ATTRIBUTES = "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_RESOURCE_ATTRIBUTES"
+
+
+def revealed(otlp: Otlp) -> dict[str, str]:
+    return {name: value.reveal() for name, value in otlp.headers.items()}
+
+
+def test_without_an_endpoint_nothing_goes_anywhere() -> None:
+    assert read_otlp({}) == Otlp("", {}, {"service.name": "gofer"})
+
+
+@pytest.mark.parametrize(
+    ("environment", "url"),
+    [
+        ({BASE: "http://127.0.0.1:4318"}, "http://127.0.0.1:4318/v1/traces"),
+        ({BASE: "https://cloud.langfuse.com/api/public/otel/"}, "https://cloud.langfuse.com/api/public/otel/v1/traces"),
+        ({TRACES: "https://otlp.example/x", BASE: "http://127.0.0.1:4318"}, "https://otlp.example/x"),
+        ({BASE: "http://127.0.0.1:4318", "OTEL_SDK_DISABLED": "true"}, ""),
+    ],
+)
+def test_a_base_has_the_path_of_traces_added_and_an_endpoint_of_traces_is_taken_as_it_stands(
+    environment: Mapping[str, str], url: str
+) -> None:
+    assert read_otlp(environment).url == url
+
+
+def test_headers_are_pairs_with_values_as_in_urls_and_are_not_printed() -> None:
+    otlp = read_otlp({HEADERS: "Authorization=Basic%20cGs6c2s=, x-version=4"})
+    assert revealed(otlp) == {"Authorization": "Basic cGs6c2s=", "x-version": "4"}
+    assert "cGs6" not in repr(otlp)
+    assert revealed(read_otlp({HEADERS: "a=1", "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "b=2"})) == {"b": "2"}
+
+
+def test_what_spans_are_of_is_said_by_the_operator() -> None:
+    assert read_otlp({ATTRIBUTES: "deployment.environment.name=prod,team=caf%C3%A9"}).resource == {
+        "service.name": "gofer",
+        "deployment.environment.name": "prod",
+        "team": "café",
+    }
+    named = {ATTRIBUTES: "service.name=other", "OTEL_SERVICE_NAME": "gofer-prod"}
+    assert read_otlp(named).resource == {"service.name": "gofer-prod"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (BASE, "localhost:4318"),
+        (TRACES, "ftp://x"),
+        (BASE, "http://127.0.0.1:99999"),
+        (HEADERS, "secret-key"),
+        (HEADERS, "key=caf%C3%A9"),
+        (HEADERS, "key=a%0Ab"),
+        (ATTRIBUTES, "=prod"),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
+        ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json"),
+    ],
+)
+def test_what_is_wrong_is_named_without_what_may_be_secret(name: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=name) as refused:
+        read_otlp({name: value})
+    assert "secret" not in str(refused.value)
+
+
+def test_the_protocol_of_traces_wins() -> None:
+    protocols = {"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
+    assert read_otlp(protocols) == read_otlp({})
+
+
+def test_from_a_simulated_world_spans_reach_this_machine_only() -> None:
+    here = read_otlp({BASE: "http://localhost:6006"})
+    assert nothing_real(here) == here
+    assert nothing_real(read_otlp({BASE: "https://otlp.example", HEADERS: "key=1"})) == Otlp()
