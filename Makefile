@@ -64,8 +64,9 @@ build-%: .venv/.runtime
 	$(BIN)/python deploy/package.py "$(ARTIFACTS_DIR)" $* --uv $(UV)
 
 lock: .venv/.dev ## resolve dependencies anew into the lock files
-	$(UV) pip compile -q pyproject.toml $(LOCK) -o requirements.lock
 	$(UV) pip compile -q pyproject.toml --group dev $(LOCK) -o requirements-dev.lock
+	@# With the versions of the one before: what runs is what was tested.
+	$(UV) pip compile -q pyproject.toml -c requirements-dev.lock $(LOCK) -o requirements.lock
 	echo uv | $(UV) pip compile -q - $(LOCK) -o requirements-uv.lock
 	@for kind in ingress schedule dashboard worker; do \
 		$(UV) pip compile -q --group $$kind -c requirements.lock $(LOCK) -o requirements-$$kind.lock || exit 1; done
