@@ -6,7 +6,6 @@ deployed, beside the libraries of this interpreter.
 
 import asyncio
 import base64
-import json
 import shutil
 import subprocess
 import sys
@@ -42,9 +41,9 @@ HASTY = """
 from gofer.bootstrap.functions.worker import worker_function
 from gofer.engine.effects import Patience
 
-handler = worker_function(Patience(permit=1, inflight=0.1, skew=0, backoff=0.01, pause=0.1), lease=1.0, leave=0.0)
+handler = worker_function(Patience(permit=1, inflight=0.1, skew=0, backoff=0.01, pause=0.1), lease=1.0, leave=-60)
 """
-"""The worker where nothing is late: with short waits, and without leaving in good order before its deadline."""
+"""The worker where nothing is late: with short waits, and one that never leaves in good order before its deadline."""
 FUNCTIONS = ("slack", "jira", "notion", "github", "webhook", "schedule", "worker", "dashboard")
 _PATIENCE = 60.0
 _TEXT = ("application/json", "text/")
@@ -125,7 +124,11 @@ def gateway(host: Host) -> type[Requests]:
             self.end_headers()
             self.wfile.write(body)
 
-        do_GET = do_POST = do_PUT = route
+        def do_GET(self) -> None:  # noqa: N802 - the name that the server calls
+            self.route()
+
+        def do_POST(self) -> None:  # noqa: N802 - likewise
+            self.route()
 
     return Gateway
 
