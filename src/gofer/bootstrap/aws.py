@@ -1,6 +1,5 @@
 """How is Gofer on AWS opened: what the environment and Parameter Store say, the clients, and the stores over them?"""
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[re
 
 from gofer.aws import THREADS, Aws
 from gofer.blobs.s3 import S3Blobs
-from gofer.bootstrap.settings import Settings, read_settings
+from gofer.bootstrap.settings import Settings, process_variables, read_settings
 from gofer.errors import ConfigError
 from gofer.journal.dynamo_client import DynamoTable
 from gofer.journal.dynamodb import DynamoStore
@@ -70,7 +69,7 @@ class Cloud:
 
 def process_environment() -> Mapping[str, str]:
     """The environment of this process, with the parameters of GOFER_PARAMETERS below it. Raises ConfigError."""
-    return with_parameters(dict(os.environ))
+    return with_parameters(process_variables())
 
 
 def with_parameters(environment: Mapping[str, str]) -> Mapping[str, str]:
