@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from cfnlint.api import ManualArgs, lint_file
+
 from cloud_rules import RULES, functions, role
 from cloud_template import ROOT, TEMPLATE, Json, listed, mentions, of_type, permissions, spelled, transformed, written
-
 from gofer.bootstrap.doors import PATHS
 from gofer.bootstrap.settings import read_settings
 from gofer.triggers import slack_actions
