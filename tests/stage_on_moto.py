@@ -8,12 +8,8 @@ from typing import Any
 
 import pytest
 
-from gofer.blobs.s3 import S3Blobs
 from gofer.bootstrap.shelf import S3Shelf
-from gofer.journal.dynamo_client import DynamoTable
-from gofer.journal.dynamodb import DynamoStore
-from gofer.queue.sqs import SqsQueue
-from moto_cloud import REGION, aws, client, new_bucket, new_queues, new_table, server
+from moto_cloud import REGION, MotoCloud, aws, client, server
 from stand_ins import SetClock
 
 _numbers = itertools.count(1)
@@ -26,12 +22,9 @@ class Stage:
 
     def __init__(self, clock: SetClock) -> None:
         self.name = f"stage{next(_numbers)}"
-        self.bucket = new_bucket()
-        self.url, self.dead = new_queues()
-        self.table: DynamoTable = new_table()
-        self.store = DynamoStore(self.table)
-        self.blobs = S3Blobs(aws(), client("s3"), self.bucket)
-        self.queue = SqsQueue(aws(), client("sqs"), self.url, self.dead, clock)
+        cloud = MotoCloud(clock)
+        self.bucket, self.url, self.dead = cloud.bucket, cloud.url, cloud.dead
+        self.table, self.store, self.blobs, self.queue = cloud.table, cloud.store, cloud.blobs, cloud.queue
         self.shelf = S3Shelf(aws(), client("s3"), self.bucket)
         client("scheduler").create_schedule_group(Name=self.name)
         for name, value in self.variables.items():

@@ -1,6 +1,5 @@
 """How is Gofer on AWS opened: what the environment and Parameter Store say, the clients, and the stores over them?"""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -15,6 +14,7 @@ from gofer.bootstrap.aws_settings import AwsSettings as AwsSettings
 from gofer.bootstrap.aws_settings import CloudSettings as CloudSettings
 from gofer.bootstrap.aws_settings import aws_settings as aws_settings
 from gofer.bootstrap.aws_settings import cloud_settings as cloud_settings
+from gofer.bootstrap.settings import process_variables
 from gofer.errors import ConfigError
 from gofer.journal.dynamo_client import DynamoTable
 from gofer.journal.dynamodb import DynamoStore
@@ -42,7 +42,7 @@ class Cloud:
 
 def process_environment() -> Mapping[str, str]:
     """The environment of this process, with the parameters of GOFER_PARAMETERS below it. Raises ConfigError."""
-    return with_parameters(dict(os.environ))
+    return with_parameters(process_variables())
 
 
 def with_parameters(environment: Mapping[str, str]) -> Mapping[str, str]:

@@ -31,6 +31,8 @@ from gofer.workflows.published import (
     routes_key,
 )
 
+_ROUNDS = 20
+"""How often the schedules are set right while others publish."""
 _log = logging.getLogger(__name__)
 
 
@@ -121,23 +123,49 @@ class Publisher:
         if dry:
             return done
         await write(coming, self.timetable)
-        if done.moved:
-            await self._move(compiled.name, standing)
-        # Looked at anew: what others have added before it was decided who is first goes too.
-        left = await changes(plans, self.timetable, self._now())
-        await write(left, self.timetable)
-        await clear(left, self.timetable)
+        overtaken = await self._overtaken(compiled.name, standing) if done.moved else ""
+        await self._settle(compiled)
+        if overtaken:
+            told = "look what it changed with `gofer publish --dry-run`, then publish again"
+            raise Overtaken(f"Somebody else published {overtaken} meanwhile, and {compiled.name} is not live; {told}.")
         return done
 
-    async def _move(self, name: str, standing: _Standing) -> None:
+    async def _overtaken(self, name: str, standing: _Standing) -> str:
+        """Moves the pointer; gives what is live instead, if somebody else was first."""
         pointer = encode_pointer(Current(name, self._now().strftime("%Y-%m-%dT%H:%M:%SZ")))
-        if not await self.shelf.swap(POINTER, pointer, standing.tag):
+        if await self.shelf.swap(POINTER, pointer, standing.tag):
+            return ""
+        # An answer that was lost may have been a yes.
+        current = await self._current()
+        return "" if current is not None and current.name == name else current.name if current else "something"
+
+    async def _settle(self, mine: Compiled) -> None:
+        """Makes the schedules those of what is live and no others.
+
+        Whoever changed anything looks at the pointer again afterwards. So of several who publish at once the last one
+        to change something leaves the schedules of what is live, whoever that is.
+        """
+        settled = ""
+        for _ in range(_ROUNDS):
             current = await self._current()
-            # An answer that was lost may have been a yes.
-            if current is None or current.name != name:
-                first = current.name if current else "something"
-                told = "look what it changed with `gofer publish --dry-run`, then publish again"
-                raise Overtaken(f"Somebody else published {first} meanwhile, and {name} is not live; {told}.")
+            if current is None or current.name == settled:
+                return
+            compiled = mine if current.name == mine.name else await self._compiled(current.name)
+            if compiled is None:
+                return
+            left = await changes(_plans(compiled), self.timetable, self._now())
+            await write(left, self.timetable)
+            await clear(left, self.timetable)
+            settled = current.name
+        raise TemporaryError("Others publish all the time; set the schedules right with `gofer publish` later.")
+
+    async def _compiled(self, name: str) -> Compiled | None:
+        found = await self.shelf.read(bundle_key(name))
+        try:
+            return read_publication(found.body if found else b"").compiled
+        except Damaged as error:
+            _log.warning("%s", error)
+            return None
 
     async def _store(self, wanted: Publication) -> None:
         for key, body in ((bundle_key(wanted.name), wanted.bundle()), (routes_key(wanted.name), wanted.routes())):

@@ -1,8 +1,9 @@
 """What has to stand in EventBridge Scheduler so that it holds the schedules of published workflows, and no others?"""
 
+import asyncio
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -84,20 +85,15 @@ async def changes(plans: Sequence[Planned], timetable: Timetable, now: datetime)
     A schedule without a time to come is left out; one that was over only lately stays, for it may be under delivery.
     """
     there = set(await timetable.names())
-    added: list[Entry] = []
-    changed: list[Entry] = []
-    wanted: Mapping[str, Planned] = {entry_of(plan, now).name: plan for plan in plans}
-    for name, plan in wanted.items():
-        entry = entry_of(plan, now)
-        if next_after(plan.schedule, now) is None:
-            there -= {name} if next_after(plan.schedule, now - OLDEST) is not None else set()
-        elif name not in there:
-            added.append(entry)
-        else:
-            there.remove(name)
-            if await timetable.entry(name) != entry:
-                changed.append(entry)
-    return Changes(added, changed, sorted(there))
+    coming = {one.name: one for plan in plans if next_after(plan.schedule, now) for one in [entry_of(plan, now)]}
+    lately = {entry_of(plan, now).name for plan in plans if next_after(plan.schedule, now - OLDEST)}
+    both = sorted(coming.keys() & there)
+    standing = await asyncio.gather(*(timetable.entry(name) for name in both))
+    return Changes(
+        [coming[name] for name in sorted(coming.keys() - there)],
+        [coming[name] for name, entry in zip(both, standing, strict=True) if entry != coming[name]],
+        sorted(there - lately),
+    )
 
 
 async def write(wanted: Changes, timetable: Timetable) -> None:

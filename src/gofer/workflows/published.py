@@ -24,8 +24,8 @@ POINTER = "bundles/current.json"
 """What is live: `{"name": …, "at": …}`."""
 LOOK_SECONDS = 30.0
 """How long a process goes on with what it has before it looks at the pointer again."""
-PATIENCE = 2.0
-"""Seconds that a look may take where there is something to go on with."""
+PATIENCE = 1.5
+"""Seconds that each of a look's two requests may take where there is something to go on with."""
 
 _NAME = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{12}", re.ASCII)
 _log = logging.getLogger(__name__)
@@ -224,7 +224,9 @@ class Live(Generic[T]):
         if found is None:
             raise Damaged(f"The bundle {current.name} is missing; publish again, or roll back.")
         # Files are read and checked: others in this process need not wait for it.
-        return _Held(current.name, await asyncio.to_thread(self._load, found.body))
+        value = await asyncio.to_thread(self._load, found.body)
+        _log.info("the workflows are those of %s", current.name)
+        return _Held(current.name, value)
 
     def _unpublished(self) -> _Held[T]:
         if self._packaged is None:

@@ -2,16 +2,19 @@
 
 import asyncio
 import json
+import random
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gofer.errors import ConfigError, TemporaryError
-from gofer.publish.publisher import Overtaken
-from gofer.workflows.published import POINTER, bundle_key, routes_key
-from printing_house import House, MemoryShelf, files
+from gofer.publish.publisher import Overtaken, Published
+from gofer.publish.timetable import Entry
+from gofer.workflows.published import POINTER, Found, bundle_key, routes_key
+from printing_house import House, MemoryShelf, MemoryTimetable, files
 
 pytestmark = pytest.mark.anyio
 
@@ -140,6 +143,75 @@ async def test_a_small_part_that_is_missing_is_written_by_the_way_back(house: Ho
     small = house.shelf.objects.pop(routes_key(first.name))
     await house.publisher.roll_back(first.name)
     assert house.shelf.objects[routes_key(first.name)].body == small.body
+
+
+async def wait(turns: Callable[[], int]) -> None:
+    for _ in range(turns()):
+        await asyncio.sleep(0)
+
+
+class Interleaved(MemoryShelf):
+    """A shelf whose callers get on in any order: each call waits for a number of turns that was drawn."""
+
+    def __init__(self, turns: Callable[[], int]) -> None:
+        super().__init__()
+        self.turns = turns
+        self.lived: list[str] = []
+        """What the pointer ever named."""
+
+    def _write(self, key: str, body: bytes) -> bool:
+        if key == POINTER:
+            self.lived.append(json.loads(body)["name"])
+        return super()._write(key, body)
+
+    async def read(self, key: str) -> Found | None:
+        await wait(self.turns)
+        return await super().read(key)
+
+    async def swap(self, key: str, body: bytes, tag: str) -> bool:
+        await wait(self.turns)
+        return await super().swap(key, body, tag)
+
+
+class InterleavedTimetable(MemoryTimetable):
+    """A timetable, likewise."""
+
+    def __init__(self, turns: Callable[[], int]) -> None:
+        super().__init__()
+        self.turns = turns
+
+    async def names(self) -> Sequence[str]:
+        await wait(self.turns)
+        return await super().names()
+
+    async def put(self, entry: Entry) -> None:
+        await wait(self.turns)
+        await super().put(entry)
+
+    async def delete(self, name: str) -> None:
+        await wait(self.turns)
+        await super().delete(name)
+
+
+@settings(max_examples=200)
+@given(st.integers(0, 2**32))
+def test_whoever_publishes_at_once_the_schedules_are_those_of_what_is_live(seed: int) -> None:
+    """In every order of their steps: who was told that it is live was, who was overtaken never was."""
+    chance = random.Random(seed)
+    shelf = Interleaved(lambda: chance.choice([0, 1, 3, 10, 40, 150]))
+    house = House(Path("nowhere"), shelf=shelf, timetable=InterleavedTimetable(shelf.turns))
+    wanted = {f"text{n}": files(a=f"text{n}", **{f"own{n}": "Report.", "shared": "Report."}) for n in range(3)}
+
+    async def play() -> list[Published | BaseException]:
+        tasks = (house.publisher.publish(texts) for texts in wanted.values())
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    told = asyncio.run(play())
+    assert {one.name for one in told if isinstance(one, Published)} == set(shelf.lived)
+    assert all(isinstance(one, Published | Overtaken) for one in told)
+    bundle = json.loads(house.shelf.objects[bundle_key(live(house))].body)
+    entries = [json.loads(entry.input)["workflow"] for entry in house.timetable.entries.values()]
+    assert sorted(entries) == sorted(name for name, _ in bundle["compiled"]["schedules"])
 
 
 TEXTS = st.dictionaries(st.sampled_from(["a", "b", "c", "d"]), st.sampled_from(["x", "y"]), min_size=1)

@@ -29,8 +29,9 @@ from gofer.workflows.schema import Defaults
 
 def dashboard_function(ground: Ground) -> Handler:
     """The function at /runs and beside it, for people."""
-    cloud = open_cloud(ground.cloud, ground.clock)
-    ssm = build_client(boto3.Session(region_name=ground.cloud.region), "ssm", ground.cloud.endpoint)
+    session = boto3.Session(region_name=ground.cloud.region)
+    cloud = open_cloud(ground.cloud, ground.clock, session=session)
+    ssm = build_client(session, "ssm", ground.cloud.endpoint)
     parameters, outside = ground.parameters(SsmParameters(ssm)), ground.outside(SharedHttp(http_client()))
     catalogs = _catalogs(ground)
 

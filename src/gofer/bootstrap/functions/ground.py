@@ -14,10 +14,10 @@ from gofer.bootstrap.aws_settings import CloudSettings, cloud_settings
 from gofer.bootstrap.functions.invocation import Answer, Handler, handler
 from gofer.bootstrap.functions.light import LightS3
 from gofer.bootstrap.functions.lines import start_lines
-from gofer.bootstrap.functions.parameters import Parameters, ParameterStore, process_environment
+from gofer.bootstrap.functions.parameters import Parameters, ParameterStore
 from gofer.bootstrap.functions.wire import Account, Wire, read_account
 from gofer.bootstrap.published import live_front
-from gofer.bootstrap.settings import read_log_level
+from gofer.bootstrap.settings import process_variables, read_log_level
 from gofer.bootstrap.shelf import S3Shelf
 from gofer.errors import TemporaryError
 from gofer.outside import Clock, Http, HttpRequest, HttpResponse, Outside, SystemClock, random_id, random_key
@@ -92,7 +92,7 @@ class Ground:
 
 def stand() -> Ground:
     """What this process stands on. Raises ConfigError."""
-    environment = process_environment()
+    environment = process_variables()
     logger = start_lines(read_log_level(environment))
     cloud, account = cloud_settings(environment), read_account(environment)
     return Ground(environment, cloud, account, SystemClock(), logger, asyncio.Runner())

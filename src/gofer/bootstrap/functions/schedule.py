@@ -21,8 +21,9 @@ NAMES = (KEY, "TOKENS_EXPIRE")
 
 def schedule_function(ground: Ground) -> Handler:
     """The function that EventBridge Scheduler calls."""
-    cloud = open_cloud(ground.cloud, ground.clock)
-    ssm = build_client(boto3.Session(region_name=ground.cloud.region), "ssm", ground.cloud.endpoint)
+    session = boto3.Session(region_name=ground.cloud.region)
+    cloud = open_cloud(ground.cloud, ground.clock, session=session)
+    ssm = build_client(session, "ssm", ground.cloud.endpoint)
     parameters = ground.parameters(SsmParameters(ssm))
 
     def make(told: Told) -> Timed:

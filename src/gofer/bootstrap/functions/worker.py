@@ -31,8 +31,9 @@ def worker_function(
     ground: Ground, patience: Patience | None = None, *, lease: float = LEASE, leave: float = LEAVE
 ) -> Handler:
     """The function that continues runs; shorter waits than these are only right where nothing can be late."""
-    cloud = open_cloud(ground.cloud, ground.clock)
-    ssm = build_client(boto3.Session(region_name=ground.cloud.region), "ssm", ground.cloud.endpoint)
+    session = boto3.Session(region_name=ground.cloud.region)
+    cloud = open_cloud(ground.cloud, ground.clock, session=session)
+    ssm = build_client(session, "ssm", ground.cloud.endpoint)
     parameters = ground.parameters(SsmParameters(ssm))
     live = live_catalog(ground.shelf(), ground.clock, ground.package)
     http, measure = http_client(), measuring(load_windows())
