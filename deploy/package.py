@@ -42,7 +42,7 @@ FILES: Mapping[str, Sequence[str]] = {
 }
 """What is read besides code; bundles that are published later stand before the first three."""
 SERVICES = ("dynamodb", "s3", "sqs", "ssm", "sts")
-"""Of which botocore's descriptions stay: with those of all 400 services it would be most of a package."""
+"""Of which botocore's descriptions stay: those of all 400 would be most of a package. Doors need none."""
 UNREAD = {".c", ".cpp", ".h", ".hpp", ".pxd", ".pxi", ".pyi", ".pyx"}
 """What libraries bring for compilers and editors."""
 _LOCKED = re.compile(r"^([a-z0-9._-]+)==(\S+)( ;)?", re.MULTILINE)
@@ -85,7 +85,7 @@ def package(handler: str, target: Path, uv: str, *, bytecode: bool) -> None:
         _install(lock, target, uv)
     else:
         _copy_installed(lock, target)
-    _prune(target)
+    _prune(target, () if kind == "ingress" else SERVICES)
     _copy_own(handler, kind, target)
     if bytecode:
         _compile(target, _interpreter(uv) if uv else sys.executable)
@@ -146,13 +146,13 @@ def _copy_installed(lock: Path, target: Path) -> None:
                 shutil.copy2(str(file.locate()), path)
 
 
-def _prune(target: Path) -> None:
+def _prune(target: Path, services: Sequence[str]) -> None:
     shutil.rmtree(target / "bin", ignore_errors=True)
     for path in files(target):
         if path.suffix in UNREAD:
             path.unlink()
     for service in (target / "botocore" / "data").iterdir():
-        if service.is_dir() and service.name not in SERVICES:
+        if service.is_dir() and service.name not in services:
             shutil.rmtree(service)
 
 

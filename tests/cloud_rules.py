@@ -9,7 +9,9 @@ from cloud_template import ROOT, Json, documents, listed, mentions, of_type, per
 
 Rule = Callable[[Json], list[str]]
 RUNBOOK = ROOT / "docs" / "runbook.md"
-BELOW = re.compile(r"Bucket\.Arn/(blobs|bundles)/\*|ssm:parameter/gofer/Stage/WEBHOOK_SECRET_\*")
+BELOW = re.compile(
+    r"Bucket\.Arn/(blobs|bundles)/\*|ssm:parameter/gofer/Stage/WEBHOOK_SECRET_\*|scheduler:schedule/(ScheduleGroup|\*)/\*"
+)
 """Where a star may stand: at the end of what is Gofer's own and has no names that a template could know."""
 LOGGED = {"requestId", "requestTimeEpoch", "routeKey", "status", "integration.status", "responseLatency"}
 """What the access log may say of a request: none of it is the sender's own words."""
@@ -202,15 +204,27 @@ def functions_run_where_they_were_built_for(template: Json) -> list[str]:
     ]
 
 
-def only_the_services_that_are_meant_take_a_role(template: Json) -> list[str]:
+GITHUB = "token.actions.githubusercontent.com"
+
+
+def only_those_that_are_meant_take_a_role(template: Json) -> list[str]:
     found: list[str] = []
+    used = {role(function) for function in functions(template).values()}
     for name, properties in of_type(template, "AWS::IAM::Role").items():
-        statements = properties["AssumeRolePolicyDocument"]["Statement"]
-        principals = [statement["Principal"] for statement in statements]
-        used = {role(function) for function in functions(template).values()}
-        service = "lambda.amazonaws.com" if name in used else "scheduler.amazonaws.com"
-        if principals != [{"Service": service}]:
-            found.append(f"{name} is taken by {principals}")
+        (statement,) = properties["AssumeRolePolicyDocument"]["Statement"]
+        told = {key: spelled(value) for key, value in statement.get("Condition", {}).get("StringEquals", {}).items()}
+        match statement["Principal"]:
+            case {"Service": "lambda.amazonaws.com"} if name in used:
+                good = True
+            case {"Service": "scheduler.amazonaws.com"}:
+                good = told == {"aws:SourceAccount": "AWS::AccountId"}
+            case {"Federated": provider} if str(spelled(provider)).endswith(f":oidc-provider/{GITHUB}"):
+                who = {f"{GITHUB}:aud": "sts.amazonaws.com", f"{GITHUB}:sub": "repo:Repository:environment:Stage"}
+                good = told == who
+            case _:
+                good = False
+        if not good:
+            found.append(f"{name} can be taken by {statement['Principal']}")
     return found
 
 
@@ -229,6 +243,6 @@ RULES: Mapping[str, Rule] = {
         nothing_asynchronous_is_lost,
         the_front_is_throttled_and_logs_no_words,
         functions_run_where_they_were_built_for,
-        only_the_services_that_are_meant_take_a_role,
+        only_those_that_are_meant_take_a_role,
     )
 }
