@@ -147,8 +147,8 @@ def asked_by(handler: str) -> set[str]:
             return {KEY, "WEBHOOK_SECRET", "WEBHOOK_SECRET_*"}
         case _:
             tree = ast.parse((ROOT / "handlers" / f"{handler}.py").read_text())
-            (call,) = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-            return {KEY, *(ast.literal_eval(argument) for argument in call.args)}
+            words = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+            return {KEY, *(word for word in map(str, words) if word.isupper())}
 
 
 @pytest.mark.parametrize("handler", sorted(HANDLERS))

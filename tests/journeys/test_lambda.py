@@ -32,11 +32,14 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def model(seconds: float = 0.0, calls: int = 0) -> Starlette:
-    """A model that takes its time and asks for so many tool calls, one after the other."""
+    """A model that takes its time and asks for so many tool calls; `state.most` is how many it answered at once."""
 
     async def complete(request: Request) -> Response:
         asked = json.loads(await request.body())
+        app.state.now += 1
+        app.state.most = max(app.state.most, app.state.now)
         await asyncio.sleep(seconds)
+        app.state.now -= 1
         done = len([message for message in asked["messages"] if message["role"] == "assistant"])
         arguments = {"link": "https://acme.slack.com/archives/C0GENERA0/p1763700000000100"}
         function = {"name": "slack_read_thread", "arguments": json.dumps(arguments)}
@@ -50,7 +53,9 @@ def model(seconds: float = 0.0, calls: int = 0) -> Starlette:
             {"id": "x", "object": "chat.completion", "model": "gpt-4o", "choices": [choice], "usage": usage}
         )
 
-    return Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
+    app = Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
+    app.state.now = app.state.most = 0
+    return app
 
 
 async def sign_in(made: Stage) -> dict[str, str]:
@@ -114,21 +119,21 @@ async def test_a_worker_that_is_killed_at_its_deadline_leaves_one_answer(code: P
 
 
 async def test_conversations_wait_for_their_models_together_and_long_runs_cross_invocations(code: Path) -> None:
-    async with stage(code, model(0.6, calls=2)) as made:
+    slow = model(0.6, calls=2)
+    async with stage(code, slow) as made:
         # Less than what a worker keeps for leaving: each invocation does one thing of each run.
         made.deploy("worker", timeout=20.5)
         asked = [await made.ask("@Gofer hello") for _ in range(3)]
         heads = await made.work(runs=3)
         answers = [made.answers(one) for one in asked]
         entries = await made.entries(heads[0].run)
-        together = max(bells for bells, _ in made.batches)
         numbers = made.metrics("worker")
     assert {head.status for head in heads} == {"done"}
     assert [len(found) for found in answers] == [1, 1, 1]
     handed = [entry for entry in entries if isinstance(entry, RunHandedOver)]
     assert len(handed) >= 4
     assert {entry.why for entry in handed} == {"deadline"}
-    assert together == 3
+    assert slow.state.most == 3
     # 32,000 of the 128,000 tokens that the model's window holds.
     assert set(numbers["PeakContextUtilisation"]) == {25.0}
 

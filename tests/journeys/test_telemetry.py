@@ -9,6 +9,7 @@ import pytest
 
 from collector import Collector, collector, values
 from company import Company, ask_about_the_decision, company
+from gofer.telemetry.exporter import TIMEOUT
 from gofer.telemetry.identity import trace_id
 from one_workflow import GENERAL, LEADS, Echo, gofer
 from typed import gofer as typed
@@ -81,9 +82,9 @@ async def test_of_a_private_channel_nothing_is_sent_whatever_the_level(tmp_path:
 
 
 async def test_a_collector_that_does_not_answer_keeps_nobody_waiting(tmp_path: Path, there: Collector) -> None:
-    there.seconds = 2.0
+    there.seconds = 2 * TIMEOUT
     async with company(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT=there.url) as made:
-        async with asyncio.timeout(1.9):
+        async with asyncio.timeout(0.95 * TIMEOUT):
             asked = await made.ask("@Gofer hello", "general")
             await made.ended()
             again = await made.ask("@Gofer and again", "general", asked)

@@ -108,6 +108,8 @@ def child_environment(settings: Settings) -> dict[str, str]:
         "GITHUB_LOGIN": settings.github_login,
         "OPENAI_API_KEY": settings.openai_api_key.reveal(),
         "OPENAI_BASE_URL": settings.openai_base_url,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "",
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": settings.otlp.url,
     }
 
 

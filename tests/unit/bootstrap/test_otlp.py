@@ -1,8 +1,10 @@
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from gofer.bootstrap.otlp import Otlp, nothing_real, read_otlp
+from gofer.bootstrap.settings import child_environment, read_settings
 from gofer.errors import ConfigError
 
 BASE, TRACES = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -78,3 +80,11 @@ def test_from_a_simulated_world_spans_reach_this_machine_only() -> None:
     here = read_otlp({BASE: "http://localhost:6006"})
     assert nothing_real(here) == here
     assert nothing_real(read_otlp({BASE: "https://otlp.example", HEADERS: "key=1"})) == Otlp()
+
+
+def test_another_process_of_the_demo_sends_its_spans_where_this_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(BASE, "https://otlp.example")
+    settings = read_settings({BASE: "https://otlp.example"})
+    simulated = replace(settings, otlp=nothing_real(settings.otlp))
+    assert read_otlp(child_environment(simulated)).url == ""
+    assert read_otlp(child_environment(settings)).url == "https://otlp.example/v1/traces"

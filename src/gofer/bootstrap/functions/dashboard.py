@@ -9,7 +9,7 @@ from starlette.routing import Route
 from gofer.bootstrap.aws import Cloud, build_client, open_cloud
 from gofer.bootstrap.aws_settings import AwsSettings, aws_settings
 from gofer.bootstrap.functions.asgi import call
-from gofer.bootstrap.functions.ground import Ground, stand
+from gofer.bootstrap.functions.ground import Ground
 from gofer.bootstrap.functions.invocation import Handler
 from gofer.bootstrap.functions.parameter_store import SsmParameters
 from gofer.bootstrap.functions.parameters import SIGN_IN, Following
@@ -27,11 +27,11 @@ from gofer.workflows.published import Live, bundle_key
 from gofer.workflows.schema import Defaults
 
 
-def dashboard_function() -> Handler:
+def dashboard_function(ground: Ground) -> Handler:
     """The function at /runs and beside it, for people."""
-    ground = stand()
-    cloud = open_cloud(ground.cloud, ground.clock)
-    ssm = build_client(boto3.Session(region_name=ground.cloud.region), "ssm", ground.cloud.endpoint)
+    session = boto3.Session(region_name=ground.cloud.region)
+    cloud = open_cloud(ground.cloud, ground.clock, session=session)
+    ssm = build_client(session, "ssm", ground.cloud.endpoint)
     parameters, outside = ground.parameters(SsmParameters(ssm)), ground.outside(SharedHttp(http_client()))
     catalogs = _catalogs(ground)
 

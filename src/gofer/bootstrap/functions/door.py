@@ -7,7 +7,7 @@ from gofer.aws import Aws
 from gofer.bootstrap.aws_settings import aws_settings
 from gofer.bootstrap.functions.current import Current, Told
 from gofer.bootstrap.functions.front import Front
-from gofer.bootstrap.functions.ground import stand
+from gofer.bootstrap.functions.ground import Ground
 from gofer.bootstrap.functions.invocation import Handler
 from gofer.bootstrap.functions.light import LightDynamo, LightParameters, LightSqs
 from gofer.bootstrap.functions.parameters import KEY
@@ -22,9 +22,8 @@ THREADS = 4
 """Requests of one delivery that are under way at once."""
 
 
-def door(*names: str, jwt: JwtProofs | None = None, hooks: bool = False) -> Handler:
+def door(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool = False) -> Handler:
     """The function of a source; `names` are the parameters of its own. With `hooks` it has the webhooks' doors."""
-    ground = stand()
     cloud, aws = ground.cloud, Aws(THREADS)
     sqs = LightSqs(ground.wire("sqs"))
     store = DynamoStore(DynamoTable(aws, LightDynamo(ground.wire("dynamodb")), cloud.table))

@@ -1,9 +1,10 @@
 """What does every function stand on: log lines, what it is told, and the workflows that came with its code?"""
 
 import asyncio
+import contextlib
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from aws_lambda_powertools.logging import Logger
@@ -13,10 +14,10 @@ from gofer.bootstrap.aws_settings import CloudSettings, cloud_settings
 from gofer.bootstrap.functions.invocation import Answer, Handler, handler
 from gofer.bootstrap.functions.light import LightS3
 from gofer.bootstrap.functions.lines import start_lines
-from gofer.bootstrap.functions.parameters import Parameters, ParameterStore, process_environment
+from gofer.bootstrap.functions.parameters import Parameters, ParameterStore
 from gofer.bootstrap.functions.wire import Account, Wire, read_account
 from gofer.bootstrap.published import live_front
-from gofer.bootstrap.settings import read_log_level
+from gofer.bootstrap.settings import process_variables, read_log_level
 from gofer.bootstrap.shelf import S3Shelf
 from gofer.errors import TemporaryError
 from gofer.outside import Clock, Http, HttpRequest, HttpResponse, Outside, SystemClock, random_id, random_key
@@ -41,12 +42,15 @@ class NoNetwork(Http):
 class Ground:
     """One execution environment: what is there before the first invocation and stays for all of them."""
 
-    environment: Mapping[str, str]
+    environment: Mapping[str, str] = field(repr=False)
+    """Keys and tokens are in it."""
     cloud: CloudSettings
     account: Account
     clock: Clock
     logger: Logger
     runner: asyncio.Runner
+    kept: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+    """What is let go with it."""
 
     @property
     def package(self) -> Path:
@@ -63,7 +67,9 @@ class Ground:
 
     def wire(self, service: str, bucket: str = "") -> Wire:
         """Signed requests to a service."""
-        return Wire(self.account, service, self.clock, bucket)
+        wire = Wire(self.account, service, self.clock, bucket)
+        self.kept.callback(wire.close)
+        return wire
 
     def shelf(self) -> Shelf:
         """Where workflows are published, to be read."""
@@ -78,10 +84,15 @@ class Ground:
         """The entry point."""
         return handler(self.logger, self.runner, answer)
 
+    def close(self) -> None:
+        """Lets everything go; Lambda never does, it ends the process."""
+        self.kept.close()
+        self.runner.close()
+
 
 def stand() -> Ground:
     """What this process stands on. Raises ConfigError."""
-    environment = process_environment()
+    environment = process_variables()
     logger = start_lines(read_log_level(environment))
     cloud, account = cloud_settings(environment), read_account(environment)
     return Ground(environment, cloud, account, SystemClock(), logger, asyncio.Runner())

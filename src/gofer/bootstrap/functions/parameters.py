@@ -4,7 +4,6 @@ A role may read just the parameters that are named here, so they are never asked
 """
 
 import logging
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
@@ -59,11 +58,6 @@ class Parameters:
             self._read |= {name: (now, found.get(f"{self._path}{name}")) for name in stale}
         known = {name: value for name in wanted if (value := self._read[name][1]) is not None}
         return {**known, **self._environment}
-
-
-def process_environment() -> Mapping[str, str]:
-    """The environment of this process alone."""
-    return dict(os.environ)
 
 
 class Following(Generic[K, T]):

@@ -6,7 +6,7 @@ from gofer.bootstrap.aws import build_client, open_cloud
 from gofer.bootstrap.aws_settings import aws_settings
 from gofer.bootstrap.functions.current import Current, Told
 from gofer.bootstrap.functions.expiry import measuring_tokens
-from gofer.bootstrap.functions.ground import stand
+from gofer.bootstrap.functions.ground import Ground
 from gofer.bootstrap.functions.invocation import Handler
 from gofer.bootstrap.functions.parameter_store import SsmParameters
 from gofer.bootstrap.functions.parameters import KEY
@@ -19,11 +19,11 @@ from gofer.sweeper import Sweeper
 NAMES = (KEY, "TOKENS_EXPIRE")
 
 
-def schedule_function() -> Handler:
+def schedule_function(ground: Ground) -> Handler:
     """The function that EventBridge Scheduler calls."""
-    ground = stand()
-    cloud = open_cloud(ground.cloud, ground.clock)
-    ssm = build_client(boto3.Session(region_name=ground.cloud.region), "ssm", ground.cloud.endpoint)
+    session = boto3.Session(region_name=ground.cloud.region)
+    cloud = open_cloud(ground.cloud, ground.clock, session=session)
+    ssm = build_client(session, "ssm", ground.cloud.endpoint)
     parameters = ground.parameters(SsmParameters(ssm))
 
     def make(told: Told) -> Timed:

@@ -91,6 +91,11 @@ class Wire:
             time.sleep(random.uniform(0, _PAUSE * 2**attempt))  # noqa: S311
         raise AssertionError("the last attempt returns or raises")
 
+    def close(self) -> None:
+        """Closes the connections that were kept."""
+        while not self._idle.empty():
+            self._idle.get_nowait().close()
+
     def _once(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         signed = self._signer.headers(method, self._host, path, headers, body, self.clock.now())
         connection = self._connection()

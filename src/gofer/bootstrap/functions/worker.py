@@ -7,7 +7,7 @@ import boto3  # pyright: ignore[reportMissingTypeStubs]
 
 from gofer.bootstrap.aws import build_client, open_cloud
 from gofer.bootstrap.aws_settings import aws_settings
-from gofer.bootstrap.functions.ground import stand
+from gofer.bootstrap.functions.ground import Ground
 from gofer.bootstrap.functions.invocation import Handler
 from gofer.bootstrap.functions.measures import measuring
 from gofer.bootstrap.functions.parameter_store import SsmParameters
@@ -27,11 +27,13 @@ RECEIVES = 5
 LEASE = 60.0
 
 
-def worker_function(patience: Patience | None = None, *, lease: float = LEASE, leave: float = LEAVE) -> Handler:
+def worker_function(
+    ground: Ground, patience: Patience | None = None, *, lease: float = LEASE, leave: float = LEAVE
+) -> Handler:
     """The function that continues runs; shorter waits than these are only right where nothing can be late."""
-    ground = stand()
-    cloud = open_cloud(ground.cloud, ground.clock)
-    ssm = build_client(boto3.Session(region_name=ground.cloud.region), "ssm", ground.cloud.endpoint)
+    session = boto3.Session(region_name=ground.cloud.region)
+    cloud = open_cloud(ground.cloud, ground.clock, session=session)
+    ssm = build_client(session, "ssm", ground.cloud.endpoint)
     parameters = ground.parameters(SsmParameters(ssm))
     live = live_catalog(ground.shelf(), ground.clock, ground.package)
     http, measure = http_client(), measuring(load_windows())
