@@ -6,7 +6,7 @@ UV := $(or $(shell command -v uv),$(BIN)/uv)
 RUN := $(BIN)/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check test unit journeys coverage survival schedules test-long reliability bench lock clean
+.PHONY: help install demo check test unit journeys coverage survival schedules test-long reliability bench package sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -52,16 +52,31 @@ reliability: .venv/.dev ## make the table of docs/reliability.md anew
 bench: .venv/.dev ## benchmarks: ratios against a bare loop, and figures of this machine, printed
 	$(RUN) pytest tests/benchmarks -s -p no:cacheprovider --benchmarks $(ARGS)
 
+package: .venv/.runtime ## package the functions of template.yaml for Lambda; ARGS=--here for this machine
+	$(BIN)/python deploy/package.py build/functions --uv $(UV) $(ARGS)
+
+sam: .venv/.sam ## install the AWS SAM command line into .venv/sam
+
+runtime: .venv/.runtime
+
+# What `sam build` asks for: make build-SlackFunction, with ARTIFACTS_DIR for where it goes.
+build-%: .venv/.runtime
+	$(BIN)/python deploy/package.py "$(ARTIFACTS_DIR)" $* --uv $(UV)
+
 lock: .venv/.dev ## resolve dependencies anew into the lock files
-	$(UV) pip compile -q pyproject.toml $(LOCK) -o requirements.lock
 	$(UV) pip compile -q pyproject.toml --group dev $(LOCK) -o requirements-dev.lock
+	@# With the versions of the one before: what runs is what was tested.
+	$(UV) pip compile -q pyproject.toml -c requirements-dev.lock $(LOCK) -o requirements.lock
 	echo uv | $(UV) pip compile -q - $(LOCK) -o requirements-uv.lock
+	@for kind in ingress schedule dashboard worker; do \
+		$(UV) pip compile -q --group $$kind -c requirements.lock $(LOCK) -o requirements-$$kind.lock || exit 1; done
+	echo aws-sam-cli | $(UV) pip compile -q - $(LOCK) -o requirements-sam.lock
 
 LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --upgrade \
 	--custom-compile-command "make lock"
 
 clean: ## remove the environment, caches and the demo's state
-	rm -rf .venv .gofer .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.* build dist
+	rm -rf .venv .gofer .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.* .aws-sam build dist
 
 .venv/.python: requirements-uv.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -77,4 +92,9 @@ clean: ## remove the environment, caches and the demo's state
 
 .venv/.dev: .venv/.runtime requirements-dev.lock
 	$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements-dev.lock
+	@touch $@
+
+.venv/.sam: .venv/.python requirements-sam.lock
+	@$(PYTHON) -m venv .venv/sam
+	$(UV) pip install -q --python .venv/sam/bin/python --require-hashes -r requirements-sam.lock
 	@touch $@

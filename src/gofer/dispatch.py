@@ -10,7 +10,7 @@ import hmac
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gofer.blobs.store import Blobs
+from gofer.blobs.store import Bodies
 from gofer.cancel import cancel
 from gofer.canonical import encode
 from gofer.errors import BadRequest, Damaged, Gone, TemporaryError
@@ -46,7 +46,7 @@ class Ingress:
     """Doors by the path they listen on."""
     routes: Routes
     store: Store
-    blobs: Blobs
+    blobs: Bodies
     queue: Queue
     installation_key: Secret
     outside: Outside

@@ -116,12 +116,13 @@ class Owner:
         return finished
 
     async def _end(self, step: Step, event: Event, loaded: Loaded | None, bundle: Bundle | None) -> Ending:
-        if loaded is None:
-            step.give_up_calls("its workflow was taken away meanwhile")
-            return Ending("failed", reason=f"there is no workflow {step.progress.workflow!r} any more.")
         try:
-            step.shown = shown(loaded)
+            # A run that has begun goes on by its own bundle, whatever is published meanwhile.
             if bundle is None:
+                if loaded is None:
+                    step.give_up_calls("its workflow was taken away meanwhile")
+                    raise RunStopped(f"there is no workflow {step.progress.workflow!r} any more.")
+                step.shown = shown(loaded)
                 bundle = await pinned(self.services, await admit(step, event, loaded))
                 await self._show_whether_private(step)
             return await self._coordinate(step, event, bundle)

@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol
 
 from gofer.engine.asking import LONGEST_PARKED
 from gofer.engine.services import Services
@@ -33,6 +34,31 @@ RECEIVES = 10
 _log = logging.getLogger(__name__)
 
 
+class LiveCatalog(Protocol):
+    """Workflows that change while a worker is at work."""
+
+    async def holding(self, workflow: str) -> Catalog:
+        """Those of now; with this workflow if there is one of that name. Raises TemporaryError when there are none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A run that just ended, or that cannot go on by itself, in numbers: whose it was is not among them."""
+
+    status: HeadStatus
+    seconds: float
+    """Since it was accepted."""
+    progress: Progress | None = None
+    """None when its journal was not read to the end."""
+    trouble: Literal["", "poison", "damaged"] = ""
+    """That its workers were lost again and again, or that its journal or a body is not what was written."""
+
+
+def _nobody_listens(ended: Ended) -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True)
 class Worker:
     """Continues runs until nobody rings."""
@@ -52,6 +78,12 @@ class Worker:
     """Held by one suspect at a time: the others have no owner when it takes the process with it."""
     pause: float = 1.0
     """Seconds before it listens again to a queue that failed."""
+    receives: int = RECEIVES
+    """How often a bell is heard before it is given up; a queue that gives bells up by itself may be sooner."""
+    tell: Callable[[Ended], None] = _nobody_listens
+    """Told of each run that ends, private ones too."""
+    live: LiveCatalog | None = None
+    """Where workflows are published without a new worker: asked for each run, in place of `catalog`."""
     exporter: Exporter | None = None
     """What sends the spans of runs that ended; None when nobody collects them."""
 
@@ -99,7 +131,7 @@ class Worker:
         """Lets a bell come back after a pause that grows; one that was heard too often is given up."""
         # When nothing can be written the bell comes back after its visibility time.
         with contextlib.suppress(TemporaryError):
-            if bell.receives >= RECEIVES:
+            if bell.receives >= self.receives:
                 await self.queue.bury(bell, why)
             else:
                 await self.queue.extend(bell, min(VISIBILITY_SECONDS, 2.0**bell.receives))
@@ -183,13 +215,14 @@ class Worker:
         if attempt > LOST:
             # No error was ever caught, or the bell had been buried: each worker was lost with it.
             reason = f"it cannot be continued: {LOST} attempts ended without a word"
-            await self._show(head, "needs_attention", reason)
+            await self._give_up(head, reason, "poison")
             return None
         try:
             await self._show(head, "running")
-            step = await self._open(head.run, owner, term or Term(self.services.outside.clock))
+            catalog = self.catalog if self.live is None else await self.live.holding(head.workflow)
+            step = await self._open(head.run, owner, term or Term(self.services.outside.clock), catalog)
             async with self.suspects if step.progress.takeovers >= SUSPECT else contextlib.nullcontext():
-                left = await Owner(self.services, self.catalog, self.alone).work(step, again=attempt > 1)
+                left = await Owner(step.services, catalog, self.alone).work(step, again=attempt > 1)
             await self._leave(head, left, step)
             return step.progress
         except Fenced:
@@ -204,25 +237,28 @@ class Worker:
         except Damaged as error:
             _log.error("%s", error)
             # The row as it is by now: it may know of more frames than it did.
-            await self._show(await self.services.store.head(head.run) or head, "needs_attention", str(error))
+            await self._give_up(await self.services.store.head(head.run) or head, str(error), "damaged")
         except TemporaryError:
             raise
         except Exception as error:
-            if attempt >= RECEIVES:
+            if attempt >= self.receives:
                 reason = f"it cannot be continued: {type(error).__name__} on its last attempt"
-                await self._show(head, "needs_attention", reason)
+                await self._give_up(head, reason, "poison")
             raise
         return None
 
-    async def _open(self, run: str, owner: str, term: Term) -> Step:
-        pen = Pen(owner, self.services.outside)
-        journal, entries = await open_journal(run, self.services.store, self.services.blobs, pen)
-        return Step(journal, self.services, entries, term)
+    async def _open(self, run: str, owner: str, term: Term, catalog: Catalog) -> Step:
+        services = self.services if self.live is None else self.services.of(catalog)
+        pen = Pen(owner, services.outside)
+        journal, entries = await open_journal(run, services.store, services.blobs, pen)
+        return Step(journal, services, entries, term)
 
     async def _leave(self, head: Head, left: Left, step: Step) -> None:
         match left:
             case RunFinished(status=status, reason=reason):
                 await self._show(head, status, reason, step)
+                poison = reason.startswith("poison: ")
+                self.tell(Ended(status, self._seconds(head), step.progress, "poison" if poison else ""))
                 if step.progress.private:
                     await self._delete(head.run)
                 else:
@@ -238,9 +274,15 @@ class Worker:
                 # Found when its conversation is looked at again, right after this.
                 await self._show(head, "queued", step=step)
 
+    async def _give_up(self, head: Head, reason: str, trouble: Literal["poison", "damaged"]) -> None:
+        await self._show(head, "needs_attention", reason)
+        self.tell(Ended("needs_attention", self._seconds(head), trouble=trouble))
+
+    def _seconds(self, head: Head) -> float:
+        return round(self.services.outside.clock.now() - head.accepted_at / 1000, 3)
+
     def _log_end(self, head: Head, status: HeadStatus) -> None:
-        seconds = round(self.services.outside.clock.now() - head.accepted_at / 1000, 3)
-        fields = {"run": head.run, "status": status, "seconds": seconds, "workflow": head.workflow}
+        fields = {"run": head.run, "status": status, "seconds": self._seconds(head), "workflow": head.workflow}
         _log.info("a run ended", extra={"fields": fields})
 
     async def _delete(self, run: str) -> None:

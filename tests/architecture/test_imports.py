@@ -78,11 +78,20 @@ HEAVY = {
     "gofer.tools",
     "gofer.models",
     "marklassian",
+    "boto3",
+    "botocore.session",
+    "botocore.client",
+    "mcp",
+    "pypdfium2",
+    "lxml",
+    "gofer.worker",
+    "gofer.telemetry",
 }
 
 
-def test_ingress_loads_nothing_heavy() -> None:
-    program = "import sys, gofer.bootstrap.ingress; print('\\n'.join(sys.modules))"
+@pytest.mark.parametrize("module", ["gofer.bootstrap.ingress", "gofer.bootstrap.functions.door"])
+def test_ingress_loads_nothing_heavy(module: str) -> None:
+    program = f"import sys, {module}; print('\\n'.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert "gofer.dispatch" in loaded
     assert HEAVY.isdisjoint(loaded)

@@ -119,6 +119,20 @@ def test_a_payload_that_starts_nothing_says_why(capsys: pytest.CaptureFixture[st
     assert (code, err) == (2, "gofer: This payload starts nothing: Slack wrote it.\n")
 
 
+@pytest.mark.usefixtures("busy_model")
+def test_a_parked_run_is_rung_for_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_json(capsys, code=1)["run"]
+    assert gofer(capsys, "retry", run[:8]) == (0, "", f"Run {run} was rung for; it goes on where it was.\n")
+
+
+def test_a_run_that_has_ended_is_not_opened_again(capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_json(capsys)["run"]
+    code, out, _ = gofer(capsys, "retry", run, "--json")
+    told = f"Run {run} is done; there is nothing to do again."
+    assert (code, json.loads(out)) == (1, {"run": run, "rung": False, "told": told})
+    assert gofer(capsys, "retry", "nonsense")[0] == 2
+
+
 def test_a_run_that_has_ended_is_not_cancelled(capsys: pytest.CaptureFixture[str]) -> None:
     run = run_json(capsys)["run"]
     code, _, err = gofer(capsys, "cancel", run[:8])

@@ -1,14 +1,15 @@
 """Doorbells, leases and conversations, with a store in memory and a Slack that is a function."""
 
 import asyncio
-from dataclasses import replace
+import json
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from engine_room import ListModel, says
 from gofer.errors import Damaged, RunStopped, TemporaryError
 from gofer.journal.coordination import Head
-from gofer.journal.entries import RunConcluded, ToolCall
+from gofer.journal.entries import MessageReceived, RunConcluded, RunOwned, ToolCall
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.models.model import Answer
 from gofer.tools.slack.read_thread import ReadThread
@@ -88,6 +89,63 @@ async def test_a_workflow_that_was_removed_is_an_honest_answer() -> None:
     await made.hear()
     assert made.posted == ["I could not finish this: there is no workflow 'answer-here' any more."]
     assert await made.status("run1") == "failed"
+
+
+@dataclass
+class Published:
+    """Workflows that change while a worker is at work."""
+
+    catalog: Catalog
+    asked: list[str] = field(default_factory=list)
+
+    async def holding(self, workflow: str) -> Catalog:
+        self.asked.append(workflow)
+        if not self.catalog.workflows:
+            raise TemporaryError("There are no workflows to go by.")
+        return self.catalog
+
+
+async def test_a_worker_goes_by_what_is_published_when_a_run_begins() -> None:
+    made = office(says("Hello."), says("Hi."))
+    live = Published(CATALOG)
+    made.worker = replace(made.worker, catalog=Catalog({}, Defaults()), live=live)
+    await made.accept("run1")
+    await made.hear()
+    short = replace(CATALOG.workflows["answer-here"], system="Be short.")
+    live.catalog = Catalog({"answer-here": short}, Defaults())
+    await made.accept("run2")
+    await made.hear()
+    assert (made.posted, live.asked) == (["Hello.", "Hi."], ["answer-here", "answer-here"])
+    prompts = [json.loads(body)["messages"][0]["content"] for body in made.model.requests]
+    assert prompts == [CATALOG.workflows["answer-here"].system, "Be short."]
+
+
+async def test_a_bell_waits_while_nothing_can_be_gone_by() -> None:
+    made = office(says("Hello."))
+    live = Published(Catalog({}, Defaults()))
+    made.worker = replace(made.worker, live=live)
+    await made.accept("run1")
+    await made.hear()
+    assert made.posted == []
+    live.catalog = CATALOG
+    made.clock.advance(10)
+    await made.hear()
+    assert made.posted == ["Hello."]
+
+
+async def test_a_run_that_has_begun_keeps_its_own_though_its_workflow_was_taken_away() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1")
+    journal, _ = await open_journal("run1", made.store, made.blobs, Pen("lost", made.worker.services.outside))
+    journal.add(RunOwned())
+    journal.add(await made.started())
+    journal.add(MessageReceived("hello"))
+    await journal.commit()
+    made.worker = replace(made.worker, catalog=Catalog({}, Defaults()))
+    made.clock.advance(1000)
+    while await made.hear():
+        made.clock.advance(1000)
+    assert made.posted == ["Hello."]
 
 
 async def test_a_bell_whose_run_is_over_still_brings_the_next_one() -> None:

@@ -13,21 +13,26 @@ _KNOWN = 1_000
 """Keys that are known to stand; the bundle of a workflow is stored again by every run of it."""
 
 
-class S3Client(Protocol):
-    """What is used of boto3's client."""
+class S3Objects(Protocol):
+    """What is used of boto3's client to add and to read objects."""
 
     put_object: Operation
     get_object: Operation
+
+
+class S3Client(S3Objects, Protocol):
+    """What is used of boto3's client."""
+
     list_objects_v2: Operation
     delete_objects: Operation
 
 
-class S3Blobs:
+class S3Bodies:
     """One object per body. Where a reader may not list the bucket, S3 calls a missing object forbidden."""
 
-    def __init__(self, aws: Aws, client: S3Client, bucket: str) -> None:
+    def __init__(self, aws: Aws, client: S3Objects, bucket: str) -> None:
         self._aws = aws
-        self._client = client
+        self._objects = client
         self._bucket = bucket
         self._known: OrderedDict[str, None] = OrderedDict()
 
@@ -38,7 +43,7 @@ class S3Blobs:
         # A body that is there is the one its name says, or damaged; in neither case is it replaced.
         place = {"Bucket": self._bucket, "Key": PREFIX + key}
         refusals = ["PreconditionFailed"]
-        await self._aws.ask(self._client.put_object, refusals=refusals, **place, Body=body, IfNoneMatch="*")
+        await self._aws.ask(self._objects.put_object, refusals=refusals, **place, Body=body, IfNoneMatch="*")
         self._known[key] = None
         if len(self._known) > _KNOWN:
             self._known.popitem(last=False)
@@ -48,11 +53,19 @@ class S3Blobs:
 
         def read(**place: str) -> bytes:
             # On its thread: the body comes over the network too.
-            return self._client.get_object(**place)["Body"].read()
+            return self._objects.get_object(**place)["Body"].read()
 
         read.__name__ = "get_object"
         found: Any = await self._aws.ask(read, refusals=["NoSuchKey"], Bucket=self._bucket, Key=PREFIX + key)
         return verified(key, None if isinstance(found, Refusal) else found)
+
+
+class S3Blobs(S3Bodies):
+    """The same, with folders that can be dropped."""
+
+    def __init__(self, aws: Aws, client: S3Client, bucket: str) -> None:
+        super().__init__(aws, client, bucket)
+        self._client = client
 
     async def drop(self, folder: str) -> None:
         """See Blobs.drop."""

@@ -9,8 +9,8 @@ from typing import Protocol
 from gofer.errors import Damaged
 
 
-class Blobs(Protocol):
-    """A store of immutable bodies; a key is `<folder>/<sha256 of the body>`."""
+class Bodies(Protocol):
+    """Immutable bodies to add to and to read; a key is `<folder>/<sha256 of the body>`."""
 
     async def put(self, key: str, body: bytes) -> None:
         """Stores the body; storing it again is the same as storing it once. Raises TemporaryError."""
@@ -19,6 +19,10 @@ class Blobs(Protocol):
     async def get(self, key: str) -> bytes:
         """The body. Raises Damaged when it is missing or is not what its name says."""
         ...
+
+
+class Blobs(Bodies, Protocol):
+    """A store of immutable bodies."""
 
     async def drop(self, folder: str) -> None:
         """Removes all bodies of a folder; nothing happens when there is none. Raises TemporaryError."""

@@ -1,6 +1,5 @@
 """How is Gofer on AWS opened: what the environment and Parameter Store say, the clients, and the stores over them?"""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -11,45 +10,19 @@ from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[re
 
 from gofer.aws import THREADS, Aws
 from gofer.blobs.s3 import S3Blobs
-from gofer.bootstrap.settings import Settings, process_variables, read_settings
+from gofer.bootstrap.aws_settings import AwsSettings as AwsSettings
+from gofer.bootstrap.aws_settings import CloudSettings as CloudSettings
+from gofer.bootstrap.aws_settings import aws_settings as aws_settings
+from gofer.bootstrap.aws_settings import cloud_settings as cloud_settings
+from gofer.bootstrap.settings import process_variables
 from gofer.errors import ConfigError
 from gofer.journal.dynamo_client import DynamoTable
 from gofer.journal.dynamodb import DynamoStore
 from gofer.outside import Clock
 from gofer.queue.sqs import SqsQueue
-from gofer.secret import Secret
 
 _READ_TIMEOUT, _POLL_TIMEOUT = 5, 25
 """Seconds for an answer; SQS takes up to 20 to say that nobody rang."""
-
-
-@dataclass(frozen=True, slots=True)
-class CloudSettings:
-    """Where the state of a Gofer on AWS lies."""
-
-    table: str
-    """GOFER_TABLE"""
-    bucket: str
-    """GOFER_BUCKET"""
-    queue_url: str
-    """GOFER_QUEUE_URL"""
-    dead_letter_url: str
-    """GOFER_DEAD_LETTER_URL"""
-    region: str
-    """AWS_REGION; empty leaves it to the profile."""
-    endpoint: str
-    """AWS_ENDPOINT_URL; empty is AWS itself."""
-    stage: str = ""
-    """GOFER_STAGE"""
-
-
-@dataclass(frozen=True, slots=True)
-class AwsSettings:
-    """Everything a process on AWS is told."""
-
-    settings: Settings
-    cloud: CloudSettings
-    installation_key: Secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,30 +51,11 @@ def with_parameters(environment: Mapping[str, str]) -> Mapping[str, str]:
     return {**_parameters(environment, path), **environment} if path else environment
 
 
-def aws_settings(environment: Mapping[str, str]) -> AwsSettings:
-    """The settings in an environment that holds its parameters. Raises ConfigError naming the one that is wrong."""
-    key = environment.get("INSTALLATION_KEY", "").strip()
-    if not re.fullmatch("[0-9a-f]{64}", key):
-        # With another key a mention that was answered before would be answered again.
-        raise ConfigError("INSTALLATION_KEY is missing or damaged; it is the parameter of 64 hex digits made once.")
-    return AwsSettings(read_settings(environment), cloud_settings(environment), Secret(key))
-
-
-def cloud_settings(environment: Mapping[str, str]) -> CloudSettings:
-    """Where the state lies. Raises ConfigError naming what is missing."""
-    names = ("GOFER_TABLE", "GOFER_BUCKET", "GOFER_QUEUE_URL", "GOFER_DEAD_LETTER_URL")
-    if missing := [name for name in names if not environment.get(name)]:
-        raise ConfigError(f"{' and '.join(missing)} must be set; the outputs of the deployed stack name them.")
-    region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION", "")
-    endpoint = environment.get("AWS_ENDPOINT_URL", "")
-    table, bucket, queue_url, dead_letter_url = (environment[name] for name in names)
-    stage = environment.get("GOFER_STAGE", "")
-    return CloudSettings(table, bucket, queue_url, dead_letter_url, region, endpoint, stage)
-
-
-def open_cloud(settings: CloudSettings, clock: Clock, *, threads: int = THREADS) -> Cloud:
+def open_cloud(
+    settings: CloudSettings, clock: Clock, *, threads: int = THREADS, session: boto3.Session | None = None
+) -> Cloud:
     """The stores; nothing is asked of AWS yet. `threads` is how many requests are under way at once."""
-    aws, session = Aws(threads), boto3.Session(region_name=settings.region or None)
+    aws, session = Aws(threads), session or boto3.Session(region_name=settings.region or None)
 
     def client(name: str, timeout: int = _READ_TIMEOUT) -> Any:
         return build_client(session, name, settings.endpoint, timeout, threads)

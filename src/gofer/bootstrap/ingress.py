@@ -5,7 +5,7 @@ What is imported here is on the way of every cold start to its first 2xx: no eng
 
 from dataclasses import replace
 
-from gofer.blobs.store import Blobs
+from gofer.blobs.store import Bodies
 from gofer.bootstrap.doors import doors
 from gofer.bootstrap.notion_token import Window
 from gofer.bootstrap.settings import Settings
@@ -23,7 +23,7 @@ def build_ingress(
     settings: Settings,
     routes: object,
     store: Store,
-    blobs: Blobs,
+    blobs: Bodies,
     queue: Queue,
     key: Secret,
     outside: Outside,

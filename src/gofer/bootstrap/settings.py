@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
@@ -62,6 +63,12 @@ class Settings:
     """NOTION_BOT_ID: the bot user of the connection, with dashes; looked up when it is empty."""
     github_login: str = ""
     """GITHUB_LOGIN: the account that Gofer acts with on GitHub; looked up when it is empty."""
+    slack_client_id: str = ""
+    """SLACK_CLIENT_ID: of the app, for signing in to Gofer's pages where they are not on one's own machine."""
+    slack_client_secret: Secret = field(default_factory=lambda: Secret(""))
+    """SLACK_CLIENT_SECRET: likewise."""
+    tokens_expire: Mapping[str, date] = field(default_factory=dict[str, date])
+    """TOKENS_EXPIRE: the last day of tokens that expire, as `JIRA_API_TOKEN=2027-03-01, NOTION_TOKEN=2027-05-31`."""
     otlp: Otlp = field(default_factory=Otlp)
     """OTEL_EXPORTER_OTLP_ENDPOINT and its like: where the spans of runs go."""
     offline: bool = False
@@ -131,9 +138,24 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         github_login=environment.get("GITHUB_LOGIN", "").strip().removeprefix("@"),
         public_url=_url("GOFER_URL", environment.get("GOFER_URL", "")),
         webhook_secrets=_webhook_secrets(environment),
-        log_level=_log_level(environment.get("AGENT_LOG_LEVEL") or "summary"),
+        log_level=read_log_level(environment),
+        slack_client_id=environment.get("SLACK_CLIENT_ID", "").strip(),
+        slack_client_secret=_credential("SLACK_CLIENT_SECRET", environment),
+        tokens_expire=_expiries(environment.get("TOKENS_EXPIRE", "")),
         otlp=read_otlp(environment),
     )
+
+
+def _expiries(text: str) -> Mapping[str, date]:
+    found: dict[str, date] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        name, _, day = map(str.strip, part.partition("="))
+        try:
+            found[name] = date.fromisoformat(day)
+        except ValueError as error:
+            told = "a name and a day each, as JIRA_API_TOKEN=2027-03-01, with a comma between two"
+            raise ConfigError(f"TOKENS_EXPIRE is not clear at {part[:40]!r}; write {told}.") from error
+    return found
 
 
 def _webhook_secrets(environment: Mapping[str, str]) -> Mapping[str, Sequence[Secret]]:
@@ -145,7 +167,9 @@ def _webhook_secrets(environment: Mapping[str, str]) -> Mapping[str, Sequence[Se
     return found
 
 
-def _log_level(value: str) -> LogLevel:
+def read_log_level(environment: Mapping[str, str]) -> LogLevel:
+    """How much log lines tell, known before everything else is. Raises ConfigError."""
+    value = environment.get("AGENT_LOG_LEVEL") or "summary"
     for level in get_args(LogLevel):
         if value == level:
             return level

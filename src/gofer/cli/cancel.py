@@ -4,24 +4,25 @@ import argparse
 import asyncio
 import sys
 
-from gofer.bootstrap.settings import process_settings
-from gofer.bootstrap.state import State, read_state
+from gofer.bootstrap.operations import Operations
 from gofer.cancel import cancel
 from gofer.cli.listed import listed
+from gofer.cli.place import operations, place_options
 from gofer.journal.entries import RunCancelled
-from gofer.outside import SystemClock, random_id
+from gofer.outside import random_id
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `gofer cancel`."""
     parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
     parser.add_argument("--by", default="whoever runs Gofer", metavar="NAME", help="who is named where it was asked")
+    place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Asks for the run to stop; what is under way is finished, nothing new begins."""
-    with read_state(process_settings().data, SystemClock()) as state:
-        run, asked = asyncio.run(_cancel(state, arguments.run, arguments.by))
+    with operations(arguments) as opened:
+        run, asked = asyncio.run(_cancel(opened, arguments.run, arguments.by))
     if not asked:
         print(f"Run {run} has ended; there is nothing to cancel.", file=sys.stderr)
         return 1
@@ -29,7 +30,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _cancel(state: State, prefix: str, by: str) -> tuple[str, bool]:
+async def _cancel(opened: Operations, prefix: str, by: str) -> tuple[str, bool]:
     # Who has the whole id of a run that is not listed knows of it already.
-    head = await state.store.head(prefix) or await listed(state.store, prefix)
-    return head.run, await cancel(head.run, RunCancelled(by), state.store, state.queue, random_id())
+    head = await opened.store.head(prefix) or await listed(opened.store, prefix)
+    return head.run, await cancel(head.run, RunCancelled(by), opened.store, opened.queue, random_id())

@@ -3,11 +3,10 @@
 import argparse
 import asyncio
 
-from gofer.bootstrap.settings import process_settings
-from gofer.bootstrap.state import State, read_state
+from gofer.bootstrap.operations import Operations
 from gofer.cli.listed import listed
+from gofer.cli.place import operations, place_options
 from gofer.errors import Gone
-from gofer.outside import SystemClock
 from gofer.retention import keep
 
 
@@ -15,18 +14,19 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `gofer keep`."""
     parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
     parser.add_argument("--no", action="store_true", help="keep it no longer")
+    place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Keeps a run, or keeps it no longer."""
-    with read_state(process_settings().data, SystemClock()) as state:
-        run = asyncio.run(_keep(state, arguments.run, wanted=not arguments.no))
+    with operations(arguments) as opened:
+        run = asyncio.run(_keep(opened, arguments.run, wanted=not arguments.no))
     print(f"Run {run} is deleted in its time." if arguments.no else f"Run {run} is kept.")
     return 0
 
 
-async def _keep(state: State, prefix: str, *, wanted: bool) -> str:
-    head = await listed(state.store, prefix)
-    if not await keep(head.run, state.store, wanted=wanted):
+async def _keep(opened: Operations, prefix: str, *, wanted: bool) -> str:
+    head = await listed(opened.store, prefix)
+    if not await keep(head.run, opened.store, wanted=wanted):
         raise Gone(f"The contents of run {head.run} were deleted; nothing is left to keep.")
     return head.run

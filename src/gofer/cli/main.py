@@ -17,6 +17,7 @@ COMMANDS = {
     "serve": "serve a real Slack app from this machine",
     "manifest": "print the manifest of the Slack app that the workflows need",
     "check": "find every mistake in workflows, prompts and defaults",
+    "publish": "make workflows live on AWS without a deploy; list what was live, roll back",
     "schema": "print the JSON Schema of a workflow file, for editors",
     "explain": "say what raw payloads would start, without running anything",
     "run": "run one workflow on one event, here and now",
@@ -24,6 +25,7 @@ COMMANDS = {
     "trace": "show what one run did, step by step",
     "export": "send runs to an OpenTelemetry collector again, or print their spans",
     "cancel": "stop a run before its next step",
+    "retry": "ring for a run that was given up, or say why that is no use",
     "sweep": "continue what an earlier process left under way, once",
     "keep": "keep the contents of a run beyond their time",
     "purge": "delete the contents of runs whose time has come",
@@ -38,6 +40,8 @@ _EXAMPLES = """examples:
   gofer serve                serve it; docs/slack-app.md tells what to write into .env before
   gofer run answer-here --event tests/events/slack_app_mention.json
   gofer trace RUN            RUN as `gofer runs` lists it; the first characters are enough
+  gofer publish --stage prod   agents/, subagents/ and skills/ are live on AWS half a minute later
+  gofer runs --stage prod    the same commands look after runs on AWS
 
 `gofer COMMAND --help` shows its options, with examples. Exit codes: 0 fine, 1 the thing failed, 2 the input was wrong.
 State lives in GOFER_DATA (default .gofer/); settings come from the environment and below it from .env.

@@ -5,10 +5,9 @@ import asyncio
 import json
 from dataclasses import asdict
 
-from gofer.bootstrap.settings import process_settings
-from gofer.bootstrap.state import State, read_state
+from gofer.bootstrap.operations import Operations
 from gofer.cli.numbers import number
-from gofer.outside import SystemClock
+from gofer.cli.place import operations, place_options
 from gofer.retention import DAYS, Purged, Purger
 
 
@@ -17,13 +16,13 @@ def options(parser: argparse.ArgumentParser) -> None:
     days = f"contents of runs that ended more than DAYS days ago (default {DAYS}); private ones in any case"
     parser.add_argument("--older-than", type=number(0, 36_500), default=DAYS, metavar="DAYS", help=days)
     parser.add_argument("--json", action="store_true", help="{deleted, forgotten}, numbers of runs, on stdout")
+    place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Deletes what is due and says how much it was."""
-    clock = SystemClock()
-    with read_state(process_settings().data, clock) as state:
-        purged = asyncio.run(_purge(state, clock, arguments.older_than))
+    with operations(arguments) as opened:
+        purged = asyncio.run(_purge(opened, arguments.older_than))
     if arguments.json:
         print(json.dumps(asdict(purged), indent=2))
     else:
@@ -31,5 +30,5 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _purge(state: State, clock: SystemClock, days: int) -> Purged:
-    return await Purger(state.store, state.blobs, clock, state.queue).purge(days)
+async def _purge(opened: Operations, days: int) -> Purged:
+    return await Purger(opened.store, opened.blobs, opened.clock, opened.queue).purge(days)

@@ -6,11 +6,10 @@ import json
 import sys
 from collections.abc import Sequence
 
-from gofer.bootstrap.settings import process_settings
-from gofer.bootstrap.state import State, read_state
+from gofer.bootstrap.operations import Operations
 from gofer.cli.numbers import number
+from gofer.cli.place import operations, place_options
 from gofer.journal.coordination import Head
-from gofer.outside import SystemClock
 from gofer.projections.trace import timestamp
 
 
@@ -18,12 +17,13 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `gofer runs`."""
     parser.add_argument("--json", action="store_true", help="one JSON list on stdout")
     parser.add_argument("--limit", type=number(1, 10_000), default=20, metavar="N", help="at most N runs (default 20)")
+    place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Prints the newest runs that are not private."""
-    with read_state(process_settings().data, SystemClock()) as state:
-        heads, dead = asyncio.run(_read(state, arguments.limit))
+    with operations(arguments) as opened:
+        heads, dead = asyncio.run(_read(opened, arguments.limit))
     for line in dead:
         print(line, file=sys.stderr)
     if arguments.json:
@@ -36,16 +36,16 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _read(state: State, limit: int) -> tuple[Sequence[Head], list[str]]:
+async def _read(opened: Operations, limit: int) -> tuple[Sequence[Head], list[str]]:
     """The newest runs, and one line for each doorbell that was given up although its run has not ended well."""
     dead: list[str] = []
-    for letter in await state.queue.buried(limit):
-        head = await state.store.head(letter.run)
+    for letter in await opened.queue.buried(limit):
+        head = await opened.store.head(letter.run)
         if head is None or head.status != "done":
             # Of a private run nothing but this line is shown, and not which it is.
             name = f"run {letter.run}" if head and not head.private else "a run that is not listed"
             dead.append(f"Given up at {timestamp(int(letter.at * 1000))}: the doorbell of {name}; {letter.why}.")
-    return await state.store.heads(limit), dead
+    return await opened.store.heads(limit), dead
 
 
 def _line(head: Head) -> dict[str, object]:

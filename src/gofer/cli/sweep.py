@@ -10,13 +10,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from gofer.bootstrap.laptop import open_laptop, working
+from gofer.bootstrap.operations import Operations
 from gofer.bootstrap.settings import Settings, process_settings
 from gofer.cli.numbers import number
+from gofer.cli.place import chosen_place, operations, place_options
 from gofer.errors import ConfigError
 from gofer.journal.coordination import Head
 from gofer.journal.store import Store
+from gofer.sweeper import Sweeper
 
 BATCH = 1_000
+PAUSE = 0.05
+"""Seconds between two looks at what is left, here; on AWS twenty times as many."""
 _JSON = "{ended, waiting}: ids of runs, and private: {ended, waiting}: numbers of private ones, on stdout"
 
 
@@ -26,20 +31,31 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", type=number(1, 86_400), default=120, metavar="N", help="wait for runs so long (default 120)"
     )
+    place_options(parser)
+    parser.epilog = "On AWS the workers there are rung for each run that has not ended; nothing is done here."
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Continues what an earlier process left under way, and stops."""
-    settings = process_settings()
-    if not settings.slack_bot_token:
-        raise ConfigError("Set SLACK_BOT_TOKEN; without a Slack nobody can be answered.")
-    swept = asyncio.run(_sweep(settings, arguments.seconds))
+    swept = _away(arguments) if chosen_place(arguments).away else _here(arguments)
     waiting = len(swept.waiting) + swept.private["waiting"]
     if arguments.json:
         print(json.dumps(asdict(swept)))
     else:
         print(f"{len(swept.ended) + swept.private['ended']} runs ended, {waiting} wait.", file=sys.stderr)
     return 1 if waiting else 0
+
+
+def _here(arguments: argparse.Namespace) -> "_Swept":
+    settings = process_settings()
+    if not settings.slack_bot_token:
+        raise ConfigError("Set SLACK_BOT_TOKEN; without a Slack nobody can be answered.")
+    return asyncio.run(_sweep(settings, arguments.seconds))
+
+
+def _away(arguments: argparse.Namespace) -> "_Swept":
+    with operations(arguments) as opened:
+        return asyncio.run(_ring(opened, arguments.seconds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +72,23 @@ async def _sweep(settings: Settings, seconds: int) -> _Swept:
         store = laptop.state.store
         before = await _unfinished(store)
         async with working(laptop.worker):
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await _all_ended(store)
-        left = {head.run: head for head in await _unfinished(store)}
-        # As they are by now: whether a run is private is known for sure only after it was let in.
-        gone = [await store.head(head.run) for head in before if head.run not in left]
+            await _wait(store, seconds, PAUSE)
+        return await _became(before, store)
+
+
+async def _ring(opened: Operations, seconds: int) -> _Swept:
+    """Rings for everything that has not ended, whoever is at work, and waits for it."""
+    before = await _unfinished(opened.store)
+    await Sweeper(opened.store, opened.queue, opened.clock).sweep(0)
+    await _wait(opened.store, seconds, 20 * PAUSE)
+    return await _became(before, opened.store)
+
+
+async def _became(before: Sequence[Head], store: Store) -> _Swept:
+    """What there is to say of the runs that had not ended before."""
+    left = {head.run: head for head in await _unfinished(store)}
+    # As they are by now: whether a run is private is known for sure only after it was let in.
+    gone = [await store.head(head.run) for head in before if head.run not in left]
     return _swept([head for head in gone if head], [left[run] for run in sorted(left)])
 
 
@@ -71,11 +98,18 @@ def _swept(ended: Sequence[Head], waiting: Sequence[Head]) -> _Swept:
     return _Swept(listed[0], listed[1], {"ended": private[0], "waiting": private[1]})
 
 
-async def _all_ended(store: Store) -> None:
+async def _wait(store: Store, seconds: int, pause: float) -> None:
+    """Returns when every run has ended, or after some seconds."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await _all_ended(store, pause)
+
+
+async def _all_ended(store: Store, pause: float) -> None:
     while True:
         if not await _unfinished(store):
             return
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(pause)
 
 
 async def _unfinished(store: Store) -> Sequence[Head]:

@@ -5,12 +5,11 @@ import asyncio
 import json
 from collections.abc import Sequence
 
-from gofer.bootstrap.settings import process_settings
-from gofer.bootstrap.state import State, read_state
+from gofer.bootstrap.operations import Operations
 from gofer.cli.listed import listed
+from gofer.cli.place import operations, place_options
 from gofer.errors import ConfigError
 from gofer.journal.log import read_journal
-from gofer.outside import SystemClock
 from gofer.projections import progress, trace
 from gofer.projections.outline import outline
 from gofer.projections.trace import Span
@@ -20,12 +19,13 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `gofer trace`."""
     parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
     parser.add_argument("--json", action="store_true", help="{run, spans: [...]} on stdout")
+    place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Prints the trace of one run."""
-    with read_state(process_settings().data, SystemClock()) as state:
-        run, spans = asyncio.run(_spans(state, arguments.run))
+    with operations(arguments) as opened:
+        run, spans = asyncio.run(_spans(opened, arguments.run))
     if arguments.json:
         print(json.dumps({"run": run, "spans": [span.to_json() for span in spans]}, indent=2))
     else:
@@ -33,9 +33,9 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _spans(state: State, prefix: str) -> tuple[str, Sequence[Span]]:
-    run = (await listed(state.store, prefix)).run
-    entries = await read_journal(run, state.store, state.blobs)
+async def _spans(opened: Operations, prefix: str) -> tuple[str, Sequence[Span]]:
+    run = (await listed(opened.store, prefix)).run
+    entries = await read_journal(run, opened.store, opened.blobs)
     if progress.project(entries).private:
         raise ConfigError(f"Run {run} began in a private channel; it has no trace.")
     return run, trace.project(entries)

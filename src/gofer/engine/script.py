@@ -39,7 +39,8 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
     script = step.services.scripts.get(bundle.loaded.workflow.coordinator_script)
     if script is None:
         step.give_up_calls("its script was taken away meanwhile")
-        return Ending("failed", reason=f"there is no script {bundle.loaded.workflow.coordinator_script} any more")
+        gone = "it was taken away, or comes with a deploy that has not happened yet"
+        return Ending("failed", reason=f"there is no script {bundle.loaded.workflow.coordinator_script}: {gone}")
     await step.settle(granted(step, bundle), provenance)
     run = ScriptRun(step, bundle, provenance, script)
     try:

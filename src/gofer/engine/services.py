@@ -1,7 +1,7 @@
 """What does a run rely on that is not its own: stores, the model, tools, prices, links, the outside?"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gofer.blobs.store import Blobs
@@ -13,6 +13,7 @@ from gofer.models.prices import Prices
 from gofer.outside import Outside
 from gofer.secret import Secret
 from gofer.tools.tool import Provenance, Tool
+from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Workflow
 from gofer.workflows.script import Script
 
@@ -51,6 +52,11 @@ class Services:
     """What buttons are stamped with, so that nobody else can make one; empty where nothing is ever asked for."""
     abilities: Abilities = field(default_factory=lambda: Abilities({}))
     """What each model takes."""
+
+    def of(self, catalog: Catalog) -> "Services":
+        """The same with the scripts and the links of other workflows."""
+        links = replace(self.links, prompts=catalog.defaults.prompt_links)
+        return replace(self, scripts=catalog.scripts, links=links)
 
     def granted(self, workflow: Workflow) -> Mapping[str, Tool[Any]]:
         """The tools that the runs of a workflow may ask for: those it lists, and those that every run has.

@@ -8,7 +8,7 @@ them back, so nothing above the journal ever knows.
 import json
 from collections.abc import Mapping, Sequence
 
-from gofer.blobs.store import Blobs, blob_key
+from gofer.blobs.store import Bodies, blob_key
 from gofer.canonical import encode
 from gofer.errors import Damaged
 from gofer.journal.frames import Body, Frame
@@ -30,7 +30,7 @@ def too_large(entries: Objects) -> bool:
     return len(encode(entries)) > INLINE_LIMIT
 
 
-async def spill(blobs: Blobs, entries: Objects, seal: Seal) -> tuple[Objects, tuple[Body, ...]]:
+async def spill(blobs: Bodies, entries: Objects, seal: Seal) -> tuple[Objects, tuple[Body, ...]]:
     """Writes what is too large to the run's folder; gives the entries without it and where it belongs."""
     size = len(encode(entries))
     if size <= INLINE_LIMIT:
@@ -49,7 +49,7 @@ async def spill(blobs: Blobs, entries: Objects, seal: Seal) -> tuple[Objects, tu
     return kept, tuple(bodies)
 
 
-async def keep(blobs: Blobs, seal: Seal, content: bytes) -> str:
+async def keep(blobs: Bodies, seal: Seal, content: bytes) -> str:
     """Stores the content of a file in the run's folder; gives its name there. Raises TemporaryError."""
     sealed = seal.close(_FILE, content)
     key = blob_key(seal.run, sealed)
@@ -62,7 +62,7 @@ def take(seal: Seal, sealed: bytes) -> bytes:
     return seal.open(_FILE, sealed)
 
 
-async def restore(blobs: Blobs, frame: Frame, seal: Seal) -> Objects:
+async def restore(blobs: Bodies, frame: Frame, seal: Seal) -> Objects:
     """The entries of a frame with their spilled fields back in place. Raises Damaged."""
     if not frame.bodies:
         return frame.entries

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gofer.blobs.store import Blobs
+from gofer.blobs.store import Blobs, Bodies
 from gofer.errors import Damaged, Fenced, Gone, Newer
 from gofer.journal.bodies import Objects, keep, restore, spill, take, too_large
 from gofer.journal.codec import from_json, to_json
@@ -113,7 +113,7 @@ class Journal:
         self._n, self._hash = frame.n, frame_hash(raw)
 
 
-async def read_body(run: str, name: str, store: Store, blobs: Blobs) -> bytes:
+async def read_body(run: str, name: str, store: Store, blobs: Bodies) -> bytes:
     """What was kept as a body of a run. Raises Damaged, Gone when the run was deleted."""
     seal = await seal_of(run, store)
     try:
@@ -137,7 +137,7 @@ async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorde
     return await _entries(stored, await seal_of(run, store), store, blobs) if stored else ()
 
 
-async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: Blobs) -> bytes | None:
+async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: Bodies) -> bytes | None:
     """Creates frame 1 of a run and its key, which is the claim: None. Gives the frame that stands there else.
 
     What is too large for a frame goes before it, as with every other. Raises TemporaryError.
@@ -153,7 +153,7 @@ async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: 
     return None if standing == raw else standing
 
 
-async def open_claim(run: str, first: bytes, store: Store, blobs: Blobs) -> Recorded | None:
+async def open_claim(run: str, first: bytes, store: Store, blobs: Bodies) -> Recorded | None:
     """What frame 1 of a run says, from its stored bytes; None when it was deleted. Raises Damaged, Newer."""
     try:
         seal = await seal_of(run, store)
@@ -191,7 +191,7 @@ async def _stored(run: str, store: Store) -> Sequence[bytes]:
     return stored
 
 
-async def _entries(stored: Sequence[bytes], seal: Seal, store: Store, blobs: Blobs) -> Sequence[Recorded]:
+async def _entries(stored: Sequence[bytes], seal: Seal, store: Store, blobs: Bodies) -> Sequence[Recorded]:
     try:
         return [recorded for frame in open_chain(stored, seal) for recorded in await _read(frame, seal, blobs)]
     except Damaged:
@@ -200,7 +200,7 @@ async def _entries(stored: Sequence[bytes], seal: Seal, store: Store, blobs: Blo
         raise
 
 
-async def _read(frame: Frame, seal: Seal, blobs: Blobs) -> Sequence[Recorded]:
+async def _read(frame: Frame, seal: Seal, blobs: Bodies) -> Sequence[Recorded]:
     try:
         entries = [from_json(value) for value in await restore(blobs, frame, seal)]
         if frame.n == 1:

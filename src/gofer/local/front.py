@@ -35,19 +35,20 @@ def front(ingress: Ingress, pages: Pages) -> Starlette:
 
     return Starlette(
         routes=[
-            Route("/healthz", _healthy, methods=["GET"]),
+            Route("/healthz", healthy, methods=["GET"]),
             *pages.routes(),
             Route("/{path:path}", door, methods=["POST", "GET", "PUT", "DELETE", "PATCH"]),
         ],
-        exception_handlers={TemporaryError: _unreadable, Damaged: _unreadable},
+        exception_handlers={TemporaryError: unreadable, Damaged: unreadable},
     )
 
 
-async def _healthy(request: Request) -> Response:
+async def healthy(request: Request) -> Response:
+    """Whether anybody is there at all."""
     return Response(b"ok\n", media_type="text/plain")
 
 
-async def _unreadable(request: Request, error: Exception) -> Response:
+async def unreadable(request: Request, error: Exception) -> Response:
     """A page whose rows or journal cannot be read; the sentence is for whoever runs Gofer, not for a visitor."""
     _log.error("%s was not shown: %s", request.url.path, error)
     return Response(b"Gofer cannot read its state now; its log says why.\n", 503, media_type="text/plain")

@@ -64,6 +64,8 @@ class Progress:
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = 0.0
     """None as soon as one call's price is not known."""
+    largest: dict[str, int] = field(default_factory=dict[str, int])
+    """Tokens of the largest exchange with each model that answered, request and answer together."""
     accepted_at: int = 0
     owned_at: int = 0
     """When the present owner took over."""
@@ -297,6 +299,8 @@ def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:
         state.usage.output_tokens + response.usage.output_tokens,
         state.usage.cached_tokens + response.usage.cached_tokens,
     )
+    exchanged = response.usage.input_tokens + response.usage.output_tokens
+    state.largest[response.model] = max(exchanged, state.largest.get(response.model, 0))
     if state.cost_usd is not None and response.cost_usd is not None:
         state.cost_usd += response.cost_usd
     else:

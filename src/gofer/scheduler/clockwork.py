@@ -14,12 +14,10 @@ from gofer.errors import Damaged, TemporaryError
 from gofer.events import Event
 from gofer.outside import Clock
 from gofer.scheduler.marks import Marks
-from gofer.schedules.planned import Planned
+from gofer.schedules.planned import HEARD, Planned
 from gofer.schedules.schedule import next_after, previous_before
 from gofer.triggers.schedule import scheduled
 
-PROMPT = timedelta(seconds=90)
-"""How late a nominal time is heard without having been missed."""
 LONGEST = 30.0
 """Seconds of sleep at most: a wall clock may be set, and a machine may be suspended."""
 RETRY = 5.0
@@ -94,7 +92,7 @@ class Clockwork:
 def _prompt(plan: Planned, mark: datetime, now: datetime) -> list[datetime]:
     """The nominal times after a mark that are heard in time."""
     found: list[datetime] = []
-    nominal = next_after(plan.schedule, max(mark, now - PROMPT))
+    nominal = next_after(plan.schedule, max(mark, now - HEARD))
     while nominal is not None and nominal <= now:
         found.append(nominal)
         nominal = next_after(plan.schedule, nominal)

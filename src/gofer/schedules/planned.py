@@ -1,10 +1,14 @@
-"""Which workflow is a schedule for, and what becomes of times that were missed?"""
+"""Which workflow is a schedule for, and what becomes of times that were missed or are heard late?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from gofer.canonical import as_object, as_text
-from gofer.schedules.schedule import Kind, Schedule, expression, parse, zone_name
+from gofer.schedules.schedule import Kind, Schedule, expression, next_after, parse, previous_before, zone_name
+
+HEARD = timedelta(seconds=90)
+"""How late a nominal time is heard without having been missed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +33,23 @@ def planned(workflow: str, compiled: object) -> Planned:
     kind = kinds.get(as_text(value.get("kind")), "cron")
     schedule = parse(kind, as_text(value.get("text")), as_text(value.get("zone")) or "UTC")
     return Planned(workflow, schedule, value.get("missed") == "catch_up")
+
+
+def fired(plans: Sequence[Planned], schedule: str, at: datetime, now: datetime) -> tuple[Planned, datetime] | str:
+    """Which schedule and which of its nominal times somebody means who says that it fired; or why there is no run.
+
+    `schedule` is its id, `at` the time (aware) it was to fire. An interval that is counted from elsewhere has its run
+    for the nominal time before. Where missed times are made up for, the last of them stands for all.
+    """
+    plan = next((plan for plan in plans if plan.id == schedule), None)
+    if plan is None:
+        return "no workflow has this schedule any more"
+    nominal = previous_before(plan.schedule, at + timedelta(seconds=1))
+    if nominal is None:
+        return "the schedule has no such time"
+    if now - at <= HEARD:
+        return plan, nominal
+    if not plan.catch_up:
+        return "nobody listened then, and what is missed is left out"
+    later = next_after(plan.schedule, nominal)
+    return (plan, nominal) if later is None or later > now else "a later time stands for it"

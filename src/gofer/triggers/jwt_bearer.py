@@ -57,7 +57,10 @@ class JwtProof:
 
     def __call__(self, request: RawRequest, now: float) -> None:
         """See proofs.Proof."""
-        token = bearer_token(request)
+        self.claims(bearer_token(request), now)
+
+    def claims(self, token: str, now: float) -> Mapping[str, object]:
+        """What a token says, once it is proved. Raises BadRequest(401)."""
         if len(token) > TOKEN_LIMIT:
             raise BadRequest(401, "The token is too long.")
         claims = self._claims(token)
@@ -66,6 +69,7 @@ class JwtProof:
             raise BadRequest(401, "The token has expired.")
         if not _seconds(claims.get("nbf", 0), math.inf) - leeway <= now:
             raise BadRequest(401, "The token is not good yet.")
+        return claims
 
     def _claims(self, token: str) -> Mapping[str, object]:
         for key in self._candidates(token):

@@ -1,5 +1,6 @@
 """How do the files of `agents/` become workflows that can run?"""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,6 +26,8 @@ from gofer.workflows.who import bots_apart
 DEFAULTS = "defaults.yaml"
 SKILLS = "skills"
 """The folder of skills, beside the folder of workflows."""
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +81,12 @@ class Catalog:
         ]
 
 
-def load_catalog(folder: Path) -> Catalog:
-    """Every workflow of a folder. Raises ConfigError with every file that cannot be read or is not of its form."""
+def load_catalog(folder: Path, code: Path | None = None) -> Catalog:
+    """Every workflow of a folder. Raises ConfigError with every file that cannot be read or is not of its form.
+
+    `code` is where `coordinators/` stands when it was deployed and the folder was not; a script that is not there is no
+    mistake then: the runs that need it say so.
+    """
     if not folder.is_dir():
         raise ConfigError(f"There is no folder {folder}; run Gofer in the repository that holds your workflows.")
     defaults, mistakes = _defaults(folder)
@@ -105,11 +112,11 @@ def load_catalog(folder: Path) -> Catalog:
     for path, workflow in forms.items():
         item = _load(path, workflow, defaults, preamble)
         if workflow.coordinator == "script":
-            script = _script(path, workflow.coordinator_script)
-            scripts[script.file] = script
             listed = subagents if workflow.subagents is None else workflow.subagents
-            granted = {name: one for name, one in subagents.items() if name in listed}
-            item = replace(item, script_sha256=script.sha256, subagents=granted)
+            item = replace(item, subagents={name: one for name, one in subagents.items() if name in listed})
+            if script := _script(path, workflow.coordinator_script, code):
+                scripts[script.file] = script
+                item = replace(item, script_sha256=script.sha256)
         loaded.append(item)
     return Catalog({item.name: item for item in loaded}, defaults, hooks, scripts)
 
@@ -162,10 +169,13 @@ def _skill(path: Path, name: str) -> str:
     return f"# Skill: {skill.name}\n\n{skill.body}"
 
 
-def _script(path: Path, file: str) -> Script:
+def _script(path: Path, file: str, code: Path | None) -> Script | None:
     try:
-        return load_script(path.parent.parent, file)
+        return load_script(code or path.parent.parent, file)
     except ValueError as error:
+        if code is not None:
+            _log.error("the workflow %s has no script here: %s; deploy the version that has it", path.stem, error)
+            return None
         raise ConfigError(f"The script of {path} cannot be used: {error}.") from error
 
 

@@ -231,7 +231,8 @@ async def test_a_script_that_is_gone_ends_the_run() -> None:
     bundle = made.bundle()
     made.script = ""
     ending = await made.play(bundle=bundle)
-    assert ending.reason == "there is no script coordinators/s.py any more"
+    gone = "it was taken away, or comes with a deploy that has not happened yet"
+    assert ending.reason == f"there is no script coordinators/s.py: {gone}"
 
 
 async def test_a_refused_call_has_its_place_in_the_journal() -> None:

@@ -26,6 +26,7 @@ from gofer.simulators.slack.files import uploaded
 from gofer.simulators.slack.interactivity import form, press_payload
 from gofer.simulators.slack.manifest import read_manifest
 from gofer.simulators.slack.methods import change_reaction, remove
+from gofer.simulators.slack.openid import OpenId
 from gofer.simulators.slack.page import Page
 from gofer.simulators.slack.shapes import stable_id
 from gofer.simulators.slack.socket_mode import SocketMode
@@ -46,6 +47,8 @@ class SlackSimulator:
         token: str = "xoxb-simulated",  # noqa: S107 - opens nothing but this simulator
         signing_secret: str = "simulated-signing-secret",  # noqa: S107 - likewise
         app_token: str = "xapp-simulated",  # noqa: S107 - likewise
+        client_id: str = "1111.2222",
+        client_secret: str = "simulated-client-secret",  # noqa: S107 - likewise
         pace: Pace | None = None,
     ) -> None:
         self.workspace = load_workspace(world, clock)
@@ -53,8 +56,10 @@ class SlackSimulator:
         self._delivery = Delivery(clock, http, signing_secret, pace or Pace(), self.sockets)
         self._backend = Backend(self.workspace, self._delivery)
         self._web_api = WebApi(self._backend, token)
+        self.openid = OpenId(self.workspace, clock, client_id, client_secret)
         page = Page(self.workspace, clock, self)
-        self.app = Starlette(routes=[*page.routes(), *self.sockets.routes(), *self._web_api.routes()])
+        routes = [*page.routes(), *self.sockets.routes(), *self.openid.routes(), *self._web_api.routes()]
+        self.app = Starlette(routes=routes)
 
     def install(self, manifest: object) -> None:
         """The app becomes what a manifest describes: its scopes and its events. Raises ConfigError."""

@@ -1,0 +1,39 @@
+"""What does a function make of published workflows and its settings, made anew when either was changed?"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Generic, TypeVar
+
+from gofer.bootstrap.functions.parameters import Following, Parameters
+from gofer.canonical import as_object
+from gofer.triggers.hook import variable
+from gofer.workflows.published import Compiled, Live
+
+Told = tuple[Compiled, Mapping[str, str]]
+"""Published workflows, and the environment with the parameters that they and the function need."""
+T = TypeVar("T")
+
+
+class Current(Generic[T]):
+    """The same object as long as nothing was changed."""
+
+    def __init__(
+        self,
+        published: Live[Compiled],
+        parameters: Parameters,
+        names: Sequence[str],
+        make: Callable[[Told], T],
+        *,
+        hooks: bool = False,
+    ) -> None:
+        """`names` are the parameters of the function; with `hooks` also the secrets of the published webhooks."""
+        self._published = published
+        self._parameters = parameters
+        self._names = names
+        self._following = Following(make)
+        self._hooks = hooks
+
+    async def now(self) -> T:
+        """Raises ConfigError, TemporaryError when there never was one."""
+        compiled = await self._published.current()
+        secrets = ["WEBHOOK_SECRET", *map(variable, as_object(compiled.hooks))] if self._hooks else []
+        return self._following.current(lambda: (compiled, self._parameters.told([*self._names, *secrets])))

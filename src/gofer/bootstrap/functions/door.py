@@ -1,0 +1,44 @@
+"""How is a function at a door put together, from the lightest parts only?
+
+What is imported here is on the way of every cold start to its first 2xx: no boto3, and nothing that ingress has not.
+"""
+
+from gofer.aws import Aws
+from gofer.blobs.s3 import S3Bodies
+from gofer.bootstrap.aws_settings import aws_settings
+from gofer.bootstrap.functions.current import Current, Told
+from gofer.bootstrap.functions.front import Front
+from gofer.bootstrap.functions.ground import Ground
+from gofer.bootstrap.functions.invocation import Handler
+from gofer.bootstrap.functions.light import LightDynamo, LightParameters, LightS3, LightSqs
+from gofer.bootstrap.functions.parameters import KEY
+from gofer.bootstrap.ingress import build_ingress
+from gofer.dispatch import Ingress
+from gofer.journal.dynamo_client import DynamoTable
+from gofer.journal.dynamodb import DynamoStore
+from gofer.queue.sqs import SqsQueue
+from gofer.triggers.webhook import JwtProofs
+
+THREADS = 4
+"""Requests of one delivery that are under way at once."""
+
+
+def door(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool = False) -> Handler:
+    """The function of a source; `names` are the parameters of its own. With `hooks` it has the webhooks' doors."""
+    cloud, aws = ground.cloud, Aws(THREADS)
+    sqs = LightSqs(ground.wire("sqs"))
+    store = DynamoStore(DynamoTable(aws, LightDynamo(ground.wire("dynamodb")), cloud.table))
+    blobs = S3Bodies(aws, LightS3(ground.wire("s3", cloud.bucket)), cloud.bucket)
+    queue = SqsQueue(aws, sqs, cloud.queue_url, cloud.dead_letter_url, ground.clock)
+    parameters = ground.parameters(LightParameters(ground.wire("ssm")))
+
+    def build(told: Told) -> Ingress:
+        compiled, environment = told
+        known = aws_settings(environment)
+        outside, own = ground.outside(), compiled.hooks if hooks else None
+        return build_ingress(
+            known.settings, compiled.routes, store, blobs, queue, known.installation_key, outside, hooks=own, jwt=jwt
+        )
+
+    current = Current(ground.published(), parameters, (KEY, *names), build, hooks=hooks)
+    return ground.handler(Front(current).answer)

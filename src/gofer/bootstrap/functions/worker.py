@@ -1,0 +1,63 @@
+"""How is the worker function put together: clients and stores once, the worker anew when a setting was changed?"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import boto3  # pyright: ignore[reportMissingTypeStubs]
+
+from gofer.bootstrap.aws import build_client, open_cloud
+from gofer.bootstrap.aws_settings import aws_settings
+from gofer.bootstrap.functions.ground import Ground
+from gofer.bootstrap.functions.invocation import Handler
+from gofer.bootstrap.functions.measures import measuring
+from gofer.bootstrap.functions.parameter_store import SsmParameters
+from gofer.bootstrap.functions.parameters import SYSTEMS, Following
+from gofer.bootstrap.functions.working import LEAVE, Working
+from gofer.bootstrap.http import SharedHttp, http_client
+from gofer.bootstrap.published_catalog import live_catalog
+from gofer.bootstrap.worker import build_model, build_worker
+from gofer.engine.effects import Patience
+from gofer.models.windows import load_windows
+from gofer.worker import Worker
+from gofer.workflows.load import Catalog
+from gofer.workflows.schema import Defaults
+
+RECEIVES = 5
+"""How often SQS lets a bell be heard before it is a dead letter, as template.yaml says."""
+LEASE = 60.0
+
+
+def worker_function(
+    ground: Ground, patience: Patience | None = None, *, lease: float = LEASE, leave: float = LEAVE
+) -> Handler:
+    """The function that continues runs; shorter waits than these are only right where nothing can be late."""
+    session = boto3.Session(region_name=ground.cloud.region)
+    cloud = open_cloud(ground.cloud, ground.clock, session=session)
+    ssm = build_client(session, "ssm", ground.cloud.endpoint)
+    parameters = ground.parameters(SsmParameters(ssm))
+    live = live_catalog(ground.shelf(), ground.clock, ground.package)
+    http, measure = http_client(), measuring(load_windows())
+
+    def make(environment: Mapping[str, str]) -> Worker:
+        known = aws_settings(environment)
+        worker = build_worker(
+            known.settings,
+            Catalog({}, Defaults()),
+            cloud.store,
+            cloud.blobs,
+            cloud.queue,
+            build_model(known.settings, http),
+            ground.outside(SharedHttp(http)),
+            known.settings.public_url,
+            known.installation_key,
+            alone=False,
+        )
+        services = replace(worker.services, patience=patience or worker.services.patience)
+        return replace(worker, services=services, live=live, lease=lease, receives=RECEIVES, tell=measure)
+
+    following = Following(make)
+
+    async def current() -> Worker:
+        return following.current(lambda: parameters.told(SYSTEMS))
+
+    return ground.handler(Working(current, leave).answer)

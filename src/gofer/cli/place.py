@@ -1,0 +1,42 @@
+"""Which Gofer does a command act on: the one of this folder, or one on AWS?"""
+
+import argparse
+import importlib
+from contextlib import AbstractContextManager
+from typing import Protocol, cast
+
+from gofer.bootstrap.operations import Operations, Place, read_place
+from gofer.bootstrap.settings import process_variables
+
+OPENERS = {False: "gofer.bootstrap.operations_here", True: "gofer.bootstrap.operations_aws"}
+"""Who opens the state, here and on AWS: only the one that is asked for is imported, for AWS' SDK takes its time."""
+
+
+class Opener(Protocol):
+    """A module that opens the state of a place."""
+
+    def open_operations(self, place: Place) -> AbstractContextManager[Operations]:
+        """The state. Raises ConfigError, TemporaryError."""
+        ...
+
+
+def place_options(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    stage = (
+        "act on this stage on AWS, as `prod`, whose names stand in Parameter Store below /gofer/NAME/; without it on"
+    )
+    parser.add_argument(
+        "--stage", default="", metavar="NAME", help=f"{stage} the table that GOFER_TABLE names, or on this folder"
+    )
+    parser.add_argument("--profile", default="", metavar="NAME", help="the profile of your AWS configuration to use")
+
+
+def chosen_place(arguments: argparse.Namespace) -> Place:
+    """The place that the options and the environment name. Raises ConfigError."""
+    return read_place(process_variables(), arguments.stage, arguments.profile)
+
+
+def operations(arguments: argparse.Namespace) -> AbstractContextManager[Operations]:
+    """The state that they name, until the block ends. Raises ConfigError, TemporaryError."""
+    place = chosen_place(arguments)
+    return cast(Opener, importlib.import_module(OPENERS[place.away])).open_operations(place)

@@ -1,0 +1,118 @@
+"""`gofer publish`: how do workflows become live on AWS without a deploy, and those of before again?"""
+
+import argparse
+import asyncio
+import importlib
+import json
+import sys
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol, cast
+
+from gofer.bootstrap.catalog import mistakes
+from gofer.bootstrap.operations import Place
+from gofer.cli.numbers import number
+from gofer.cli.place import OPENERS, chosen_place, place_options
+from gofer.errors import ConfigError
+from gofer.publish.publisher import Published, Publisher
+from gofer.workflows.mistake import refuse
+from gofer.workflows.publication import AGENTS, read_files
+
+_EXAMPLES = """checks all files as `gofer check` does, puts agents/, subagents/ and skills/ into the bucket as one
+bundle that never changes, writes the schedules, and moves the pointer. Functions follow within 30 seconds; a run that
+has begun keeps what it began with. Scripts in coordinators/ are code and come with a deploy.
+
+examples:
+  gofer publish --stage prod --dry-run             what would change: workflows and schedules
+  gofer publish --stage prod                       make it live; the same files again set the schedules right
+  gofer publish --stage prod --list                what was published, newest first; * is live
+  gofer publish --stage prod --roll-back NAME      what was live under that name is again, with its schedules
+
+Exit codes: 0 fine, 1 somebody else published meanwhile or AWS did not answer, 2 mistakes in files or settings.
+"""
+
+
+class Opener(Protocol):
+    """The module that opens a stage for publishing."""
+
+    def open_publisher(self, place: Place, root: Path) -> AbstractContextManager[Publisher]:
+        """Publishes to a stage. Raises ConfigError."""
+        ...
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `gofer publish`."""
+    parser.add_argument("root", nargs="?", default=".", metavar="PATH", help="the repository (default this folder)")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--list", action="store_true", help="only list what was published")
+    what.add_argument("--roll-back", default="", metavar="NAME", help="make an earlier bundle live again")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would change")
+    parser.add_argument("--limit", type=number(1, 10_000), default=20, metavar="N", help="list at most N (default 20)")
+    shown = "{name, before, moved, workflows, schedules}, or of --list {current, at, bundles}, on stdout"
+    parser.add_argument("--json", action="store_true", help=shown)
+    place_options(parser)
+    parser.epilog = _EXAMPLES
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Publishes, rolls back or lists."""
+    root, place = Path(arguments.root), chosen_place(arguments)
+    if not place.away and not place.variables.get("GOFER_BUCKET"):
+        raise ConfigError("Name where to publish with --stage; on this machine the files themselves are what is live.")
+    if not arguments.list and not arguments.roll_back:
+        _check(root)
+    with cast(Opener, importlib.import_module(OPENERS[True])).open_publisher(place, root) as publisher:
+        if arguments.list:
+            asyncio.run(_list(publisher, arguments))
+        else:
+            _show(asyncio.run(_publish(publisher, root, arguments)), arguments)
+    return 0
+
+
+def _check(root: Path) -> None:
+    if not (root / AGENTS).is_dir():
+        raise ConfigError(f"There is no folder {root / AGENTS}; run this in the repository that holds your workflows.")
+    refuse(mistakes(root / AGENTS))
+
+
+async def _publish(publisher: Publisher, root: Path, arguments: argparse.Namespace) -> Published:
+    if arguments.roll_back:
+        return await publisher.roll_back(arguments.roll_back, dry=arguments.dry_run)
+    return await publisher.publish(read_files(root), dry=arguments.dry_run)
+
+
+async def _list(publisher: Publisher, arguments: argparse.Namespace) -> None:
+    names, current = await publisher.listing(arguments.limit)
+    live = current.name if current else ""
+    if arguments.json:
+        at = current.at if current else ""
+        print(json.dumps({"current": live, "at": at, "bundles": list(names)}, indent=2))
+        return
+    for name in names:
+        print(f"* {name}  since {current.at}" if current and name == live else f"  {name}")
+    if not names:
+        print("Nothing is published yet.", file=sys.stderr)
+
+
+def _show(published: Published, arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        print(json.dumps(published.to_json(), indent=2))
+        return
+    workflows, schedules = published.workflows, published.schedules
+    for sign, names in (("+", workflows.added), ("~", workflows.changed), ("-", workflows.removed)):
+        print("".join(f"{sign} {name}\n" for name in names), end="")
+    for sign, entries in (("+", schedules.added), ("~", schedules.changed)):
+        print("".join(f"{sign} {entry.name}  {entry.expression} {entry.zone}\n" for entry in entries), end="")
+    print("".join(f"- {name}\n" for name in schedules.removed), end="")
+    print(_sentence(published, dry=arguments.dry_run), file=sys.stderr)
+
+
+def _sentence(published: Published, *, dry: bool) -> str:
+    before = f", after {published.before}" if published.before else ""
+    match published.moved, dry:
+        case True, True:
+            return f"This would be live{before}; nothing was changed."
+        case True, False:
+            return f"{published.name} is live within 30 seconds{before}."
+        case _:
+            return f"{published.name} is live already; nothing else {'would be' if dry else 'was'} published."

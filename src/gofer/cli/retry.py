@@ -1,0 +1,55 @@
+"""`gofer retry RUN`: how does a run that was given up get another chance?"""
+
+import argparse
+import asyncio
+import json
+import sys
+
+from gofer.bootstrap.operations import Operations
+from gofer.cli.listed import listed
+from gofer.cli.place import operations, place_options
+from gofer.outside import random_id
+from gofer.retry import Retried, retry
+
+_EXAMPLES = """what it does, by what became of the run:
+  not ended      it is rung for at once, whatever it waits for; also when its doorbell was given up
+  needs attention because it could not be continued (its workers were lost, its journal could not be read, a bug)
+                 the same, once whatever was wrong is corrected: a deploy, a restored body
+  ended          nothing: `done`, `failed`, `limited`, `cancelled` are the last entry of a journal. Correct what its
+                 reason says and ask anew, as with another message in the same thread; that run is told what this
+                 one found
+
+A run goes on from its journal: a call that happened is not made again, one that nobody can tell about is looked for
+or shown as unknown, never repeated.
+
+examples:
+  gofer retry 3f2a                        RUN as `gofer runs` lists it; the first characters are enough
+  gofer retry 3f2a --stage prod           on AWS
+
+Exit codes: 0 it was rung for, 1 it has ended or cannot be read, 2 there is no such run.
+"""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `gofer retry`."""
+    parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
+    parser.add_argument("--json", action="store_true", help="{run, rung, told} on stdout")
+    place_options(parser)
+    parser.epilog = _EXAMPLES
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Rings for the run, or says why that is no use."""
+    with operations(arguments) as opened:
+        run, retried = asyncio.run(_retry(opened, arguments.run))
+    if arguments.json:
+        print(json.dumps({"run": run, "rung": retried.rung, "told": retried.told}))
+    else:
+        print(retried.told, file=sys.stderr)
+    return 0 if retried.rung else 1
+
+
+async def _retry(opened: Operations, prefix: str) -> tuple[str, Retried]:
+    # Who has the whole id of a run that is not listed knows of it already.
+    head = await opened.store.head(prefix) or await listed(opened.store, prefix)
+    return head.run, await retry(head.run, opened.store, opened.blobs, opened.queue, opened.clock, random_id())

@@ -1,0 +1,78 @@
+"""What can be done for a run that was given up? It is rung for again, unless it has ended.
+
+A run goes on from its journal, by the rules that hold for every owner: what happened is not done again, and what nobody
+can tell about is not repeated. The end is such an entry too: a run that ended stays so, and who wants more asks anew.
+"""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from gofer.blobs.store import Blobs
+from gofer.errors import Gone, TemporaryError
+from gofer.journal.coordination import Head
+from gofer.journal.entries import Status
+from gofer.journal.log import read_journal
+from gofer.journal.store import Store
+from gofer.outside import Clock
+from gofer.projections.progress import project
+from gofer.queue.doorbell import Queue
+
+LEASE = 60.0
+"""Seconds in which the head is written; nobody else does meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """What became of the wish."""
+
+    rung: bool
+    """Whether a worker will look at the run."""
+    told: str
+    """For whoever wished it: one sentence."""
+
+
+async def retry(run: str, store: Store, blobs: Blobs, queue: Queue, clock: Clock, owner: str) -> Retried:
+    """Rings for a run that has not ended, also when it was given up.
+
+    Raises Gone when there is nothing left of it, Damaged when nobody can read it, TemporaryError.
+    """
+    head = await store.head(run)
+    if head is None or head.retention in ("deleting", "deleted"):
+        raise Gone(f"The contents of run {run} were deleted; there is nothing to go on with.")
+    # Its head may lie; whether it has ended its journal says.
+    progress = project(await read_journal(run, store, blobs))
+    if progress.finished is not None:
+        # Why a private run ended is said where it began, and nowhere else.
+        reason = "" if progress.private else progress.finished.reason
+        return Retried(False, f"Run {run} {_ended(progress.finished.status, reason)}")
+    if head.ended and not await _reopen(run, head.conversation, store, clock, owner):
+        raise TemporaryError(f"Somebody is at work in the conversation of run {run}; try again in a minute.")
+    await queue.ring(run)
+    return Retried(True, f"Run {run} was rung for; it goes on where it was.")
+
+
+async def _reopen(run: str, conversation: str, store: Store, clock: Clock, owner: str) -> bool:
+    """Lets workers find a run that was given up; False while one of them has its conversation."""
+    if not await store.lease(conversation, owner, clock.now(), LEASE):
+        return False
+    try:
+        head: Head | None = await store.head(run)
+        if head is not None and head.ended:
+            await store.put_head(head.now("queued", int(clock.now() * 1000)))
+    finally:
+        await store.release(conversation, owner)
+    return True
+
+
+def _ended(status: Status, reason: str) -> str:
+    why = f" ({reason})" if reason else ""
+    anew = "ask anew, as with another message in the same thread: that run is told what this one found"
+    match status:
+        case "done":
+            return "is done; there is nothing to do again."
+        case "ignored":
+            return f"was not meant to begin{why}; correct the workflow, and let it happen again."
+        case "limited" | "failed" | "cancelled" | "needs_attention":
+            return f"ended{why} and is not opened again, so that nothing happens twice; look at its trace, then {anew}."
+        case _:
+            assert_never(status)

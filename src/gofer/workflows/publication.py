@@ -1,0 +1,154 @@
+"""How do the files of workflows become one bundle that can be published, and how does a worker load it again?
+
+The bundle holds the text of every file, and is loaded the way a folder is. Scripts are code and come with a deploy.
+"""
+
+import hashlib
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from gofer.canonical import as_object, as_text, encode
+from gofer.errors import ConfigError, Damaged, TemporaryError
+from gofer.workflows.load import SKILLS, Catalog, load_catalog
+from gofer.workflows.published import (
+    FORMAT,
+    Compiled,
+    Live,
+    bundle_name,
+    check_format,
+    compiled_from_json,
+    encode_compiled,
+    json_object,
+)
+from gofer.workflows.subagent import FOLDER as SUBAGENTS
+
+AGENTS = "agents"
+FOLDERS = (AGENTS, SUBAGENTS, SKILLS)
+"""What is published; all else comes with a deploy."""
+LIMIT = 20_000_000
+"""Bytes of all files together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """Everything there is to publish, in one value."""
+
+    files: Mapping[str, str]
+    """The text of each file by its path below the repository."""
+    compiled: Compiled
+
+    @property
+    def name(self) -> str:
+        """The name of its bundle."""
+        return self.compiled.name
+
+    @property
+    def sha256(self) -> str:
+        """The hash of what it says, whatever it is called."""
+        return _sha256(self.files, self.compiled)
+
+    def bundle(self) -> bytes:
+        """The bytes of the bundle."""
+        return encode({"name": self.name, **_said(self.files, self.compiled)})
+
+    def routes(self) -> bytes:
+        """The bytes of its small part."""
+        return encode_compiled(self.compiled)
+
+
+def publication(files: Mapping[str, str], code: Path, at: float) -> tuple[Publication, Catalog]:
+    """What is to be published of some files at a time (unix seconds), and the catalog it stands for.
+
+    `code` is where `coordinators/` stands. Raises ConfigError.
+    """
+    catalog = _load(files, code)
+    compiled = Compiled("", catalog.routes(), catalog.hooks, catalog.schedules())
+    name = bundle_name(at, _sha256(files, compiled))
+    return Publication(files, replace(compiled, name=name)), catalog
+
+
+def read_files(root: Path) -> Mapping[str, str]:
+    """The text of everything in the folders that are published. Raises ConfigError for what is no plain text."""
+    files: dict[str, str] = {}
+    for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*")):
+        name = path.relative_to(root)
+        if path.is_symlink():
+            raise ConfigError(f"{name} is a link, which cannot be published; put the file itself there.")
+        if not path.is_file() or any(part.startswith(".") for part in name.parts):
+            continue
+        try:
+            files[name.as_posix()] = path.read_bytes().decode()
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{name} is not UTF-8 text; save it as such, or put it elsewhere.") from error
+    if sum(map(len, files.values())) > LIMIT:
+        raise ConfigError(f"{', '.join(FOLDERS)} hold more than {LIMIT} characters; keep what workflows need.")
+    return files
+
+
+def read_publication(raw: bytes) -> Publication:
+    """The publication in a bundle's bytes. Raises Damaged for anything but the bytes that were published."""
+    value = json_object(raw, "The bundle")
+    name, files = as_text(value.get("name")), as_object(value.get("files"))
+    check_format(value)
+    compiled = compiled_from_json(name, as_object(value.get("compiled")))
+    found = Publication({path: as_text(text) for path, text in files.items()}, compiled)
+    if found.sha256[:12] != name.rpartition("-")[2] or not all(map(_plain, files)):
+        raise Damaged(f"The bundle {name[:40]} is not what was written; publish again, or roll back.")
+    return found
+
+
+def read_catalog(raw: bytes, code: Path) -> Catalog:
+    """The catalog in a bundle's bytes, with the scripts that stand below `code`.
+
+    Raises Damaged, ConfigError, and TemporaryError when there is no room to unpack it.
+    """
+    return _load(read_publication(raw).files, code)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCatalog:
+    """The workflows of a worker, as they are published while it works."""
+
+    live: Live[Catalog]
+
+    async def holding(self, workflow: str) -> Catalog:
+        """What is live. When it lacks a workflow the pointer is looked at anew: the front may have been first.
+
+        Raises TemporaryError when there never was anything.
+        """
+        catalog = await self.live.current()
+        return catalog if workflow in catalog.workflows else await self.live.look()
+
+
+def _load(files: Mapping[str, str], code: Path) -> Catalog:
+    """The same way as from a folder: from a folder."""
+    with tempfile.TemporaryDirectory(prefix="gofer-", ignore_cleanup_errors=True) as folder:
+        try:
+            _unpack(Path(folder), files)
+        except OSError as error:
+            raise TemporaryError(f"The workflows cannot be unpacked ({error.strerror}).") from error
+        return load_catalog(Path(folder) / AGENTS, code)
+
+
+def _unpack(root: Path, files: Mapping[str, str]) -> None:
+    (root / AGENTS).mkdir()
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+
+
+def _plain(name: str) -> bool:
+    """Whether a path stays in the folders that are published."""
+    path = PurePosixPath(name)
+    return path.as_posix() == name and path.parts[0] in FOLDERS and ".." not in path.parts and "\0" not in name
+
+
+def _said(files: Mapping[str, str], compiled: Compiled) -> dict[str, object]:
+    return {"format": FORMAT, "files": files, "compiled": compiled.to_json()}
+
+
+def _sha256(files: Mapping[str, str], compiled: Compiled) -> str:
+    return hashlib.sha256(encode(_said(files, compiled))).hexdigest()

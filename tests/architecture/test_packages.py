@@ -1,0 +1,120 @@
+"""The packages of the functions run alone: nothing is lacking, and nothing heavy is at a door."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from cloud_template import ROOT
+from gofer.workflows.load import load_catalog
+from gofer.workflows.published import read_compiled
+
+
+def program() -> ModuleType:
+    """deploy/package.py, which is no module of ours."""
+    spec = importlib.util.spec_from_file_location("package", ROOT / "deploy" / "package.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+PACKAGE = program()
+STAGE = {
+    "GOFER_STAGE": "test",
+    "GOFER_PARAMETERS": "/gofer/test/",
+    "GOFER_TABLE": "table",
+    "GOFER_BUCKET": "bucket",
+    "GOFER_QUEUE_URL": "http://127.0.0.1:9/queue",
+    "GOFER_DEAD_LETTER_URL": "http://127.0.0.1:9/dead",
+    "AWS_REGION": "eu-central-1",
+    "AWS_ACCESS_KEY_ID": "nobody",
+    "AWS_SECRET_ACCESS_KEY": "nothing",
+}
+HEAVY = {"boto3", "openai", "pydantic", "yaml", "httpx2", "starlette", "lxml", "PIL", "jsonschema", "slack_bolt", "mcp"}
+
+
+@pytest.fixture(scope="module", params=["slack", "webhook", "schedule", "dashboard", "worker"])
+def packaged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    handler = request.param
+    target = tmp_path_factory.mktemp("packages") / handler
+    # Compiling takes longer than everything else: once is enough.
+    PACKAGE.package(handler, target, uv="", bytecode=handler == "slack")
+    return handler, target
+
+
+def alone(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
+    """Runs code with a package and the standard library, as the runtime does: no site-packages, nothing inherited."""
+    told = {**STAGE, "PYTHONPATH": str(folder), "LAMBDA_TASK_ROOT": str(folder), "PATH": os.environ["PATH"]}
+    words = [sys.executable, "-S", "-s", "-B", "-c", code]
+    return subprocess.run(words, cwd=folder, env=told, capture_output=True, text=True, check=False)
+
+
+def test_a_package_has_everything_its_handler_imports(packaged: tuple[str, Path]) -> None:
+    handler, folder = packaged
+    done = alone(folder, f"import handlers.{handler}; print(callable(handlers.{handler}.handler))")
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+def test_no_package_has_simulators_commands_or_another_handler(packaged: tuple[str, Path]) -> None:
+    handler, folder = packaged
+    assert not (folder / "gofer" / "simulators").exists()
+    assert not (folder / "gofer" / "cli").exists()
+    assert {path.stem for path in (folder / "handlers").glob("*.py")} == {"__init__", handler}
+
+
+def test_a_package_brings_the_compiled_workflows(packaged: tuple[str, Path]) -> None:
+    _, folder = packaged
+    compiled, catalog = read_compiled((folder / "compiled.json").read_bytes()), load_catalog(ROOT / "agents")
+    assert set(compiled.to_json()) == {"routes", "hooks", "schedules"}
+    assert list(compiled.hooks) == list(catalog.hooks)
+    assert len(compiled.schedules) == len(catalog.schedules())
+
+
+def test_a_door_brings_nothing_heavy(packaged: tuple[str, Path]) -> None:
+    handler, folder = packaged
+    found = HEAVY & {path.name for path in folder.iterdir()}
+    assert found == set() or handler not in ("slack", "webhook")
+    assert PACKAGE.size(folder) < (40_000_000 if handler in ("slack", "webhook") else 200_000_000)
+
+
+def test_a_package_of_a_function_that_is_not_there_is_refused() -> None:
+    with pytest.raises(SystemExit, match="There is no handler for OtherFunction"):
+        PACKAGE.handler_of("OtherFunction")
+
+
+def test_bytecode_is_never_checked_and_stands_for_every_module(packaged: tuple[str, Path]) -> None:
+    handler, folder = packaged
+    modules = list((folder / "gofer").rglob("*.py"))
+    assert len(modules) > 50
+    for path in modules:
+        compiled = list((path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"))
+        # Flags of PEP 552: by hash, and not to be checked.
+        flags = [int.from_bytes(one.read_bytes()[4:8], "little") for one in compiled]
+        assert flags == ([0b01] if handler == "slack" else [])
+
+
+def test_the_same_files_are_the_same_archive(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name / "package").mkdir(parents=True)
+        (tmp_path / name / "package" / "b.py").write_text("1")
+        (tmp_path / name / "package" / "a.py").write_text("2")
+        os.utime(tmp_path / name / "package" / "a.py", (len(name), 1_000_000_000 if name == "one" else 1))
+    one, two = (PACKAGE.zipped(tmp_path / name / "package").read_bytes() for name in ("one", "two"))
+    assert one == two
+
+
+@pytest.mark.parametrize("kind", sorted(set(PACKAGE.KINDS.values())))
+def test_what_is_packed_is_what_was_tested_by_its_hash_and_from_no_named_registry(kind: str) -> None:
+    text = (ROOT / f"requirements-{kind}.lock").read_text()
+    tested = set(re.findall(r"^([a-z0-9._-]+==\S+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
+    packed = set(re.findall(r"^([a-z0-9._-]+==\S+)", text, re.MULTILINE))
+    assert packed <= tested
+    assert len(re.findall(r"--hash=sha256:[0-9a-f]{64}", text)) >= len(packed)
+    assert "http" not in re.sub(r"httpx2?\S*|httpcore2\S*", "", text)

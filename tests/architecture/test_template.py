@@ -1,0 +1,146 @@
+"""The template is what docs/deploy.md promises: clean as it is written and as CloudFormation gets it, and narrow."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cfnlint.api import ManualArgs, lint_file
+
+from cloud_rules import RULES
+from cloud_template import (
+    TEMPLATE,
+    Json,
+    transformed,
+    written,
+)
+
+CLOUD = transformed()
+
+
+def lint(path: Path) -> list[str]:
+    return [str(match) for match in lint_file(path, ManualArgs(regions=["eu-west-1"]))]
+
+
+def test_the_template_is_clean_as_it_is_written() -> None:
+    assert lint(TEMPLATE) == []
+
+
+def test_the_template_is_clean_as_cloudformation_gets_it(tmp_path: Path) -> None:
+    (tmp_path / "template.json").write_text(json.dumps(CLOUD))
+    assert lint(tmp_path / "template.json") == []
+
+
+def test_what_only_shows_after_the_transform_is_found(tmp_path: Path) -> None:
+    template = written()
+    template["Resources"]["WorkerFunction"]["Properties"]["Events"]["Doorbells"]["Properties"]["Queue"] = {
+        "Fn::GetAtt": ["Kueue", "Arn"]
+    }
+    (tmp_path / "template.json").write_text(json.dumps(transformed(template)))
+    assert any("Kueue" in found for found in lint(tmp_path / "template.json"))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_each_rule_holds(rule: str) -> None:
+    assert RULES[rule](CLOUD) == []
+
+
+def properties(name: str) -> Callable[[Json], Json]:
+    return lambda template: template["Resources"][name]["Properties"]
+
+
+def statements(name: str) -> Callable[[Json], list[Json]]:
+    return lambda template: template["Resources"][name]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]
+
+
+def trust(name: str) -> Callable[[Json], Json]:
+    return lambda template: template["Resources"][name]["Properties"]["AssumeRolePolicyDocument"]["Statement"][0]
+
+
+def resource(name: str) -> Callable[[Json], Json]:
+    return lambda template: template["Resources"][name]
+
+
+def setting(where: Callable[[Json], Json], key: str, value: object) -> Callable[[Json], object]:
+    return lambda template: where(template).__setitem__(key, value)
+
+
+def without(where: Callable[[Json], Json], key: str) -> Callable[[Json], object]:
+    return lambda template: where(template).pop(key)
+
+
+BROKEN: list[tuple[str, Callable[[Json], object]]] = [
+    ("no_policy_has_a_wildcard", lambda t: statements("SlackRole")(t)[0].update(Resource="*")),
+    ("no_policy_has_a_wildcard", lambda t: statements("WorkerRole")(t)[2].update(Action="sqs:*")),
+    (
+        "no_policy_has_a_wildcard",
+        lambda t: statements("WorkerRole")(t)[2].update(Resource={"Fn::Sub": "${Table.Arn}*"}),
+    ),
+    ("no_policy_has_a_wildcard", lambda t: statements("JiraRole")(t)[1].update(NotAction=["s3:GetObject"])),
+    (
+        "no_role_has_a_policy_of_somebody_else",
+        setting(properties("WorkerRole"), "ManagedPolicyArns", ["arn:aws:iam::aws:policy/AdministratorAccess"]),
+    ),
+    (
+        "each_function_has_a_role_and_a_log_group_of_its_own",
+        setting(properties("JiraFunction"), "Role", {"Fn::GetAtt": ["SlackRole", "Arn"]}),
+    ),
+    ("each_function_has_a_role_and_a_log_group_of_its_own", without(properties("JiraFunction"), "LoggingConfig")),
+    ("log_lines_are_deleted_in_time", without(properties("ApiLogs"), "RetentionInDays")),
+    ("each_function_has_an_alarm_on_its_errors", lambda t: t["Resources"].pop("WorkerErrorsAlarm")),
+    ("each_function_has_an_alarm_on_its_errors", lambda t: properties("IngressErrorsAlarm")(t)["Metrics"].pop()),
+    ("each_alarm_tells_somebody_and_names_its_section", without(properties("CostAlarm"), "AlarmActions")),
+    ("each_alarm_tells_somebody_and_names_its_section", without(properties("CostAlarm"), "TreatMissingData")),
+    ("each_alarm_tells_somebody_and_names_its_section", setting(properties("CostAlarm"), "AlarmDescription", "Dear.")),
+    ("the_runbook_has_a_section_for_each_alarm", lambda t: t["Resources"].pop("CostAlarm")),
+    ("state_is_kept", without(resource("Table"), "DeletionPolicy")),
+    ("state_is_kept", setting(resource("Bucket"), "UpdateReplacePolicy", "Delete")),
+    ("state_is_kept", without(properties("Table"), "PointInTimeRecoverySpecification")),
+    ("state_is_kept", without(properties("Table"), "DeletionProtectionEnabled")),
+    ("state_is_encrypted_and_closed", without(properties("Table"), "SSESpecification")),
+    ("state_is_encrypted_and_closed", without(properties("Queue"), "SqsManagedSseEnabled")),
+    ("state_is_encrypted_and_closed", without(properties("Bucket"), "PublicAccessBlockConfiguration")),
+    ("state_is_encrypted_and_closed", lambda t: t["Resources"].pop("BucketPolicy")),
+    ("nothing_asynchronous_is_lost", setting(properties("Queue"), "VisibilityTimeout", 900)),
+    ("nothing_asynchronous_is_lost", without(properties("Queue"), "RedrivePolicy")),
+    ("nothing_asynchronous_is_lost", setting(properties("DeadLetters"), "MessageRetentionPeriod", 60)),
+    ("nothing_asynchronous_is_lost", without(properties("ScheduleFunction"), "EventInvokeConfig")),
+    (
+        "nothing_asynchronous_is_lost",
+        lambda t: properties("WorkerFunction")(t)["Events"]["Doorbells"]["Properties"].pop("FunctionResponseTypes"),
+    ),
+    (
+        "nothing_asynchronous_is_lost",
+        lambda t: properties("WorkerFunction")(t)["Events"]["Doorbells"]["Properties"].pop("ScalingConfig"),
+    ),
+    ("the_front_is_throttled_and_logs_no_words", without(properties("Api"), "DefaultRouteSettings")),
+    ("the_front_is_throttled_and_logs_no_words", without(properties("Api"), "AccessLogSettings")),
+    (
+        "the_front_is_throttled_and_logs_no_words",
+        lambda t: properties("Api")(t)["AccessLogSettings"].update(Format="$context.path $context.identity.sourceIp"),
+    ),
+    ("functions_run_where_they_were_built_for", setting(properties("SlackFunction"), "Architectures", ["x86_64"])),
+    (
+        "functions_run_where_they_were_built_for",
+        setting(properties("SlackFunction"), "ReservedConcurrentExecutions", 5),
+    ),
+    (
+        "only_those_that_are_meant_take_a_role",
+        lambda t: trust("PublishRole")(t)["Condition"].pop("StringEquals"),
+    ),
+    (
+        "only_those_that_are_meant_take_a_role",
+        lambda t: trust("WorkerRole")(t).update(Principal={"AWS": "*"}),
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "broken"), BROKEN)
+def test_each_rule_finds_what_breaks_it(rule: str, broken: Callable[[Json], object]) -> None:
+    template = written()
+    broken(template)
+    assert RULES[rule](transformed(template)) != []
+
+
+def test_each_rule_is_tried() -> None:
+    assert {rule for rule, _ in BROKEN} == set(RULES)

@@ -1,0 +1,305 @@
+"""What the template has for each function: what it is told, what it may do, who reaches it; and what operators get."""
+
+import ast
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from datetime import date
+
+import pytest
+
+import moto_cloud
+from cloud_rules import functions, role
+from cloud_template import ROOT, for_moto, listed, mentions, of_type, permissions, spelled, transformed, written
+from gofer.bootstrap.doors import PATHS
+from gofer.bootstrap.functions import schedule, worker
+from gofer.bootstrap.functions.expiry import measuring_tokens
+from gofer.bootstrap.functions.measures import measuring
+from gofer.bootstrap.functions.parameters import KEY, SIGN_IN, SYSTEMS
+from gofer.bootstrap.functions.working import LEAVE
+from gofer.bootstrap.settings import read_settings
+from gofer.journal.dynamodb import TABLE
+from gofer.models.windows import load_windows
+from gofer.projections.progress import Progress
+from gofer.triggers import slack_actions
+from gofer.worker import Ended
+
+CLOUD = transformed()
+HANDLERS = {"slack", "jira", "notion", "github", "webhook", "schedule", "worker", "dashboard"}
+
+
+def test_each_handler_has_a_function_and_each_function_a_handler() -> None:
+    there = {path.stem for path in (ROOT / "handlers").glob("*.py")} - {"__init__"}
+    named = {function["Handler"] for function in functions(CLOUD).values()}
+    assert there == HANDLERS
+    assert named == {f"handlers/{name}.handler" for name in there}
+
+
+def test_each_function_is_built_by_its_target_in_the_makefile() -> None:
+    built = {name for name, one in written()["Resources"].items() if one["Type"] == "AWS::Serverless::Function"}
+    assert built == {f"{name.capitalize()}Function" for name in HANDLERS}
+    for name in built:
+        assert written()["Resources"][name]["Metadata"] == {"BuildMethod": "makefile"}
+    assert "\nbuild-%:" in (ROOT / "Makefile").read_text()
+
+
+def test_the_same_variables_are_told_to_every_function() -> None:
+    told = {
+        "GOFER_STAGE": "Stage",
+        "GOFER_PARAMETERS": "/gofer/Stage/",
+        "GOFER_TABLE": "Table",
+        "GOFER_BUCKET": "Bucket",
+        "GOFER_QUEUE_URL": "Queue",
+        "GOFER_DEAD_LETTER_URL": "DeadLetters",
+        "AGENT_LOG_LEVEL": "LogLevel",
+        "POWERTOOLS_SERVICE_NAME": "gofer-Stage",
+        "POWERTOOLS_METRICS_NAMESPACE": "Gofer",
+    }
+    # Translated for one stage: its name stands where the parameter stood.
+    for function in functions(CLOUD).values():
+        variables = {name: spelled(value) for name, value in function["Environment"]["Variables"].items()}
+        assert variables == told
+
+
+ACCEPT: Mapping[str, set[str]] = {
+    "dynamodb:GetItem": {"Table.Arn"},
+    "dynamodb:PutItem": {"Table.Arn"},
+    "dynamodb:Query": {"Table.Arn"},
+    "sqs:SendMessage": {"Queue.Arn"},
+    "s3:GetObject": {"Bucket.Arn/bundles/*"},
+    "s3:ListBucket": {"Bucket.Arn"},
+}
+BOTH = {"Bucket.Arn/blobs/*", "Bucket.Arn/bundles/*"}
+QUERIED = {"Table.Arn", "Table.Arn/index/sweep"}
+LET: Mapping[str, Mapping[str, set[str]]] = {
+    "SlackFunction": {**ACCEPT, "dynamodb:Query": QUERIED, "dynamodb:BatchGetItem": {"Table.Arn"}},
+    "JiraFunction": ACCEPT,
+    "NotionFunction": ACCEPT,
+    "GithubFunction": ACCEPT,
+    "WebhookFunction": ACCEPT,
+    "ScheduleFunction": {
+        **ACCEPT,
+        "dynamodb:Query": QUERIED,
+        **{
+            f"dynamodb:{name}": {"Table.Arn"} for name in ("BatchGetItem", "BatchWriteItem", "DeleteItem", "UpdateItem")
+        },
+        "s3:GetObject": BOTH,
+        "s3:DeleteObject": {"Bucket.Arn/blobs/*"},
+        "sqs:SendMessage": {"Queue.Arn", "ScheduleDeadLetters.Arn"},
+        **{f"sqs:{name}Message": {"DeadLetters.Arn"} for name in ("Receive", "Delete")},
+        "sqs:ChangeMessageVisibility": {"DeadLetters.Arn"},
+    },
+    "WorkerFunction": {
+        **{f"dynamodb:{name}": {"Table.Arn"} for name in ("GetItem", "PutItem", "UpdateItem", "DeleteItem")},
+        **{f"dynamodb:{name}": {"Table.Arn"} for name in ("BatchGetItem", "BatchWriteItem")},
+        "dynamodb:Query": QUERIED,
+        **{f"sqs:{name}Message": {"Queue.Arn"} for name in ("Receive", "Delete")},
+        "sqs:ChangeMessageVisibility": {"Queue.Arn"},
+        "sqs:GetQueueAttributes": {"Queue.Arn"},
+        "sqs:SendMessage": {"Queue.Arn", "DeadLetters.Arn"},
+        "s3:GetObject": BOTH,
+        "s3:PutObject": {"Bucket.Arn/blobs/*"},
+        "s3:DeleteObject": {"Bucket.Arn/blobs/*"},
+        "s3:ListBucket": {"Bucket.Arn"},
+    },
+    "DashboardFunction": {
+        "dynamodb:BatchGetItem": {"Table.Arn"},
+        "dynamodb:GetItem": {"Table.Arn"},
+        "dynamodb:Query": QUERIED,
+        "s3:GetObject": BOTH,
+        "s3:ListBucket": {"Bucket.Arn"},
+    },
+}
+
+
+@pytest.mark.parametrize("function", sorted(functions(CLOUD)))
+def test_each_function_may_do_what_it_does_and_nothing_else(function: str) -> None:
+    allowed = permissions(CLOUD, role(functions(CLOUD)[function]))
+    assert {action: of for action, of in allowed.items() if not action.startswith(("logs:", "ssm:"))} == LET[function]
+
+
+def granted(function: str) -> set[str]:
+    """The settings that a function may read from Parameter Store."""
+    allowed = permissions(CLOUD, role(functions(CLOUD)[function]))
+    assert allowed["ssm:GetParameters"] == allowed["ssm:GetParameter"]
+    return {one.removeprefix("ssm:parameter/gofer/Stage/") for one in allowed["ssm:GetParameters"]}
+
+
+def test_no_door_reads_the_tokens_of_workers_or_the_secret_of_another_door() -> None:
+    for function in ("SlackFunction", "JiraFunction", "NotionFunction", "GithubFunction", "WebhookFunction"):
+        own = function.removesuffix("Function").upper()
+        others = {name for name in granted(function) if not name.startswith(own)} - {"INSTALLATION_KEY"}
+        assert others == set()
+        assert not any("TOKEN" in name or "OPENAI" in name for name in granted(function))
+
+
+def asked_by(handler: str) -> set[str]:
+    """The parameters that a function asks for, by its code."""
+    match handler:
+        case "worker":
+            return set(SYSTEMS)
+        case "dashboard":
+            return set(SIGN_IN)
+        case "schedule":
+            return set(schedule.NAMES)
+        case "webhook":
+            return {KEY, "WEBHOOK_SECRET", "WEBHOOK_SECRET_*"}
+        case _:
+            tree = ast.parse((ROOT / "handlers" / f"{handler}.py").read_text())
+            words = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+            return {KEY, *(word for word in map(str, words) if word.isupper())}
+
+
+@pytest.mark.parametrize("handler", sorted(HANDLERS))
+def test_each_function_may_read_the_settings_it_asks_for_and_no_others(handler: str) -> None:
+    assert granted(f"{handler.capitalize()}Function") == asked_by(handler)
+
+
+class Heard(dict[str, str]):
+    """An environment that remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def get(self, key: str, default: str | None = None) -> str | None:  # type: ignore[override]
+        self.names.add(key)
+        return super().get(key, default)
+
+
+ELSEWHERE = {"GOFER_DATA", "SLACK_APP_TOKEN", "AGENT_LOG_LEVEL", "OTEL_SDK_DISABLED"}
+"""Settings of one machine, and what functions are told by variables."""
+
+
+def test_every_setting_can_be_given_to_some_function() -> None:
+    heard = Heard()
+    read_settings(heard)
+    reachable = set[str]().union(*map(granted, functions(CLOUD)))
+    names = {name for name in heard.names - ELSEWHERE if not name.endswith("_PROTOCOL")}
+    assert names - reachable == set()
+    assert reachable - names == {KEY, "WEBHOOK_SECRET", "WEBHOOK_SECRET_*"}
+
+
+# --- The way in -----------------------------------------------------------------------------------------------------
+
+
+def routes() -> dict[str, str]:
+    """The function behind each method and path of the API."""
+    (api,) = of_type(CLOUD, "AWS::ApiGatewayV2::Api").values()
+    return {
+        f"{method.upper()} {path}": next(
+            iter(mentions(told["x-amazon-apigateway-integration"]["uri"]) & {*functions(CLOUD)})
+        )
+        for path, methods in api["Body"]["paths"].items()
+        for method, told in methods.items()
+    }
+
+
+def test_each_source_reaches_its_door_where_it_would_on_one_machine() -> None:
+    doors = {f"POST {path}": f"{source.capitalize()}Function" for source, path in PATHS.items()}
+    pages = {f"GET {path}": "DashboardFunction" for path in ("/", "/healthz", "/{proxy+}")}
+    others = {f"POST {slack_actions.PATH}": "SlackFunction", "POST /hooks/{name}": "WebhookFunction"}
+    assert routes() == doors | others | pages
+
+
+def test_sweeps_and_purges_are_begun_and_the_published_schedules_stand_apart() -> None:
+    schedules = of_type(CLOUD, "AWS::Scheduler::Schedule").values()
+    told = {one["Target"]["Input"]: one["ScheduleExpression"] for one in schedules}
+    assert told == {'{"sweep": true}': "rate(1 minutes)", '{"purge": true}': "cron(17 3 * * ? *)"}
+    assert {spelled(one["GroupName"]) for one in schedules} == {"HouseScheduleGroup"}
+    assert spelled(CLOUD["Outputs"]["ScheduleGroup"]["Value"]) == "ScheduleGroup"
+    allowed = permissions(CLOUD, "SchedulerRole")
+    assert allowed == {
+        "lambda:InvokeFunction": {"ScheduleFunction.Arn"},
+        "sqs:SendMessage": {"ScheduleDeadLetters.Arn"},
+    }
+
+
+def test_the_worker_is_given_up_for_dead_only_after_it_had_to_hand_over() -> None:
+    timeout = functions(CLOUD)["WorkerFunction"]["Timeout"]
+    alarm = of_type(CLOUD, "AWS::CloudWatch::Alarm")["WorkerTimeoutsAlarm"]
+    assert (timeout - LEAVE / 2) * 1000 < alarm["Threshold"] < timeout * 1000
+
+
+def test_sqs_gives_up_when_the_worker_does() -> None:
+    assert of_type(CLOUD, "AWS::SQS::Queue")["Queue"]["RedrivePolicy"]["maxReceiveCount"] == worker.RECEIVES
+
+
+def test_the_table_is_the_one_that_the_store_needs() -> None:
+    (table,) = of_type(CLOUD, "AWS::DynamoDB::Table").values()
+    assert {key: table[key] for key in TABLE} == TABLE
+    assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+
+
+def test_what_cloudformation_makes_of_it_is_what_the_functions_are_told() -> None:
+    cloud, code = moto_cloud.client("cloudformation"), moto_cloud.new_bucket()
+    archive = io.BytesIO()
+    zipfile.ZipFile(archive, "w").close()
+    moto_cloud.client("s3").put_object(Bucket=code, Key="code.zip", Body=archive.getvalue())
+    body = json.dumps(for_moto(transformed(stage="moto"))).replace('"artifacts"', json.dumps(code))
+    given = [{"ParameterKey": "Stage", "ParameterValue": "moto"}]
+    cloud.create_stack(StackName="gofer-moto", TemplateBody=body, Parameters=given, Capabilities=["CAPABILITY_IAM"])
+    found = moto_cloud.client("ssm").get_parameters_by_path(Path="/gofer/moto/")["Parameters"]
+    named = {one["Name"].rpartition("/")[2]: one["Value"] for one in found}
+    made = [
+        one for one in moto_cloud.client("lambda").list_functions()["Functions"] if "gofer-moto" in one["FunctionName"]
+    ]
+    assert {one["Handler"] for one in made} == {f"handlers/{name}.handler" for name in HANDLERS}
+    for one in made:
+        told = one["Environment"]["Variables"]
+        assert [name for name in named if told.get(name, named[name]) != named[name]] == []
+        assert moto_cloud.client("dynamodb").describe_table(TableName=told["GOFER_TABLE"])
+        assert moto_cloud.client("s3").head_bucket(Bucket=told["GOFER_BUCKET"])
+
+
+def test_alarms_on_runs_listen_to_what_functions_say(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service = spelled(functions(CLOUD)["WorkerFunction"]["Environment"]["Variables"]["POWERTOOLS_SERVICE_NAME"])
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", service)
+    for trouble in ("poison", "damaged"):
+        progress = Progress(largest={"gpt-5.4-mini": 100_000}, cost_usd=0.25)
+        measuring(load_windows())(Ended("needs_attention", 1.0, progress, trouble))
+    measuring_tokens({"JIRA_API_TOKEN": date(2026, 12, 1)})(0.0)
+    said: dict[str, dict[str, str]] = {}
+    for line in map(json.loads, capsys.readouterr().out.splitlines()):
+        (told,) = line["_aws"]["CloudWatchMetrics"]
+        (dimensions,) = told["Dimensions"]
+        said |= {one["Name"]: {name: line[name] for name in dimensions} for one in told["Metrics"]}
+        assert told["Namespace"] == "Gofer"
+    alarms = of_type(CLOUD, "AWS::CloudWatch::Alarm").values()
+    heard = {alarm["MetricName"]: alarm["Dimensions"] for alarm in alarms if alarm.get("Namespace") == "Gofer"}
+    assert set(heard) == {
+        *("PoisonRuns", "DamagedRuns", "TokenExpiresInDays"),
+        *("PeakContextUtilisation", "CostUsd"),
+    }
+    for name, dimensions in heard.items():
+        assert {one["Name"]: spelled(one["Value"]) for one in dimensions} == said[name] == {"service": service}
+
+
+# --- What an operator gets ------------------------------------------------------------------------------------------
+
+
+def test_every_output_that_an_operator_needs_is_there_and_described() -> None:
+    outputs = CLOUD["Outputs"]
+    doors = {"SlackEventsUrl", "SlackInteractivityUrl", "JiraWebhookUrl", "NotionWebhookUrl", "GithubWebhookUrl"}
+    state = {"Table", "Bucket", "QueueUrl", "DeadLetterUrl", "ScheduleDeadLetterUrl", "Parameters", "LogGroups"}
+    others = {"Url", "DashboardUrl", "HooksUrl", "AlarmTopicArn", "ScheduleGroup", "ScheduleRole", "ScheduleTarget"}
+    others |= {"PublishPolicyArn", "PublishRoleArn", "OperatorPolicyArn"}
+    assert set(outputs) == doors | state | others
+    assert all(output.get("Description") for output in outputs.values())
+
+
+def test_the_command_line_finds_everything_below_the_prefix_of_a_stage() -> None:
+    names = {spelled(one["Name"]) for one in of_type(CLOUD, "AWS::SSM::Parameter").values()}
+    own = {"STAGE", "TABLE", "BUCKET", "QUEUE_URL", "DEAD_LETTER_URL", "URL"}
+    own |= {"SCHEDULE_GROUP", "SCHEDULE_ROLE", "SCHEDULE_TARGET"}
+    assert names == {f"/gofer/Stage/GOFER_{name}" for name in own}
+
+
+def test_no_secret_is_a_parameter_of_the_stack() -> None:
+    for name, parameter in written()["Parameters"].items():
+        assert parameter.get("Description"), name
+        assert not {"token", "secret", "key", "password"} & set(name.lower().split("_"))
+    assert len(listed(written()["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"])) == 4

@@ -1,0 +1,155 @@
+"""What does Lambda bill for: cold starts of ingress and worker, and a run among others that wait for their models?
+
+All of it on the real runtime client. Where a process begins it is CPU of the whole process, since that is what a small
+share of a core makes long; where something waits, wall time.
+"""
+
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from statistics import median
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from lambda_stage import package, stage
+
+pytestmark = pytest.mark.anyio
+
+ROUNDS = 5
+LIBRARIES = sysconfig.get_paths()["purelib"]
+SECONDS = 2.0
+"""How long the model takes to answer."""
+IN_FLIGHT = (1, 5, 10)
+GB = 2.0
+"""Of memory that the worker has in template.yaml."""
+USD_PER_GB_SECOND = 0.0000133334
+"""Lambda on arm64 in Frankfurt, as its price list has it in 2026-11."""
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return package(tmp_path_factory.mktemp("package") / "task")
+
+
+DOOR, WORKER = "import gofer.bootstrap.functions.door", "import gofer.bootstrap.functions.worker"
+CLIENTS = "import boto3; s = boto3.Session(); [s.client(n) for n in ('dynamodb', 'sqs', 's3', 'ssm')]"
+PROGRAMS = {
+    "python -S -c pass": "pass",
+    "import boto3": "import boto3",
+    "boto3 and four clients": CLIENTS,
+    "import openai": "import openai",
+    "ingress": DOOR,
+    "worker": WORKER,
+    "schedule": "import gofer.bootstrap.functions.schedule",
+    "dashboard": "import gofer.bootstrap.functions.dashboard",
+}
+
+
+def run(program: str, code: Path, **environment: str) -> str:
+    """What a program prints in a clean process that has the package's libraries."""
+    clean = {"PYTHONPATH": f"{code}:{LIBRARIES}", "AWS_REGION": "eu-central-1", **environment}
+    clean |= {"AWS_DEFAULT_REGION": "eu-central-1"}
+    command = [sys.executable, "-S", "-s", "-c", program]
+    return subprocess.run(command, check=True, env=clean, capture_output=True, text=True).stdout
+
+
+def cpu_ms(program: str, code: Path, **environment: str) -> float:
+    """CPU of a process of its own that runs a program, user and system."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(program, code, PYTHONDONTWRITEBYTECODE="1", **environment)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
+
+
+def only_python_compiled(code: Path, cache: Path) -> str:
+    """A cache of bytecode with Python's own modules in it: what Lambda has of a package that was built without any."""
+    tell = "import sys; print('\\n'.join(n for n in sys.modules if n.partition('.')[0] in sys.stdlib_module_names))"
+    names = {name for program in PROGRAMS.values() for name in run(f"{program}\n{tell}", code).split()}
+    wanted = ", ".join(sorted(names - {"__main__"}))
+    run(f"import {wanted}", code, PYTHONPYCACHEPREFIX=str(cache))
+    return str(cache)
+
+
+def test_cold_starts(code: Path, tmp_path: Path) -> None:
+    bare = only_python_compiled(code, tmp_path)
+    with_bytecode: dict[str, list[float]] = {name: [] for name in PROGRAMS}
+    without: dict[str, list[float]] = {name: [] for name in PROGRAMS}
+    for _ in range(ROUNDS):
+        for name, program in PROGRAMS.items():
+            with_bytecode[name].append(cpu_ms(program, code))
+            without[name].append(cpu_ms(program, code, PYTHONPYCACHEPREFIX=bare))
+    boto3, openai = (median(with_bytecode[f"import {name}"]) for name in ("boto3", "openai"))
+    print(f"\nCPU of a process that loads a function, median of {ROUNDS}: with bytecode, and ratios")
+    print("to `import boto3` and `import openai`; without bytecode, and the ratio to that with it")
+    for name, times in with_bytecode.items():
+        took, bare_took = median(times), median(without[name])
+        ratios = f"{took / boto3:5.2f} {took / openai:5.2f}"
+        print(f"  {name:24} {took:6.0f} ms {ratios}   {bare_took:6.0f} ms {bare_took / took:5.2f}")
+    assert median(with_bytecode["ingress"]) < median(with_bytecode["boto3 and four clients"])
+
+
+async def test_cold_start_to_the_first_answer_on_the_runtime_client(code: Path) -> None:
+    inits: dict[str, list[float]] = {"slack": [], "worker": []}
+    firsts: dict[str, list[float]] = {"slack": [], "worker": []}
+    async with stage(code, model(0.0)) as made:
+        for _ in range(ROUNDS):
+            for name in inits:
+                made.host.retire(name)
+            await made.ask("@Gofer hello")
+            await made.work()
+            while await made.poll():
+                pass
+        for name, outcome in made.host.outcomes:
+            if outcome.cold and name in inits:
+                inits[name].append(outcome.init_seconds)
+                firsts[name].append(outcome.seconds)
+    print(f"\ncold starts on the runtime client, wall, median of {len(inits['worker'])} (ms)")
+    for name, found in inits.items():
+        print(f"  {name:8} init {median(found) * 1000:6.0f}  first answer {median(firsts[name]) * 1000:6.0f}")
+
+
+def model(seconds: float) -> Starlette:
+    """A model that thinks for a while and then says one thing."""
+
+    async def complete(request: Request) -> Response:
+        json.loads(await request.body())
+        await asyncio.sleep(seconds)
+        message = {"role": "assistant", "content": "Here you are."}
+        usage = {"prompt_tokens": 1_000, "completion_tokens": 10}
+        choice = {"index": 0, "finish_reason": "stop", "message": message}
+        return JSONResponse({"id": "x", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage})
+
+    return Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
+
+
+async def test_billed_milliseconds_of_a_run_among_others(code: Path) -> None:
+    billed: dict[int, float] = {}
+    async with stage(code, model(SECONDS)) as made:
+        # Warm: what a cold start costs is told above.
+        await made.ask("@Gofer hello")
+        await made.work()
+        while await made.poll():
+            pass
+        ended = 1
+        for runs in IN_FLIGHT:
+            made.batches.clear()
+            for _ in range(runs):
+                await made.ask("@Gofer hello")
+            ended += runs
+            await made.work(runs=ended)
+            while await made.poll():
+                pass
+            billed[runs] = sum(outcome.seconds for _, outcome in made.batches if outcome) * 1000 / runs
+    print(f"\nbilled milliseconds of a run with a model call of {SECONDS:.0f} s, by conversations in flight; Lambda")
+    for runs, took in billed.items():
+        usd = took / 1000 * GB * USD_PER_GB_SECOND * 1_000_000
+        print(f"  {runs:3}: {took:6.0f} ms  {took / billed[1]:.2f} of one alone  {usd:6.2f} USD per million")
+    assert billed[10] < billed[1] / 2

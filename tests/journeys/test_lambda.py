@@ -1,0 +1,215 @@
+"""Gofer on Lambda's own runtime client: a message in Slack, functions in processes of their own, an answer in Slack."""
+
+import asyncio
+import hmac
+import json
+import time
+from base64 import b64encode
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+import moto_cloud
+from gofer.journal.entries import RunHandedOver, RunOwned
+from gofer.schedules.planned import planned
+from gofer.workflows.load import load_catalog
+from lambda_stage import Stage, package, stage
+
+pytestmark = pytest.mark.anyio
+
+SAID = "the plan to change checkout"
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return package(tmp_path_factory.mktemp("package") / "task")
+
+
+def model(seconds: float = 0.0, calls: int = 0) -> Starlette:
+    """A model that takes its time and asks for so many tool calls; `state.most` is how many it answered at once."""
+
+    async def complete(request: Request) -> Response:
+        asked = json.loads(await request.body())
+        app.state.now += 1
+        app.state.most = max(app.state.most, app.state.now)
+        await asyncio.sleep(seconds)
+        app.state.now -= 1
+        done = len([message for message in asked["messages"] if message["role"] == "assistant"])
+        arguments = {"link": "https://acme.slack.com/archives/C0GENERA0/p1763700000000100"}
+        function = {"name": "slack_read_thread", "arguments": json.dumps(arguments)}
+        call = {"id": f"call_{done}", "type": "function", "function": function}
+        said: dict[str, Any] = {"role": "assistant", "content": "Here you are."}
+        if done < calls:
+            said = {"role": "assistant", "content": None, "tool_calls": [call]}
+        usage = {"prompt_tokens": 32_000, "completion_tokens": 0}
+        choice = {"index": 0, "finish_reason": "tool_calls" if done < calls else "stop", "message": said}
+        return JSONResponse(
+            {"id": "x", "object": "chat.completion", "model": "gpt-4o", "choices": [choice], "usage": usage}
+        )
+
+    app = Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
+    app.state.now = app.state.most = 0
+    return app
+
+
+async def sign_in(made: Stage) -> dict[str, str]:
+    """The session cookie of a member who signed in over HTTP."""
+    made.slack.openid.redirect_urls.add(f"{made.url}/sign-in/callback")
+    begun = await made.http.get(f"{made.url}/sign-in?to=/runs")
+    attempt = begun.headers["set-cookie"].partition(";")[0]
+    agreed = await made.http.get(f"{begun.headers['location']}&as=U0CAPTN0")
+    ended = await made.http.get(agreed.headers["location"], headers={"cookie": attempt})
+    assert ended.status_code == 303, ended.text
+    session = next(one for one in ended.headers.get_list("set-cookie") if one.startswith("__Host-gofer="))
+    return {"cookie": session.partition(";")[0]}
+
+
+async def test_a_mention_is_answered_in_its_thread_and_members_see_its_trace(code: Path) -> None:
+    async with stage(code) as made:
+        asked = await made.ask(f"@Gofer hello, here is {SAID}")
+        # Slack delivers it again, and somebody else pretends to.
+        assert await made.slack.deliver(made.slack.envelopes(asked)[0], retry_num=1) == 200
+        forged = await made.http.post(f"{made.url}/slack/events", json={"type": "event_callback"})
+        (head,) = await made.work()
+        while await made.poll():
+            pass
+        (answer,) = made.answers(asked)
+        stranger = await made.http.get(f"{made.url}/runs/{head.run}/trace")
+        member = await sign_in(made)
+        listed = await made.http.get(f"{made.url}/runs", headers=member)
+        trace = await made.http.get(f"{made.url}/runs/{head.run}/trace", headers=member)
+        healthy = await made.http.get(f"{made.url}/healthz")
+        logs, numbers = "".join(outcome.log for _, outcome in made.host.outcomes), made.metrics("worker")
+    assert (head.status, head.workflow, forged.status_code, healthy.text) == ("done", "answer-here", 401, "ok\n")
+    assert "Hello" in answer.text
+    assert f"{made.url}/runs/{head.run}" in str(answer.blocks)
+    assert (stranger.status_code, listed.status_code, head.run in listed.text) == (401, 200, True)
+    assert [span["kind"] for span in trace.json()["spans"]][:2] == ["run", "tool"]
+    assert (numbers["RunsEnded"], len(numbers["RunSeconds"]), len(numbers["CostUsd"])) == ([1.0], 1, 1)
+    assert numbers["PeakContextUtilisation"] > [0.0]
+    assert "a run ended" in logs
+    for content in (SAID, "Hello", "xoxb-", "simulated-signing-secret"):
+        assert content not in logs
+
+
+async def test_a_worker_that_is_killed_at_its_deadline_leaves_one_answer(code: Path) -> None:
+    async with stage(code, model()) as made:
+        made.deploy("hasty", timeout=4.0)
+        asked = await made.ask("@Gofer hello")
+        posted = made.slack.hold_next("chat.postMessage")
+        while not posted.is_set():
+            await made.poll("hasty")
+        assert made.batches[-1][1] is not None
+        assert made.batches[-1][1].error == {"errorType": "Sandbox.Timedout"}
+        assert len(made.answers(asked)) == 1
+        made.deploy("hasty", timeout=60.0)
+        # The bell is heard again when nobody extends its time any more.
+        await made.later(120.0)
+        (head,) = await made.work(worker="hasty")
+        (answer,) = made.answers(asked)
+        entries = await made.entries(head.run)
+    assert (head.status, "Here you are." in answer.text) == ("done", True)
+    assert len([entry for entry in entries if isinstance(entry, RunOwned)]) > 1
+
+
+async def test_conversations_wait_for_their_models_together_and_long_runs_cross_invocations(code: Path) -> None:
+    slow = model(0.6, calls=2)
+    async with stage(code, slow) as made:
+        # Less than what a worker keeps for leaving: each invocation does one thing of each run.
+        made.deploy("worker", timeout=20.5)
+        asked = [await made.ask("@Gofer hello") for _ in range(3)]
+        heads = await made.work(runs=3)
+        answers = [made.answers(one) for one in asked]
+        entries = await made.entries(heads[0].run)
+        numbers = made.metrics("worker")
+    assert {head.status for head in heads} == {"done"}
+    assert [len(found) for found in answers] == [1, 1, 1]
+    handed = [entry for entry in entries if isinstance(entry, RunHandedOver)]
+    assert len(handed) >= 4
+    assert {entry.why for entry in handed} == {"deadline"}
+    assert slow.state.most == 3
+    # 32,000 of the 128,000 tokens that the model's window holds.
+    assert set(numbers["PeakContextUtilisation"]) == {25.0}
+
+
+async def test_what_is_throttled_is_done_later_and_once(code: Path) -> None:
+    async with stage(code, model()) as made:
+        made.deploy("slack", concurrency=0)
+        asked = await made.slack.say("U0CAPTN0", "C0GENERA0", made.slack.typed("@Gofer hello"))
+        refused = await made.slack.deliver(made.slack.envelopes(asked)[0])
+        made.deploy("slack")
+        assert await made.slack.deliver(made.slack.envelopes(asked)[0], retry_num=1, retry_reason="http_error") == 200
+        await made.slack.settled()
+        made.deploy("worker", concurrency=0)
+        await made.poll()
+        assert made.batches[-1][1] is None
+        made.deploy("worker", timeout=900.0)
+        await made.work()
+        while await made.poll():
+            pass
+        answers = made.answers(asked)
+    assert refused == 503
+    assert len(answers) == 1
+
+
+async def test_malformed_events_end_where_somebody_sees_them_and_nothing_waits_for_them(code: Path) -> None:
+    async with stage(code, model()) as made:
+        sqs = moto_cloud.client("sqs")
+        for body in ("not json", '{"run":"../../etc"}'):
+            sqs.send_message(QueueUrl=made.cloud.url, MessageBody=body)
+        asked = await made.ask("@Gofer hello")
+        await made.work()
+        for _ in range(6):
+            await made.poll()
+        dead = sqs.receive_message(QueueUrl=made.cloud.dead, MaxNumberOfMessages=10).get("Messages", [])
+        nonsense = [made.host.invoke("slack", event) for event in ({}, [], {"Records": []}, {"rawPath": 7})]
+        schedules = [
+            made.host.invoke("schedule", event) for event in ({}, {"workflow": "x", "schedule": "y", "at": "z"})
+        ]
+        worker = made.host.invoke("worker", {"detail": "of another kind"})
+        log = "".join(outcome.log for outcome in (*schedules, worker))
+        answers = made.answers(asked)
+    assert len(answers) == 1
+    assert {message["Body"] for message in dead} == {"not json", '{"run":"../../etc"}'}
+    assert [outcome.payload["statusCode"] for outcome in nonsense] == [400] * 4
+    assert {outcome.error["errorType"] for outcome in (*schedules, worker) if outcome.error} == {"Failed"}
+    assert "BadRequest" in log
+
+
+def standard_webhook(secret: bytes, body: bytes) -> dict[str, str]:
+    """The headers of Standard Webhooks."""
+    at = str(int(time.time()))
+    signature = b64encode(hmac.digest(secret, f"msg_1.{at}.".encode() + body, "sha256")).decode()
+    kind = {"content-type": "application/json"}
+    return {**kind, "webhook-id": "msg_1", "webhook-timestamp": at, "webhook-signature": f"v1,{signature}"}
+
+
+async def test_every_other_function_does_its_part(code: Path) -> None:
+    plan = next(planned(name, compiled) for name, compiled in load_catalog(code / "agents").schedules())
+    async with stage(code, JIRA_WEBHOOK_SECRET="j", NOTION_WEBHOOK_SECRET="n", GITHUB_WEBHOOK_SECRET="g") as made:
+        body = json.dumps({"id": "hire-1", "name": "Engineer"}).encode()
+        called = await made.http.post(
+            f"{made.url}/hooks/new-hire", content=body, headers=standard_webhook(b"w" * 32, body)
+        )
+        unsigned = [await refused(made, path) for path in ("/jira/webhook", "/notion/webhook", "/github/webhook")]
+        unsigned.append(await refused(made, "/hooks/new-hire"))
+        told = {"workflow": plan.workflow, "schedule": plan.id, "at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
+        fired = [made.host.invoke("schedule", told) for _ in range(2)]
+        gone = made.host.invoke("schedule", {**told, "schedule": "of another time"})
+        swept, purged = made.host.invoke("schedule", {"sweep": True}), made.host.invoke("schedule", {"purge": True})
+        heads = await made.cloud.store.heads(10, private=True)
+    assert (called.status_code, unsigned) == (200, [401] * 4)
+    assert (swept.payload, purged.payload) == ({"rung": 0}, {"deleted": 0, "forgotten": 0})
+    assert fired[0].payload == fired[1].payload
+    assert "no workflow has this schedule any more" in gone.payload["ignored"]
+    assert sorted(head.workflow for head in heads) == sorted(["new-hire-checklist", plan.workflow])
+
+
+async def refused(made: Stage, path: str) -> int:
+    return (await made.http.post(f"{made.url}{path}", json={"a": 1})).status_code

@@ -1,0 +1,289 @@
+"""What an operator does at a terminal with a stage on AWS: publish, roll back, and look after runs. Moto plays AWS."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine_room import ListModel, says
+from gofer.bootstrap.published import live_front
+from gofer.bootstrap.published_catalog import live_catalog
+from gofer.journal.coordination import Head
+from gofer.models.model import Answer
+from gofer.outside import SystemClock
+from gofer.worker import Worker
+from gofer.workflows.published import POINTER
+from gofer.workflows.routes import read_routes
+from moto_cloud import client
+from office import Office
+from stage_on_moto import FUNCTION, SCHEDULER, Stage, sign_in
+from stand_ins import SetClock, claimed, make_outside, mention
+from typed import gofer
+
+ANSWER = 'description: d\nowner: "#o"\nwhen: [slack.mention]\n'
+DIGEST = 'description: d\nowner: "#o"\nwhen:\n  - schedule: {cron: "0 9 ? * MON *", zone: Europe/Berlin}\n'
+OFTEN = 'description: d\nowner: "#o"\nwhen:\n  - schedule: {every: 10 minutes, missed: catch_up}\n'
+
+Type = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage(SetClock(SystemClock().now()))
+
+
+@pytest.fixture
+def repository(terminal: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small repository as the current folder of an operator with a profile."""
+    root = tmp_path / "repository"
+    (root / "agents").mkdir(parents=True)
+    (root / "agents" / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
+    write(root, "answer-here", ANSWER, "Be kind.")
+    write(root, "digest", DIGEST, "Report.")
+    sign_in(monkeypatch, tmp_path)
+    monkeypatch.chdir(root)
+    return root
+
+
+@pytest.fixture
+def at(capsys: pytest.CaptureFixture[str], stage: Stage) -> Type:
+    """Types a command for the stage."""
+    return lambda *words: gofer(capsys, *words, "--stage", stage.name, "--profile", "ops")
+
+
+def write(root: Path, name: str, yaml: str, prompt: str) -> None:
+    (root / "agents" / f"{name}.yaml").write_text(yaml)
+    (root / "agents" / f"{name}.md").write_text(prompt)
+
+
+def published(typed: tuple[int, str, str]) -> dict[str, Any]:
+    code, out, err = typed
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def live(stage: Stage) -> str:
+    return json.loads(client("s3").get_object(Bucket=stage.bucket, Key=POINTER)["Body"].read())["name"]
+
+
+def worker(stage: Stage, *answers: Answer) -> Worker:
+    """The worker of the stage, which goes by what is published there."""
+    made = Office(ListModel(list(answers)))
+    services = replace(made.worker.services, store=stage.store, blobs=stage.blobs, outside=make_outside(made.clock))
+    catalog = live_catalog(stage.shelf, SystemClock(), Path("nowhere"))
+    return replace(made.worker, services=services, queue=stage.queue, live=catalog)
+
+
+async def accept(stage: Stage, run: str, *, conversation: str = "") -> None:
+    at = int(SystemClock().now() * 1000)
+    await claimed(stage.store, run)
+    where = conversation or mention().conversation
+    await stage.store.create_head(Head(run, "answer-here", where, at, private=False, frames=1))
+    await stage.queue.ring(run)
+
+
+async def hear(made: Worker) -> None:
+    bells = await made.queue.receive(10, 120, 0)
+    await asyncio.gather(*(made.answer(bell) for bell in bells))
+
+
+def test_workflows_are_published_and_followed_and_rolled_back(at: Type, stage: Stage, repository: Path) -> None:
+    tried = published(at("publish", "--dry-run", "--json"))
+    assert (tried["workflows"]["added"], tried["before"]) == (["answer-here", "digest"], "")
+    assert (stage.schedules(), client("s3").list_objects_v2(Bucket=stage.bucket)["KeyCount"]) == ({}, 0)
+
+    first = published(at("publish", "--json"))["name"]
+    assert first == live(stage)
+    (digest,) = stage.schedules().values()
+    assert (digest["ScheduleExpression"], digest["ScheduleExpressionTimezone"]) == (
+        "cron(0 9 ? * MON *)",
+        "Europe/Berlin",
+    )
+    assert (digest["Target"]["Arn"], digest["Target"]["RoleArn"]) == (FUNCTION, SCHEDULER)
+    assert json.loads(digest["Target"]["Input"])["at"] == "<aws.scheduler.scheduled-time>"
+    assert digest["Target"]["RetryPolicy"]["MaximumEventAgeInSeconds"] == 90
+
+    (repository / "agents" / "digest.yaml").unlink()
+    (repository / "agents" / "digest.md").unlink()
+    write(repository, "often", OFTEN, "Look.")
+    write(repository, "answer-here", ANSWER, "Be brief.")
+    code, out, err = at("publish")
+    second = live(stage)
+    assert (code, err) == (0, f"{second} is live within 30 seconds, after {first}.\n")
+    assert out.splitlines()[:3] == ["+ often", "~ answer-here", "- digest"]
+    assert {name: one["ScheduleExpression"] for name, one in stage.schedules().items()} == {"often": "rate(10 minutes)"}
+    assert stage.schedules()["often"]["StartDate"]
+
+    again = published(at("publish", "--json"))
+    nothing = {"added": [], "changed": [], "removed": []}
+    assert (again["moved"], again["workflows"], again["schedules"]) == (False, nothing, nothing)
+
+    code, out, _ = at("publish", "--list")
+    assert (code, [line.split()[:2] for line in out.splitlines()]) == (0, [["*", second], [first]])
+
+    code, out, err = at("publish", "--roll-back", first)
+    assert (code, live(stage), set(stage.schedules())) == (0, first, {"digest"})
+    assert out.splitlines()[:3] == ["+ digest", "~ answer-here", "- often"]
+    assert json.loads(at("publish", "--list", "--json")[1])["current"] == first
+
+
+def test_front_and_worker_go_by_what_is_published(at: Type, stage: Stage, repository: Path) -> None:
+    assert at("publish")[0] == 0
+    front = live_front(stage.shelf, SystemClock(), lambda compiled: read_routes(compiled.routes))
+    made = worker(stage, says("Hello."))
+
+    async def play() -> None:
+        assert list((await front.current()).match(mention())) == ["answer-here"]
+        await accept(stage, "run1")
+        await hear(made)
+        head = await stage.store.head("run1")
+        assert head is not None
+        assert head.status == "done"
+
+    asyncio.run(play())
+    asked = json.loads(made.services.model.requests[0])
+    assert asked["messages"][0]["content"] == "Be kind."
+
+
+def test_nothing_is_published_while_there_are_mistakes(at: Type, stage: Stage, repository: Path) -> None:
+    assert at("publish")[0] == 0
+    before = live(stage)
+    write(repository, "answer-here", f"{ANSWER}tools: [slack_read_thred]\n", "Be kind.")
+    script = "coordinator: script\ncoordinator_script: coordinators/gone.py\n"
+    write(repository, "plain", f"{ANSWER.replace('mention', 'direct')}{script}", "")
+    (repository / "agents" / "plain.md").unlink()
+    code, out, err = at("publish")
+    assert (code, out) == (2, "")
+    assert "agents/answer-here.yaml:4:9: There is no tool `slack_read_thred`" in err
+    assert "coordinators/gone.py" in err
+    assert live(stage) == before
+
+
+def test_what_somebody_changed_by_hand_is_set_right(at: Type, stage: Stage, repository: Path) -> None:
+    assert at("publish")[0] == 0
+    (digest,) = stage.schedules().values()
+    form = {key: digest[key] for key in ("Name", "GroupName", "FlexibleTimeWindow", "Target", "ScheduleExpression")}
+    client("scheduler").update_schedule(**form, State="DISABLED")
+    client("scheduler").create_schedule(**{**form, "Name": "by-hand"})
+    done = published(at("publish", "--json"))
+    assert (done["moved"], len(done["schedules"]["changed"]), done["schedules"]["removed"]) == (False, 1, ["by-hand"])
+    (right,) = stage.schedules().values()
+    assert (right["State"], right["ScheduleExpressionTimezone"]) == ("ENABLED", "Europe/Berlin")
+
+
+def test_runs_on_aws_are_looked_after_from_a_terminal(at: Type, stage: Stage, repository: Path) -> None:
+    assert at("publish")[0] == 0
+    assert at("runs") == (0, "", "No runs that you may see.\n")
+    made = worker(stage, says("Hello."), says("Hi."), says("Hey."))
+
+    async def begin() -> None:
+        await accept(stage, "aaaa01")
+        await hear(made)
+        await accept(stage, "bbbb02", conversation="slack:T:C:2")
+        await accept(stage, "cccc03", conversation="slack:T:C:3")
+
+    asyncio.run(begin())
+    rows = {row["run"]: row["status"] for row in json.loads(at("runs", "--json")[1])}
+    assert rows == {"aaaa01": "done", "bbbb02": "queued", "cccc03": "queued"}
+    trace = json.loads(at("trace", "aaaa", "--json")[1])
+    assert trace["run"] == "aaaa01"
+    assert "slack_post_message" in [span["name"] for span in trace["spans"]]
+
+    assert at("cancel", "bbbb")[0] == 0
+    asyncio.run(hear(made))
+    head = asyncio.run(stage.store.head("bbbb02"))
+    assert head is not None
+    assert head.status == "cancelled"
+
+    assert at("keep", "aaaa") == (0, "Run aaaa01 is kept.\n", "")
+    assert published(at("purge", "--older-than", "0", "--json")) == {"deleted": 1, "forgotten": 0}
+    assert at("trace", "aaaa")[0] == 0
+    code, _, err = at("trace", "cccc")
+    assert (code, "were deleted by retention" in err) == (1, True)
+
+
+def test_a_run_that_was_given_up_on_aws_gets_another_chance(at: Type, stage: Stage, repository: Path) -> None:
+    assert at("publish")[0] == 0
+    made = worker(stage, says("Hello."))
+
+    async def give_up() -> None:
+        await accept(stage, "aaaa01")
+        head = await stage.store.head("aaaa01")
+        assert head is not None
+        await stage.store.put_head(head.now("needs_attention", head.accepted_at, reason="it cannot be continued"))
+        (bell,) = await stage.queue.receive(1, 60, 0)
+        await stage.queue.bury(bell, "no such luck")
+
+    asyncio.run(give_up())
+    code, out, err = at("runs")
+    assert (code, "needs_attention" in out, "the doorbell of run aaaa01" in err) == (0, True, True)
+    code, out, _ = at("retry", "aaaa", "--json")
+    assert (code, json.loads(out)["rung"]) == (0, True)
+    asyncio.run(hear(made))
+    assert at("retry", "aaaa") == (1, "", "Run aaaa01 is done; there is nothing to do again.\n")
+
+
+def test_a_sweep_on_aws_rings_and_says_what_still_waits(at: Type, stage: Stage, repository: Path) -> None:
+    assert at("publish")[0] == 0
+
+    async def lose_bell() -> None:
+        await accept(stage, "aaaa01")
+        for bell in await stage.queue.receive(10, 60, 0):
+            await stage.queue.acknowledge(bell)
+
+    asyncio.run(lose_bell())
+    code, out, _ = at("sweep", "--seconds", "1", "--json")
+    assert (code, json.loads(out)) == (1, {"ended": [], "waiting": ["aaaa01"], "private": {"ended": 0, "waiting": 0}})
+    asyncio.run(hear(worker(stage, says("Hello."))))
+    code, out, _ = at("sweep", "--seconds", "1", "--json")
+    assert (code, json.loads(out)["waiting"]) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("runs", "--stage", "nowhere", "--profile", "ops"), "There is nothing below /gofer/nowhere/"),
+        (("runs", "--stage", "prod", "--profile", "nobody"), "no profile 'nobody'"),
+        (("runs", "--stage", "../x", "--profile", "ops"), "--stage is '../x'"),
+        (("runs", "--profile", "ops"), "--profile is for a Gofer on AWS"),
+        (("runs", "--stage", "prod"), "The parameters below /gofer/prod/ cannot be read"),
+        (("publish",), "Name where to publish with --stage"),
+        (("publish", "--stage", "nowhere", "--profile", "ops"), "There is nothing below /gofer/nowhere/"),
+    ],
+)
+@pytest.mark.usefixtures("repository")
+def test_a_stage_that_cannot_be_asked_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], told: str
+) -> None:
+    monkeypatch.setenv("AWS_REGION", "eu-central-1")
+    code, out, err = gofer(capsys, *words)
+    assert (code, out, told in err, err.count("\n")) == (2, "", True, 1), err
+
+
+def test_the_environment_alone_names_a_stage_too(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, stage: Stage, repository: Path
+) -> None:
+    for name, value in {**stage.variables, "AWS_PROFILE": "ops"}.items():
+        monkeypatch.setenv(name, value)
+    assert gofer(capsys, "publish")[0] == 0
+    assert gofer(capsys, "runs") == (0, "", "No runs that you may see.\n")
+
+
+SHOW = "import sys; from gofer.cli.main import main; code = main(sys.argv[1:]); print('boto3' in sys.modules, code)"
+
+
+def test_the_sdk_of_aws_is_imported_by_commands_that_need_it_only(stage: Stage, repository: Path) -> None:
+    def run(*words: str) -> list[str]:
+        done = subprocess.run([sys.executable, "-c", SHOW, *words], capture_output=True, text=True, check=True)
+        return done.stdout.split()[-2:]
+
+    assert run("runs") == ["False", "2"]
+    assert run("check") == ["False", "0"]
+    assert run("runs", "--stage", stage.name, "--profile", "ops") == ["True", "0"]
+    assert run("publish", "--stage", stage.name, "--profile", "ops") == ["True", "0"]

@@ -1,0 +1,318 @@
+"""Lambda without AWS: the real runtime client in a process of its own, and the unkind things that Lambda does to it.
+
+One event at a time for each environment, a clean one after a crash, SIGKILL at the deadline, no more environments than
+are allowed. What runs is `awslambdaric` on a folder that is laid out as a package, with nothing of the shell's.
+"""
+
+import itertools
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+REGION = "eu-central-1"
+INIT_SECONDS = 30.0
+"""Lambda allows 10; this machine may have other things to do."""
+_RUNTIME = "/2018-06-01/runtime"
+
+
+class ThrottledError(Exception):
+    """All environments that are allowed are busy."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """What Lambda is told of one function."""
+
+    name: str
+    handler: str
+    code: Path
+    libraries: Path
+    """What its package has besides: put behind its code on the path."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    timeout: float = 30.0
+    concurrency: int = 2
+
+
+@dataclass
+class Outcome:
+    """What came of one invocation."""
+
+    payload: Any = None
+    error: Mapping[str, Any] | None = None
+    cold: bool = False
+    init_seconds: float = 0.0
+    seconds: float = 0.0
+    log: str = ""
+
+    @property
+    def lines(self) -> list[dict]:
+        """The log lines that are JSON."""
+        return [json.loads(line) for line in self.log.splitlines() if line.startswith("{")]
+
+
+@dataclass
+class _Invocation:
+    body: bytes
+    deadline: float
+    id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    done: threading.Event = field(default_factory=threading.Event)
+    payload: bytes = b""
+    error: Mapping[str, Any] | None = None
+
+
+class Environment:
+    """One process that answers one event at a time."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.ready = threading.Event()
+        self.init_error: Mapping[str, Any] | None = None
+        self.init_seconds = 0.0
+        self.used = False
+        self.inbox: queue.SimpleQueue[_Invocation] = queue.SimpleQueue()
+        self.current: _Invocation | None = None
+        self._log: list[str] = []
+        # A port of its own: the client takes no path.
+        self._api = serve(_runtime_api(self))
+        self._began = time.monotonic()
+        self.process = subprocess.Popen(
+            [sys.executable, "-S", "-s", "-m", "awslambdaric", function.handler],
+            cwd=function.code,
+            env=self._variables(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _variables(self) -> dict[str, str]:
+        function = self.function
+        return {
+            "PATH": "/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            "TZ": ":UTC",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": f"{function.code}{os.pathsep}{function.libraries}",
+            "LAMBDA_TASK_ROOT": str(function.code),
+            "AWS_LAMBDA_RUNTIME_API": f"127.0.0.1:{self._api.server_port}",
+            "AWS_LAMBDA_FUNCTION_NAME": function.name,
+            "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
+            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1024",
+            "AWS_LAMBDA_LOG_GROUP_NAME": f"/gofer/test/{function.name}",
+            "AWS_LAMBDA_LOG_STREAM_NAME": "test",
+            "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",
+            "AWS_REGION": REGION,
+            "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing",
+            "AWS_SESSION_TOKEN": "testing",
+            "POWERTOOLS_SERVICE_NAME": "gofer-test",
+            **function.environment,
+        }
+
+    def answer(self, body: bytes) -> Outcome:
+        """What comes of one event; the process is killed when it does not answer in time."""
+        cold, self.used = not self.used, True
+        if cold and (error := self._not_begun()):
+            return Outcome(error=error, cold=True, init_seconds=self.init_seconds, log=self.take_log())
+        began = time.monotonic()
+        invocation = self.current = _Invocation(body, time.time() + self.function.timeout)
+        self.inbox.put(invocation)
+        if not invocation.done.wait(self.function.timeout):
+            self.kill()
+            invocation.error = {"errorType": "Sandbox.Timedout"}
+        self.current = None
+        payload = json.loads(invocation.payload) if invocation.payload and not invocation.error else None
+        seconds = time.monotonic() - began
+        return Outcome(payload, invocation.error, cold, self.init_seconds if cold else 0.0, seconds, self.take_log())
+
+    def _not_begun(self) -> Mapping[str, Any] | None:
+        self.ready.wait(INIT_SECONDS)
+        if self.init_error is None and self.alive and self.ready.is_set():
+            return None
+        self.kill()
+        return self.init_error or {"errorType": "Runtime.InitError"}
+
+    def begun(self) -> None:
+        """The process asks for its first event."""
+        if not self.ready.is_set():
+            self.init_seconds = time.monotonic() - self._began
+            self.ready.set()
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def kill(self) -> None:
+        """As Lambda does it: no handler, no `finally`."""
+        if self.alive:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def take_log(self) -> str:
+        log, self._log = "".join(self._log), []
+        return log
+
+    def _watch(self) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout as out:
+            self._log.extend(iter(out.readline, ""))
+        self.process.wait()
+        self.ready.set()
+        if invocation := self.current:
+            invocation.error = invocation.error or {"errorType": "Runtime.ExitError"}
+            invocation.done.set()
+        self._api.shutdown()
+        self._api.server_close()
+
+
+class Host:
+    """All functions, and their environments."""
+
+    def __init__(self) -> None:
+        self.functions: dict[str, Function] = {}
+        self.outcomes: list[tuple[str, Outcome]] = []
+        """Of every invocation, by function."""
+        self._every: list[Environment] = []
+        self._idle: dict[str, list[Environment]] = {}
+        self._busy: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def add(self, function: Function) -> None:
+        self.functions[function.name] = function
+
+    def close(self) -> None:
+        for environment in self._every:
+            environment.kill()
+
+    def retire(self, name: str) -> None:
+        """The next invocation of a function begins cold."""
+        for environment in self._idle.pop(name, []):
+            environment.kill()
+
+    def running(self, name: str) -> Environment:
+        """The environment that was made last."""
+        return [one for one in self._every if one.function.name == name][-1]
+
+    def invoke(self, name: str, event: object) -> Outcome:
+        """One synchronous invocation. Raises ThrottledError."""
+        function = self.functions[name]
+        with self._lock:
+            if self._busy.get(name, 0) >= function.concurrency:
+                raise ThrottledError(name)
+            self._busy[name] = self._busy.get(name, 0) + 1
+        try:
+            environment = self._environment(function)
+            outcome = environment.answer(json.dumps(event).encode())
+        finally:
+            with self._lock:
+                self._busy[name] -= 1
+        with self._lock:
+            self.outcomes.append((name, outcome))
+            if environment.alive:
+                self._idle.setdefault(name, []).append(environment)
+        return outcome
+
+    def _environment(self, function: Function) -> Environment:
+        with self._lock:
+            idle = [one for one in self._idle.pop(function.name, []) if one.alive]
+            if idle:
+                self._idle[function.name] = idle[:-1]
+                return idle[-1]
+        environment = Environment(function)
+        self._every.append(environment)
+        return environment
+
+
+class Requests(BaseHTTPRequestHandler):
+    """HTTP/1.1 whose answers leave in one piece: two would wait for each other for 40 ms."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def reply(self, status: int, body: bytes = b"", headers: Mapping[str, str] | None = None) -> None:
+        self.send_response(status)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def body(self) -> bytes:
+        if "chunked" not in self.headers.get("Transfer-Encoding", ""):
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        parts: list[bytes] = []
+        while size := int(self.rfile.readline().split(b";")[0], 16):
+            parts.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(parts)
+
+    def handle_one_request(self) -> None:
+        try:
+            super().handle_one_request()
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+
+def serve(handler: type[Requests]) -> ThreadingHTTPServer:
+    """A server on a free port of loopback, in threads that end with the process."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    return server
+
+
+def _runtime_api(environment: Environment) -> type[Requests]:
+    """The Runtime API as the client uses it."""
+    numbers = itertools.count(1)
+
+    class RuntimeApi(Requests):
+        def do_GET(self) -> None:
+            assert self.path == f"{_RUNTIME}/invocation/next"
+            environment.begun()
+            while environment.alive:
+                try:
+                    invocation = environment.inbox.get(timeout=0.5)
+                except queue.Empty:
+                    continue
+                name = environment.function.name
+                headers = {
+                    "Lambda-Runtime-Aws-Request-Id": invocation.id,
+                    "Lambda-Runtime-Deadline-Ms": str(int(invocation.deadline * 1000)),
+                    "Lambda-Runtime-Invoked-Function-Arn": f"arn:aws:lambda:{REGION}:123456789012:function:{name}",
+                    "Lambda-Runtime-Trace-Id": f"Root=1-{int(time.time()):08x}-{next(numbers):024x};Sampled=0",
+                    "Content-Type": "application/json",
+                }
+                return self.reply(200, invocation.body, headers)
+            return self.reply(410)
+
+        def do_POST(self) -> None:
+            body, invocation = self.body(), environment.current
+            if self.path == f"{_RUNTIME}/init/error":
+                environment.init_error = json.loads(body or b"{}")
+                environment.ready.set()
+            elif invocation and self.path.startswith(f"{_RUNTIME}/invocation/{invocation.id}/"):
+                if self.path.endswith("/error"):
+                    invocation.error = json.loads(body or b"{}")
+                invocation.payload = body
+                invocation.done.set()
+            self.reply(202, b'{"status":"OK"}', {"Content-Type": "application/json"})
+
+    return RuntimeApi

@@ -1,0 +1,294 @@
+"""A stage of Gofer on AWS without AWS: moto's tables and queues, the real runtime client, a simulated Slack, a model.
+
+HTTP comes in as API Gateway hands it on, doorbells as the event source mapping does; packages are laid out as they are
+deployed, beside the libraries of this interpreter.
+"""
+
+import asyncio
+import base64
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+
+import moto_cloud
+from company import ROOT
+from gofer.bootstrap.doors import PATHS
+from gofer.journal.coordination import UNFINISHED, Head
+from gofer.journal.entries import Entry
+from gofer.journal.log import read_journal
+from gofer.local.server import serve as serve_app
+from gofer.outside import SystemClock
+from gofer.simulators.demo import demo_scripts, demo_world
+from gofer.simulators.offline_model import offline_model
+from gofer.simulators.slack import Message, Pace, SlackSimulator
+from gofer.workflows.load import load_catalog
+from gofer.workflows.published import Compiled, encode_compiled
+from lambda_host import Function, Host, Outcome, Requests, ThrottledError, serve
+
+FOLDERS = ("agents", "subagents", "skills", "coordinators")
+HASTY = """
+from gofer.bootstrap.functions.ground import stand
+from gofer.bootstrap.functions.worker import worker_function
+from gofer.engine.effects import Patience
+
+patience = Patience(permit=1, inflight=0.1, skew=0, backoff=0.01, pause=0.1)
+handler = worker_function(stand(), patience, lease=1.0, leave=-60)
+"""
+"""The worker where nothing is late: with short waits, and one that never leaves in good order before its deadline."""
+FUNCTIONS = ("slack", "jira", "notion", "github", "webhook", "schedule", "worker", "dashboard")
+_PATIENCE = 60.0
+_TEXT = ("application/json", "text/")
+
+
+def package(folder: Path, root: Path = ROOT) -> Path:
+    """A function's code as it is deployed; `root` is the repository with the workflows."""
+    skipped = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "src" / "gofer", folder / "gofer", ignore=skipped)
+    shutil.copytree(ROOT / "handlers", folder / "handlers", ignore=skipped)
+    for room in ("cli", "simulators"):
+        shutil.rmtree(folder / "gofer" / room)
+    for name in FOLDERS:
+        if (root / name).is_dir():
+            shutil.copytree(root / name, folder / name)
+    (folder / "handlers" / "hasty.py").write_text(HASTY)
+    catalog = load_catalog(root / "agents")
+    compiled = Compiled("", catalog.routes(), catalog.hooks, catalog.schedules())
+    (folder / "compiled.json").write_bytes(encode_compiled(compiled))
+    told = [sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", str(folder)]
+    subprocess.run(told, check=True)
+    return folder
+
+
+def as_event(method: str, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, object]:
+    """A request as an HTTP API hands it to a function: payload format 2.0."""
+    parts = urlsplit(url)
+    names = {name.lower(): value for name, value in headers.items()}
+    cookies = [one.strip() for one in names.pop("cookie", "").split(";") if one.strip()]
+    textual = names.get("content-type", "").startswith(_TEXT)
+    return {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": parts.path,
+        "rawQueryString": parts.query,
+        "headers": names,
+        "requestContext": {
+            "http": {"method": method, "path": parts.path, "protocol": "HTTP/1.1", "sourceIp": "127.0.0.1"},
+            "requestId": str(uuid.uuid4()),
+            "stage": "$default",
+            "timeEpoch": int(time.time() * 1000),
+        },
+        **({"cookies": cookies} if cookies else {}),
+        **({"body": body.decode() if textual else base64.b64encode(body).decode()} if body else {}),
+        "isBase64Encoded": bool(body) and not textual,
+    }
+
+
+def function_at(path: str) -> str:
+    """Which function API Gateway sends a path to."""
+    for name, where in PATHS.items():
+        if path.startswith(where.rpartition("/")[0] + "/"):
+            return name
+    return "webhook" if path.startswith("/hooks/") else "dashboard"
+
+
+def gateway(host: Host) -> type[Requests]:
+    """An HTTP API before the functions."""
+
+    class Gateway(Requests):
+        def route(self) -> None:
+            event = as_event(self.command, self.path, dict(self.headers), self.body())
+            try:
+                outcome = host.invoke(function_at(urlsplit(self.path).path), event)
+            except ThrottledError:
+                self.reply(503, b'{"message":"Service Unavailable"}')
+                return
+            if outcome.error:
+                self.reply(500, b'{"message":"Internal Server Error"}')
+                return
+            told = outcome.payload
+            body = base64.b64decode(told["body"]) if told["isBase64Encoded"] else told["body"].encode()
+            self.send_response(told["statusCode"])
+            for cookie in told.get("cookies", []):
+                self.send_header("Set-Cookie", cookie)
+            for name, value in {**told["headers"], "content-length": str(len(body))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_GET(self) -> None:  # noqa: N802 - the name that the server calls
+            self.route()
+
+        def do_POST(self) -> None:  # noqa: N802 - likewise
+            self.route()
+
+    return Gateway
+
+
+@dataclass
+class Stage:
+    """A deployed Gofer and the world around it."""
+
+    host: Host
+    url: str
+    cloud: moto_cloud.MotoCloud
+    path: str
+    slack: SlackSimulator
+    slack_url: str
+    http: httpx2.AsyncClient
+    code: Path
+    batches: list[tuple[int, Outcome | None]] = field(default_factory=list)
+    """How many doorbells each batch had, and what came of it; None when it was throttled."""
+
+    def set(self, **parameters: str) -> None:
+        """Writes parameters of the stage."""
+        for name, value in parameters.items():
+            place = {"Name": f"{self.path}{name}", "Value": value, "Type": "SecureString", "Overwrite": True}
+            moto_cloud.client("ssm").put_parameter(**place)
+
+    def deploy(self, name: str, **changes: Any) -> None:
+        """Adds a function, or changes it."""
+        handler = changes.pop("handler", f"handlers/{name}.handler")
+        libraries = Path(sysconfig.get_paths()["purelib"])
+        self.host.add(Function(name, handler, self.code, libraries, self.environment(), **changes))
+        self.host.retire(name)
+
+    def environment(self) -> dict[str, str]:
+        """What template.yaml gives every function."""
+        return {
+            "GOFER_STAGE": "test",
+            "GOFER_TABLE": self.cloud.table._name,
+            "GOFER_BUCKET": self.cloud.bucket,
+            "GOFER_QUEUE_URL": self.cloud.url,
+            "GOFER_DEAD_LETTER_URL": self.cloud.dead,
+            "GOFER_PARAMETERS": self.path,
+            "AWS_ENDPOINT_URL": moto_cloud.server(),
+        }
+
+    async def ask(self, text: str, channel: str = "C0GENERA0", thread: str | None = None) -> Message:
+        """A colleague writes to a channel, and Slack delivers it until somebody takes it."""
+        asked = await self.slack.say("U0CAPTN0", channel, self.slack.typed(text), thread_ts=thread)
+        await self.slack.settled()
+        return asked
+
+    def answers(self, asked: Message) -> Sequence[Message]:
+        bot = self.slack.workspace.bot.user
+        parent = self.slack.workspace.parent(asked)
+        return [m for m in self.slack.workspace.replies(parent) if m.user == bot and m.ts > asked.ts]
+
+    async def poll(self, worker: str = "worker", most: int = 10) -> int:
+        """One batch of the event source mapping; gives how many doorbells it had."""
+        return await asyncio.to_thread(self._poll, worker, most)
+
+    def _poll(self, worker: str, most: int) -> int:
+        sqs, url = moto_cloud.client("sqs"), self.cloud.url
+        # Six times the worker's timeout, as the queue has it; the worker shortens it.
+        asked = {"VisibilityTimeout": 5_400, "MessageSystemAttributeNames": ["All"], "MaxNumberOfMessages": most}
+        messages = sqs.receive_message(QueueUrl=url, **asked).get("Messages", [])
+        if not messages:
+            return 0
+        try:
+            outcome = self.host.invoke(worker, {"Records": [_record(message) for message in messages]})
+        except ThrottledError:
+            # The mapping gives them back.
+            for message in messages:
+                place = {"QueueUrl": url, "ReceiptHandle": message["ReceiptHandle"]}
+                sqs.change_message_visibility(**place, VisibilityTimeout=0)
+            self.batches.append((len(messages), None))
+            return len(messages)
+        failed = {one["itemIdentifier"] for one in (outcome.payload or {}).get("batchItemFailures", [])}
+        for message in messages:
+            if not outcome.error and message["MessageId"] not in failed:
+                sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+        self.batches.append((len(messages), outcome))
+        return len(messages)
+
+    async def work(self, runs: int = 1, worker: str = "worker") -> Sequence[Head]:
+        """Batch after batch until so many runs ended; all heads, oldest first."""
+        async with asyncio.timeout(_PATIENCE):
+            while True:
+                await self.poll(worker)
+                heads = await self.cloud.store.heads(1000, private=True)
+                if len([head for head in heads if head.status not in UNFINISHED]) >= runs:
+                    return sorted(heads, key=lambda head: head.accepted_at)
+                await asyncio.sleep(0.05)
+
+    async def entries(self, run: str) -> Sequence[Entry]:
+        journal = await read_journal(run, self.cloud.store, self.cloud.blobs)
+        return [recorded.entry for recorded in journal]
+
+    async def later(self, seconds: float) -> None:
+        """Time passes for what waits in the queues."""
+        self.cloud.clock.advance(seconds)
+
+    def log(self, name: str) -> str:
+        """All that a function wrote."""
+        return "".join(outcome.log for function, outcome in self.host.outcomes if function == name)
+
+    def metrics(self, name: str) -> Mapping[str, list[object]]:
+        """The values of embedded metrics that a function wrote, by name."""
+        found: dict[str, list[object]] = {}
+        for line in (line for _, outcome in self.host.outcomes for line in outcome.lines if "_aws" in line):
+            for metric in line["_aws"]["CloudWatchMetrics"][0]["Metrics"]:
+                found.setdefault(metric["Name"], []).extend(line[metric["Name"]])
+        return found
+
+
+def _record(message: Mapping[str, Any]) -> dict[str, object]:
+    return {
+        "messageId": message["MessageId"],
+        "receiptHandle": message["ReceiptHandle"],
+        "body": message["Body"],
+        "attributes": message["Attributes"],
+        "messageAttributes": {},
+        "md5OfBody": message["MD5OfBody"],
+        "eventSource": "aws:sqs",
+        "eventSourceARN": f"arn:aws:sqs:{moto_cloud.REGION}:123456789012:gofer",
+        "awsRegion": moto_cloud.REGION,
+    }
+
+
+@asynccontextmanager
+async def stage(code: Path, model: Any = None, **parameters: str) -> AsyncIterator[Stage]:
+    """A stage of a package; `model` is an ASGI application, the demo's scripted one when there is none."""
+    clock = moto_cloud.MotoClock(time.time())
+    host, path = Host(), f"/gofer/{uuid.uuid4().hex[:8]}/"
+    front = serve(gateway(host))
+    url = f"http://127.0.0.1:{front.server_port}"
+    async with httpx2.AsyncClient() as http:
+        slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http, pace=Pace(0.001, answer_within=20))
+        async with serve_app(slack.app) as slack_url, serve_app(model or offline_model(demo_scripts())) as model_url:
+            made = Stage(host, url, moto_cloud.MotoCloud(clock), path, slack, slack_url, http, code)
+            made.set(
+                INSTALLATION_KEY="ab" * 32,
+                GOFER_URL=url,
+                SLACK_SIGNING_SECRET="simulated-signing-secret",
+                SLACK_BOT_TOKEN="xoxb-simulated",
+                SLACK_API_URL=f"{slack_url}/api/",
+                SLACK_CLIENT_ID=slack.openid.client_id,
+                SLACK_CLIENT_SECRET=slack.openid.client_secret,
+                OPENAI_BASE_URL=f"{model_url}/v1",
+                WEBHOOK_SECRET="whsec_" + base64.b64encode(b"w" * 32).decode(),
+                **parameters,
+            )
+            for name in FUNCTIONS:
+                made.deploy(name)
+            made.deploy("worker", timeout=900.0)
+            slack.subscribe(f"{url}/slack/events")
+            try:
+                yield made
+            finally:
+                await slack.close()
+                host.close()
+                front.shutdown()
+                front.server_close()

@@ -1,0 +1,181 @@
+"""Each function in this process, on moto: what it is put together from, and what it answers."""
+
+import ast
+import logging
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import moto_cloud
+from company import ROOT
+from gofer.bootstrap.functions.dashboard import dashboard_function
+from gofer.bootstrap.functions.door import door
+from gofer.bootstrap.functions.ground import Ground, stand
+from gofer.bootstrap.functions.hooks import hooks_door
+from gofer.bootstrap.functions.invocation import Failed, Handler
+from gofer.bootstrap.functions.lines import start_lines
+from gofer.bootstrap.functions.schedule import schedule_function
+from gofer.bootstrap.functions.worker import worker_function
+from gofer.errors import TemporaryError
+from gofer.simulators.slack.delivery import signature
+from gofer.workflows.published import Compiled, encode_compiled
+from lambda_stage import as_event
+
+KEY = "ab" * 32
+
+
+@dataclass
+class Context:
+    """What the runtime says of an invocation."""
+
+    function_name: str = "gofer-test"
+    memory_limit_in_mb: str = "1024"
+    invoked_function_arn: str = "arn:aws:lambda:eu-central-1:123456789012:function:gofer-test"
+    aws_request_id: str = "request-1"
+
+    def get_remaining_time_in_millis(self) -> int:
+        return 900_000
+
+
+@pytest.fixture
+def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ground]:
+    """What a function stands on, with a package that has no workflows of its own; loggers are as before afterwards."""
+    cloud, path = moto_cloud.MotoCloud(moto_cloud.MotoClock()), f"/gofer/{uuid.uuid4().hex[:8]}/"
+    variables = {
+        "GOFER_TABLE": cloud.table._name,
+        "GOFER_BUCKET": cloud.bucket,
+        "GOFER_QUEUE_URL": cloud.url,
+        "GOFER_DEAD_LETTER_URL": cloud.dead,
+        "GOFER_PARAMETERS": path,
+        "AWS_ENDPOINT_URL": moto_cloud.server(),
+        "AWS_REGION": moto_cloud.REGION,
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+        "LAMBDA_TASK_ROOT": str(tmp_path),
+        "POWERTOOLS_SERVICE_NAME": f"gofer-{uuid.uuid4().hex[:8]}",
+        "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
+        "GOFER_URL": "https://gofer.acme.test",
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    compiled = Compiled("", {"slack.mention": [["answer-here", {}]]}, {}, [])
+    (tmp_path / "compiled.json").write_bytes(encode_compiled(compiled))
+    put(path, INSTALLATION_KEY=KEY, SLACK_SIGNING_SECRET="secret")
+    root, ours = logging.getLogger(), logging.getLogger("gofer")
+    before = list(root.handlers), root.level, ours.level
+    made = stand()
+    yield made
+    made.close()
+    root.handlers[:] = before[0]
+    root.setLevel(before[1])
+    ours.setLevel(before[2])
+
+
+def put(path: str, **parameters: str) -> None:
+    for name, value in parameters.items():
+        moto_cloud.client("ssm").put_parameter(Name=path + name, Value=value, Type="SecureString", Overwrite=True)
+
+
+def invoke(function: Handler, event: object) -> Any:
+    return function(event, Context())
+
+
+def get(path: str) -> dict[str, object]:
+    return as_event("GET", path, {}, b"")
+
+
+def test_a_door_accepts_what_is_signed_and_says_so_with_a_status(ground: Ground) -> None:
+    slack = door(ground, "SLACK_SIGNING_SECRET")
+    body = b'{"type":"url_verification","challenge":"c"}'
+    now = str(int(time.time()))
+    headers = {
+        "content-type": "application/json",
+        "X-Slack-Request-Timestamp": now,
+        "X-Slack-Signature": signature("secret", now, body),
+    }
+    assert invoke(slack, as_event("POST", "/slack/events", headers, body))["body"] == "c"
+    forged = invoke(slack, as_event("POST", "/slack/events", {**headers, "X-Slack-Signature": "v0=0"}, body))
+    assert forged["statusCode"] == 401
+    assert invoke(slack, get("/healthz"))["body"] == "ok\n"
+    assert invoke(slack, {})["statusCode"] == 400
+
+
+def test_a_door_without_its_settings_turns_deliveries_away(ground: Ground) -> None:
+    ground = replace(ground, environment={**ground.environment, "INSTALLATION_KEY": "none"})
+    slack = door(ground, "SLACK_SIGNING_SECRET")
+    assert invoke(slack, as_event("POST", "/slack/events", {}, b"{}"))["statusCode"] == 503
+
+
+def test_webhooks_have_a_door_of_their_own(ground: Ground) -> None:
+    assert invoke(hooks_door(ground), as_event("POST", "/hooks/none", {}, b"{}"))["statusCode"] == 404
+
+
+def test_the_schedule_function_sweeps_purges_and_ignores_what_nobody_published(ground: Ground) -> None:
+    schedule = schedule_function(ground)
+    assert invoke(schedule, {"sweep": True}) == {"rung": 0}
+    assert invoke(schedule, {"purge": True}) == {"deleted": 0, "forgotten": 0}
+    told = {"workflow": "w", "schedule": "w cron UTC", "at": "2026-11-21T12:00:00Z"}
+    assert invoke(schedule, told) == {"ignored": "no workflow has this schedule any more"}
+    for wrong in ({}, {**told, "at": "soon"}):
+        with pytest.raises(Failed, match="BadRequest"):
+            invoke(schedule, wrong)
+
+
+def test_the_worker_function_answers_its_bells(ground: Ground) -> None:
+    record = {"messageId": "m", "receiptHandle": "r", "body": f'{{"run":"{"0" * 24}"}}', "attributes": {}}
+    assert invoke(worker_function(ground), {"Records": [record]}) == {"batchItemFailures": []}
+
+
+def test_the_dashboard_wants_to_know_who_asks(ground: Ground) -> None:
+    with pytest.raises(Failed, match="ConfigError"):
+        invoke(dashboard_function(ground), get("/runs"))
+    given = dict.fromkeys(("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_BOT_TOKEN"), "set")
+    dashboard = dashboard_function(replace(ground, environment={**ground.environment, **given}))
+    page = invoke(dashboard, get("/runs"))
+    assert (page["statusCode"], page["headers"]["location"]) == (303, "/sign-in?to=%2Fruns")
+    asked = invoke(dashboard, get("/sign-in"))
+    assert asked["headers"]["location"].startswith("https://slack.com/openid/connect/authorize?")
+    assert len(asked["cookies"]) == 1
+    assert invoke(dashboard, get("/healthz"))["statusCode"] == 200
+    assert invoke(dashboard, {"rawPath": 1})["statusCode"] == 400
+
+
+def test_what_fails_is_named_by_its_type_alone(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The stream of a logger is that of its first moment; this one begins here.
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "gofer-failing")
+    ground = replace(ground, logger=start_lines("summary"))
+
+    def failing(error: Exception) -> Callable[[], Any]:
+        async def answer(event: object, seconds: float) -> object:
+            assert seconds == 900
+            raise error
+
+        made = ground.handler(answer)
+        return lambda: invoke(made, {"body": "contents"})
+
+    with pytest.raises(Failed, match=r"^KeyError$"):
+        failing(KeyError("contents"))()
+    with pytest.raises(Failed, match=r"^TemporaryError$"):
+        failing(TemporaryError("the table is busy"))()
+    told = capsys.readouterr().out
+    assert "contents" not in told
+    assert "the table is busy" in told
+
+
+HANDLERS = sorted(path for path in (ROOT / "handlers").glob("*.py") if path.name != "__init__.py")
+
+
+@pytest.mark.parametrize("path", HANDLERS, ids=lambda path: path.stem)
+def test_a_handler_is_one_line_over_bootstrap(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    imported = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert all(str(name).startswith("gofer.bootstrap") for name in imported)
+    assert [ast.unparse(node.targets[0]) for node in tree.body if isinstance(node, ast.Assign)] == ["handler"]
+    assert len(path.read_text().splitlines()) <= 30

@@ -1,0 +1,242 @@
+"""AWS without boto3: the same signatures, the same stores, the same errors."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from botocore.auth import S3SigV4Auth, SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+from botocore.exceptions import ClientError, EndpointConnectionError
+from hypothesis import given
+from hypothesis import strategies as st
+
+import moto_cloud
+from gofer.aws import Aws
+from gofer.bootstrap.functions.light import LightDynamo, LightParameters, LightS3, LightSqs
+from gofer.bootstrap.functions.parameter_store import SsmParameters
+from gofer.bootstrap.functions.signature import Signer
+from gofer.bootstrap.functions.wire import Account, Wire, read_account
+from gofer.bootstrap.shelf import S3Shelf
+from gofer.errors import ConfigError, TemporaryError
+from gofer.journal.coordination import Head, InboxItem
+from gofer.journal.dynamo_client import DynamoTable
+from gofer.journal.dynamodb import DynamoStore
+from gofer.outside import SystemClock
+from gofer.queue.sqs import SqsQueue
+from gofer.secret import Secret
+from stand_ins import NOON, SetClock
+
+NOWHERE = Account("testing", Secret("testing"), "token", moto_cloud.REGION, "http://127.0.0.1:9")
+
+
+def wire(service: str, endpoint: str = "", bucket: str = "") -> Wire:
+    account = Account("testing", Secret("testing"), "token", moto_cloud.REGION, endpoint or moto_cloud.server())
+    WIRES.append(Wire(account, service, SystemClock(), bucket))
+    return WIRES[-1]
+
+
+WIRES: list[Wire] = []
+
+
+@pytest.fixture(autouse=True)
+def connections_are_closed() -> Iterator[None]:
+    yield
+    while WIRES:
+        WIRES.pop().close()
+
+
+plain = st.text(st.characters(codec="ascii", min_codepoint=33), min_size=1, max_size=20)
+
+
+@given(
+    service=st.sampled_from(["dynamodb", "sqs", "ssm"]),
+    body=st.binary(max_size=200),
+    target=plain,
+    token=st.sampled_from(["", "session/token=="]),
+    at=st.integers(1_700_000_000, 1_900_000_000),
+)
+def test_a_signature_is_the_one_that_botocore_makes(
+    service: str, body: bytes, target: str, token: str, at: int
+) -> None:
+    given_headers = {"content-type": "application/x-amz-json-1.0", "x-amz-target": target}
+    host = f"{service}.eu-central-1.amazonaws.com"
+    ours = Signer("AKID", Secret("secret"), token, "eu-central-1", service).headers(
+        "POST", host, "/", given_headers, body, float(at)
+    )
+    request = AWSRequest("POST", f"https://{host}/", headers=dict(given_headers), data=body)
+    request.context["timestamp"] = datetime.fromtimestamp(at, UTC).strftime("%Y%m%dT%H%M%SZ")
+    auth = SigV4Auth(Credentials("AKID", "secret", token or None), service, "eu-central-1")
+    request.headers["X-Amz-Date"] = request.context["timestamp"]
+    if token:
+        request.headers["X-Amz-Security-Token"] = token
+    canonical = auth.canonical_request(request)
+    signature = auth.signature(auth.string_to_sign(request, canonical), request)
+    assert ours["authorization"].endswith(f"Signature={signature}")
+    assert ours["host"] == host
+
+
+@given(st.sampled_from(["bundles/current.json", "bundles/20261121T120000Z-0123456789ab.routes.json"]))
+def test_a_read_of_s3_is_signed_as_botocore_signs_it(key: str) -> None:
+    host = "bucket.s3.eu-central-1.amazonaws.com"
+    ours = Signer("AKID", Secret("secret"), "", "eu-central-1", "s3").headers("GET", host, f"/{key}", {}, b"", NOON)
+    request = AWSRequest("GET", f"https://{host}/{key}", data=b"")
+    request.context["timestamp"] = ours["x-amz-date"]
+    request.headers["X-Amz-Date"] = ours["x-amz-date"]
+    request.headers["X-Amz-Content-SHA256"] = ours["x-amz-content-sha256"]
+    auth = S3SigV4Auth(Credentials("AKID", "secret"), "s3", "eu-central-1")
+    signature = auth.signature(auth.string_to_sign(request, auth.canonical_request(request)), request)
+    assert ours["authorization"].endswith(f"Signature={signature}")
+
+
+def test_a_store_over_it_claims_fences_and_reads_bytes_back() -> None:
+    name = moto_cloud.new_table()._name
+    store = DynamoStore(DynamoTable(Aws(2), LightDynamo(wire("dynamodb")), name))
+    frame, key = bytes(range(256)), b"\x00\xff"
+
+    async def play() -> None:
+        assert await store.claim("run1", frame, key, 5) is None
+        assert await store.claim("run1", b"other", b"k", 6) == frame
+        assert (await store.frames("run1"), await store.key("run1")) == ([frame], key)
+        assert await store.create("run1", 2, b"second") is None
+        assert await store.create("run1", 2, b"of another") == b"second"
+        await store.create_head(Head("run1", "w", "c", 5, frames=1))
+        head = await store.head("run1")
+        assert head is not None
+        assert (head.workflow, head.frames) == ("w", 1)
+        await store.put_item("run1", InboxItem("i1", b"\xfe"))
+        assert [item.entry for item in await store.items("run1")] == [b"\xfe"]
+
+    asyncio.run(play())
+
+
+def test_a_queue_over_it_rings_and_is_heard() -> None:
+    url, dead = moto_cloud.new_queues()
+    queue = SqsQueue(Aws(2), LightSqs(wire("sqs")), url, dead, SystemClock())
+
+    async def play() -> None:
+        await queue.ring("run1")
+        (bell,) = await queue.receive(5, 30, 1)
+        assert bell.run == "run1"
+        await queue.acknowledge(bell)
+        await queue.acknowledge(bell)
+        assert await queue.receive(5, 30, 0) == []
+
+    asyncio.run(play())
+
+
+def test_a_shelf_over_it_reads_what_is_there_and_nothing_else() -> None:
+    bucket = moto_cloud.new_bucket()
+    moto_cloud.client("s3").put_object(Bucket=bucket, Key="bundles/a b.json", Body=b"{}")
+    shelf = S3Shelf(Aws(2), LightS3(wire("s3", bucket=bucket)), bucket)
+
+    async def play() -> None:
+        found = await shelf.read("bundles/a b.json")
+        assert found is not None
+        assert (found.body, bool(found.tag)) == (b"{}", True)
+        assert await shelf.read("bundles/none.json") is None
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("light", [True, False])
+def test_parameters_are_read_by_name_and_those_that_are_missing_left_out(light: bool) -> None:
+    names = [f"/gofer/light/P{number}" for number in range(12)]
+    for name in names:
+        moto_cloud.client("ssm").put_parameter(Name=name, Value=name[-2:], Type="SecureString", Overwrite=True)
+    store = LightParameters(wire("ssm")) if light else SsmParameters(moto_cloud.client("ssm"))
+    assert store.read([*names, "/gofer/light/none"]) == {name: name[-2:] for name in names}
+
+
+def test_what_is_not_there_is_said_as_boto3_says_it() -> None:
+    store = DynamoStore(DynamoTable(Aws(1), LightDynamo(wire("dynamodb")), "no-such-table"))
+    with pytest.raises(ConfigError, match="AWS does not know the table of GOFER_TABLE"):
+        asyncio.run(store.head("run1"))
+    queue = SqsQueue(Aws(1), LightSqs(wire("sqs")), f"{moto_cloud.server()}/1/none", "", SystemClock())
+    with pytest.raises(ConfigError, match="AWS does not know the queue"):
+        asyncio.run(queue.ring("run1"))
+
+
+@contextmanager
+def answering(*answers: tuple[int, bytes]) -> Iterator[tuple[str, list[str]]]:
+    """A service that gives these answers, then closes; with what it was asked."""
+    rest, heard = list(answers), list[str]()
+
+    class Service(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            heard.append(self.headers["x-amz-target"])
+            self.rfile.read(int(self.headers["content-length"]))
+            if not rest:
+                self.close_connection = True
+                return
+            status, body = rest.pop(0)
+            self.send_response(status)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", heard
+        server.shutdown()
+
+
+BUSY = (400, b'{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"slow down"}')
+FINE = (200, b'{"Item":{"a":{"B":"AAE="},"b":{"S":"B"},"c":{"M":{"B":{"S":"x"}}}}}')
+
+
+def test_what_is_busy_is_asked_again_and_bytes_are_bytes() -> None:
+    with answering((500, b""), BUSY, FINE) as (url, heard):
+        found = LightDynamo(wire("dynamodb", url)).get_item(TableName="t")
+    assert found["Item"] == {"a": {"B": b"\x00\x01"}, "b": {"S": "B"}, "c": {"M": {"B": {"S": "x"}}}}
+    assert heard == ["DynamoDB_20120810.GetItem"] * 3
+
+
+def test_after_three_times_it_is_a_refusal_and_a_wrong_request_is_one_at_once() -> None:
+    wrong = (400, b'{"__type":"x#ValidationException"}')
+    with answering(BUSY, BUSY, BUSY) as (url, heard), pytest.raises(ClientError, match="ThrottlingException"):
+        LightDynamo(wire("dynamodb", url)).get_item(TableName="t")
+    assert len(heard) == 3
+    with answering(wrong) as (url, heard), pytest.raises(ClientError, match="ValidationException"):
+        LightDynamo(wire("dynamodb", url)).get_item(TableName="t")
+    assert len(heard) == 1
+
+
+def test_a_connection_that_was_closed_meanwhile_is_opened_again() -> None:
+    with answering(FINE) as (url, heard):
+        client = LightDynamo(wire("dynamodb", url))
+        client.get_item(TableName="t")
+        with pytest.raises(EndpointConnectionError):
+            client.get_item(TableName="t")
+    assert len(heard) == 4
+
+
+def test_a_service_that_nobody_reaches_is_trouble_for_later() -> None:
+    table = DynamoTable(Aws(1), LightDynamo(Wire(NOWHERE, "dynamodb", SystemClock())), "t")
+    with pytest.raises(TemporaryError, match="AWS did not answer get_item"):
+        asyncio.run(DynamoStore(table).head("run1"))
+    with pytest.raises(TemporaryError, match="The parameters cannot be read now"):
+        LightParameters(Wire(NOWHERE, "ssm", SetClock())).read(["/a"])
+
+
+@pytest.mark.parametrize(
+    ("region", "service", "bucket", "origin"),
+    [
+        ("eu-central-1", "dynamodb", "", "https://dynamodb.eu-central-1.amazonaws.com"),
+        ("eu-central-1", "s3", "gofer", "https://gofer.s3.eu-central-1.amazonaws.com"),
+        ("cn-north-1", "sqs", "", "https://sqs.cn-north-1.amazonaws.com.cn"),
+    ],
+)
+def test_every_service_has_its_address(region: str, service: str, bucket: str, origin: str) -> None:
+    account = read_account({"AWS_REGION": region, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"})
+    assert account.origin(service, bucket) == origin
+    assert "key=***" in repr(account)

@@ -1,0 +1,260 @@
+"""Signing in to the pages with Slack: who gets in, and whose word is believed."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+
+from gofer.journal.coordination import Head
+from gofer.local.cookies import Cookie
+from gofer.local.pages import Pages
+from gofer.local.sign_in import SESSION_SECONDS, sign_in
+from gofer.local.slack_openid import SlackOpenId
+from gofer.secret import Secret
+from gofer.simulators.slack import SlackSimulator
+from gofer.workflows.load import Catalog
+from gofer.workflows.schema import Defaults
+from simulated_slack import WORLD, SimulatedHttp
+from stand_ins import SetClock, claimed, make_outside, memory_stores
+
+pytestmark = pytest.mark.anyio
+
+KEY = Secret("ab" * 32)
+PAGES = "https://gofer.acme.test"
+ADA, GUEST, GONE, ROBOT, ELSEWHERE = "U0000001", "U0000002", "U0000003", "U0000004", "U0000005"
+
+
+@dataclass
+class Browser:
+    """A browser that keeps cookies, and lets one see each redirect."""
+
+    gofer: httpx2.AsyncClient
+    slack_web: httpx2.AsyncClient
+    slack: SlackSimulator
+    clock: SetClock
+
+    async def get(self, path: str) -> httpx2.Response:
+        return await self.gofer.get(path)
+
+    async def begin(self, to: str = "/runs") -> str:
+        """Where Slack would be asked."""
+        answer = await self.get(f"/sign-in?to={to}")
+        assert answer.status_code == 303
+        return answer.headers["location"]
+
+    async def agree(self, url: str, user: str = ADA) -> str:
+        """Somebody says yes on Slack's page; gives where Slack sends them."""
+        answer = await self.slack_web.get(f"{url}&as={user}")
+        assert answer.status_code == 302, answer.text
+        return answer.headers["location"].removeprefix(PAGES)
+
+    async def sign_in(self, user: str = ADA, to: str = "/runs") -> httpx2.Response:
+        return await self.get(await self.agree(await self.begin(to), user))
+
+
+@asynccontextmanager
+async def browser() -> AsyncIterator[Browser]:
+    clock = SetClock()
+    store, blobs = memory_stores()
+    await claimed(store, "run1")
+    await store.create_head(Head("run1", "answer-here", "c", 1, private=False))
+    world = {**WORLD, "slack": {**WORLD["slack"], "users": [*WORLD["slack"]["users"], STRANGER]}}
+    async with httpx2.AsyncClient() as outside:
+        slack = SlackSimulator(world, clock=clock.now, http=outside)
+        slack.openid.redirect_urls.add(f"{PAGES}/sign-in/callback")
+        to_slack = httpx2.ASGITransport(app=slack.app)
+        async with httpx2.AsyncClient(transport=to_slack, base_url="https://slack.test") as slack_web:
+            openid = SlackOpenId(
+                api_url="https://slack.test/api/",
+                client_id=slack.openid.client_id,
+                client_secret=Secret(slack.openid.client_secret),
+                bot_token=Secret("xoxb-simulated"),
+                pages_url=PAGES,
+                http=SimulatedHttp(slack_web),
+            )
+            door = sign_in(openid, make_outside(clock), KEY)
+            pages = Pages(store, blobs, Catalog({}, Defaults()))
+            app = Starlette(routes=[*door.routes(), *door.guard(pages.routes())])
+            async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url=PAGES) as gofer:
+                yield Browser(gofer, slack_web, slack, clock)
+
+
+STRANGER = {"id": ELSEWHERE, "name": "Else", "external": True}
+
+
+async def test_whoever_is_not_known_is_sent_to_sign_in_and_a_program_is_told() -> None:
+    async with browser() as made:
+        page, trace = await made.get("/runs"), await made.get("/runs/run1/trace")
+    assert (page.status_code, page.headers["location"]) == (303, "/sign-in?to=%2Fruns")
+    assert (trace.status_code, trace.text) == (401, "Sign in first.\n")
+
+
+async def test_a_member_signs_in_and_comes_to_the_page_they_wanted() -> None:
+    async with browser() as made:
+        answer = await made.sign_in(to="/runs/run1")
+        listed = await made.get("/runs")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/runs/run1")
+    assert "answer-here" in listed.text
+    assert listed.headers["cache-control"] == "private, no-store"
+    session = next(cookie for cookie in answer.headers.get_list("set-cookie") if cookie.startswith("__Host-gofer="))
+    for word in ("HttpOnly", "Secure", "SameSite=Lax", "Path=/", f"Max-Age={SESSION_SECONDS}"):
+        assert f"; {word}" in session
+
+
+@pytest.mark.parametrize("user", [GUEST, ELSEWHERE])
+async def test_a_guest_and_somebody_from_elsewhere_see_nothing(user: str) -> None:
+    async with browser() as made:
+        answer = await made.sign_in(user)
+        page = await made.get("/runs")
+    assert (answer.status_code, page.status_code) == (403, 303)
+    assert "Only full members" in answer.text
+
+
+async def test_a_session_ends() -> None:
+    async with browser() as made:
+        await made.sign_in()
+        made.clock.advance(SESSION_SECONDS - 1)
+        assert (await made.get("/runs")).status_code == 200
+        made.clock.advance(1)
+        assert (await made.get("/runs")).status_code == 303
+
+
+async def test_an_attempt_that_another_browser_began_is_worth_nothing() -> None:
+    async with browser() as made:
+        back = await made.agree(await made.begin())
+        made.gofer.cookies.clear()
+        stolen = await made.get(back)
+        await made.begin()
+        mixed = await made.get(back)
+    assert (stolen.status_code, mixed.status_code) == (400, 400)
+
+
+async def test_an_attempt_that_took_too_long_begins_anew() -> None:
+    async with browser() as made:
+        back = await made.agree(await made.begin())
+        made.clock.advance(600)
+        assert (await made.get(back)).status_code == 400
+
+
+async def test_a_code_counts_once() -> None:
+    async with browser() as made:
+        back = await made.agree(await made.begin())
+        kept = dict(made.gofer.cookies)
+        assert (await made.get(back)).status_code == 303
+        made.gofer.cookies.clear()
+        made.gofer.cookies.update(kept)
+        again = await made.get(back)
+    assert (again.status_code, "code_already_used" in again.text) == (401, True)
+
+
+@pytest.mark.parametrize(
+    ("altered", "status"),
+    [
+        ({"iss": "https://evil.test"}, 401),
+        ({"aud": "another.app"}, 401),
+        ({"exp": 1}, 401),
+        ({"exp": None}, 401),
+        ({"nonce": "of-another-attempt"}, 401),
+        ({"nonce": None}, 401),
+        ({"https://slack.com/team_id": "T2"}, 403),
+        ({"https://slack.com/team_id": None}, 403),
+        ({"sub": None}, 403),
+        ({"sub": GUEST}, 403),
+        ({"sub": GONE}, 403),
+        ({"sub": ROBOT}, 403),
+    ],
+)
+async def test_a_token_that_does_not_say_all_it_should_opens_nothing(altered: dict[str, object], status: int) -> None:
+    async with browser() as made:
+        back = await made.agree(await made.begin())
+        made.slack.openid.altered.update(altered)
+        answer = await made.get(back)
+        page = await made.get("/runs")
+    assert (answer.status_code, page.status_code) == (status, 303)
+
+
+async def test_a_slack_that_is_away_is_said_so() -> None:
+    async with browser() as made:
+        back = await made.agree(await made.begin())
+        made.slack.fail_next("users.info", 500)
+        answer = await made.get(back)
+    assert (answer.status_code, "Slack cannot be asked now" in answer.text) == (503, True)
+
+
+async def test_whoever_says_no_is_let_go() -> None:
+    async with browser() as made:
+        url = await made.begin()
+        answer = await made.slack_web.get(f"{url}&denied=1")
+        refused = await made.get(answer.headers["location"].removeprefix(PAGES))
+    assert (refused.status_code, "did not say who you are" in refused.text) == (403, True)
+
+
+@pytest.mark.parametrize("to", ["https://evil.test", "//evil.test", "/\\evil.test", "/sign-in", "/runs/..%2f..", ""])
+async def test_nobody_is_sent_to_another_site_afterwards(to: str) -> None:
+    async with browser() as made:
+        answer = await made.sign_in(to=to)
+    assert answer.headers["location"] == "/runs"
+
+
+async def test_slack_is_asked_with_what_it_needs_to_know() -> None:
+    async with browser() as made:
+        url = urlsplit(await made.begin())
+    asked = parse_qs(url.query)
+    assert (url.netloc, url.path) == ("slack.test", "/openid/connect/authorize")
+    assert asked["redirect_uri"] == [f"{PAGES}/sign-in/callback"]
+    assert (asked["scope"], asked["response_type"]) == (["openid"], ["code"])
+    assert len({*asked["state"], *asked["nonce"]}) == 2
+
+
+@pytest.mark.parametrize(
+    "changed", ["client_id=9", "redirect_uri=https://evil.test", "scope=email", "response_type=token"]
+)
+async def test_the_simulated_slack_refuses_what_slack_refuses(changed: str) -> None:
+    async with browser() as made:
+        url = await made.begin()
+        name, _, value = changed.partition("=")
+        asked = {**{key: values[0] for key, values in parse_qs(urlsplit(url).query).items()}, name: value}
+        answer = await made.slack_web.get("/openid/connect/authorize", params=asked)
+    assert answer.status_code == 400
+
+
+async def test_the_page_of_the_simulated_slack_offers_its_people() -> None:
+    async with browser() as made:
+        page = await made.slack_web.get(await made.begin())
+        found = (await made.slack_web.get("/.well-known/openid-configuration")).json()
+    assert (">Ada<" in page.text, ">Build Bot<" in page.text) == (True, False)
+    assert found["issuer"] == "https://slack.test"
+
+
+COOKIE = Cookie("__Host-gofer", KEY, 60)
+
+
+@given(st.text(max_size=300))
+def test_no_text_but_our_own_is_a_session(text: str) -> None:
+    assert COOKIE.read(text, 0.0) is None
+
+
+def value(cookie: Cookie, fields: dict[str, str]) -> str:
+    return cookie.set(fields, 0.0).partition("=")[2].partition(";")[0]
+
+
+@given(st.dictionaries(st.text(max_size=20), st.text(max_size=40), max_size=4), st.integers(0, 500))
+def test_a_changed_letter_makes_it_worthless(fields: dict[str, str], at: int) -> None:
+    text = value(COOKIE, fields)
+    assert COOKIE.read(text, 59.9) is not None
+    at %= len(text)
+    changed = text[:at] + ("A" if text[at] != "A" else "B") + text[at + 1 :]
+    assert COOKIE.read(changed, 0.0) is None
+    assert COOKIE.read(text, 60.0) is None
+
+
+def test_a_cookie_of_another_name_or_key_is_none_of_ours() -> None:
+    text = value(COOKIE, {"user": ADA})
+    assert Cookie("__Host-gofer-sign-in", KEY, 60).read(text, 0.0) is None
+    assert Cookie("__Host-gofer", Secret("cd" * 32), 60).read(text, 0.0) is None

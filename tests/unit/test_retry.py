@@ -1,0 +1,140 @@
+"""What a retry does for a run that was given up, and what it never does."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine_room import says
+from gofer.errors import Damaged, Gone, TemporaryError
+from gofer.journal.entries import RunConcluded, RunFinished, Status, ToolCall
+from gofer.journal.log import Pen, open_journal, read_journal
+from gofer.retention import delete
+from gofer.retry import Retried, retry
+from office import Office, office
+
+pytestmark = pytest.mark.anyio
+
+ENDS: list[Status] = ["done", "limited", "failed", "cancelled", "ignored", "needs_attention"]
+
+
+async def again(made: Office, run: str = "run1") -> Retried:
+    return await retry(run, made.store, made.blobs, made.queue, made.clock, "operator")
+
+
+async def give_up(made: Office, reason: str = "it cannot be continued: 30 attempts ended without a word") -> None:
+    """As a worker leaves the head of a run that none could continue."""
+    head = await made.store.head("run1")
+    assert head is not None
+    await made.store.put_head(head.now("needs_attention", 5, private=False, reason=reason))
+    for bell in await made.queue.receive(9, 60, 0):
+        await made.queue.acknowledge(bell)
+
+
+async def test_a_run_that_was_given_up_is_answered_once_after_a_retry() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1")
+    await give_up(made)
+    await made.queue.ring("run1")
+    await made.hear()
+    assert made.posted == []
+    assert await again(made) == Retried(True, "Run run1 was rung for; it goes on where it was.")
+    assert await made.hear() == 1
+    assert (made.posted, await made.status("run1")) == (["Hello."], "done")
+    assert await again(made) == Retried(False, "Run run1 is done; there is nothing to do again.")
+
+
+async def test_a_run_whose_doorbell_was_given_up_is_heard_at_once() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1")
+    (bell,) = await made.queue.receive(1, 60, 0)
+    await made.queue.bury(bell, "the store or the queue did not answer")
+    assert (await again(made)).rung
+    await made.hear()
+    assert made.posted == ["Hello."]
+
+
+async def test_an_end_that_a_head_forgot_counts() -> None:
+    """Heads may lie: a frozen owner wrote over the one that said how the run ended."""
+    made = office(says("Hello."))
+    await made.accept("run1")
+    await made.hear()
+    await give_up(made)
+    assert not (await again(made)).rung
+
+
+@pytest.mark.parametrize("status", ENDS)
+async def test_no_end_is_ever_opened_again_and_each_says_what_can_be_done(status: Status) -> None:
+    made = office(says("Hello."))
+    await made.accept("run1")
+    for bell in await made.queue.receive(9, 60, 0):
+        await made.queue.acknowledge(bell)
+    journal, _ = await open_journal("run1", made.store, made.blobs, Pen("me", made.worker.services.outside))
+    journal.add(RunConcluded(status, "why", "Sorry."))
+    journal.add(RunFinished(status, "why"))
+    await journal.commit()
+    frames = await made.store.frames("run1")
+    told = await again(made)
+    assert not told.rung
+    assert told.told.count(".") == 1
+    # Unknown counts as private: its reason is not shown.
+    assert "why" not in told.told
+    made.clock.advance(1000)
+    assert (await made.hear(), await made.store.frames("run1")) == (0, frames)
+
+
+async def test_while_somebody_is_at_work_nothing_is_written_over() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1")
+    await give_up(made)
+    head = await made.store.head("run1")
+    assert head is not None
+    await made.store.lease(head.conversation, "worker", made.clock.now(), 60)
+    with pytest.raises(TemporaryError, match="try again in a minute"):
+        await again(made)
+    assert await made.status("run1") == "needs_attention"
+
+
+async def test_a_journal_that_nobody_can_read_is_not_rung_for() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1")
+    made.store._frames["run1"][0] = b"nonsense"
+    with pytest.raises(Damaged):
+        await again(made)
+
+
+async def test_what_was_deleted_cannot_go_on() -> None:
+    made = office(says("Hello."))
+    with pytest.raises(Gone):
+        await again(made)
+    await made.accept("run1")
+    await made.hear()
+    assert await delete(["run1"], made.store, made.blobs) == 1
+    with pytest.raises(Gone, match="nothing to go on with"):
+        await again(made)
+
+
+@given(st.lists(st.sampled_from(["retry", "hear", "lose", "give up"]), max_size=8))
+async def test_an_effect_never_happens_twice_however_often_a_run_is_retried(steps: list[str]) -> None:
+    """Posting is an effect that nobody can ask about: in doubt it is unknown, and never repeated."""
+    made = office(says("Hello."))
+    await made.accept("run1")
+    for step in steps:
+        made.clock.advance(2000)
+        match step:
+            case "retry":
+                await again(made)
+            case "give up" if await made.status("run1") not in ("done", "failed"):
+                await give_up(made)
+            case "lose":
+                made.lose_in.add("slack_update_message")
+                await made.hear_lost()
+                made.lose_in.clear()
+            case _:
+                await made.hear()
+    await again(made)
+    for _ in range(5):
+        made.clock.advance(2000)
+        await made.hear()
+    assert len(made.posted) <= 1
+    posts = [item.entry for item in await read_journal("run1", made.store, made.blobs)]
+    assert sum(isinstance(entry, ToolCall) and entry.tool == "slack_post_message" for entry in posts) <= 1

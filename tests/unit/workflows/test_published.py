@@ -1,0 +1,286 @@
+"""Who follows what is published: soon, and never with less than the last good one."""
+
+import asyncio
+import contextlib
+import json
+import logging
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.bootstrap.published import live_front
+from gofer.bootstrap.published_catalog import live_catalog
+from gofer.errors import Damaged, TemporaryError
+from gofer.workflows.load import Catalog
+from gofer.workflows.publication import publication, read_catalog, read_files, read_publication
+from gofer.workflows.published import (
+    LOOK_SECONDS,
+    POINTER,
+    Compiled,
+    Found,
+    Live,
+    bundle_key,
+    encode_compiled,
+    read_compiled,
+    routes_key,
+)
+from gofer.workflows.routes import read_routes
+from printing_house import WORKFLOW, House, MemoryShelf, files
+from stand_ins import NOON, SetClock, mention
+
+pytestmark = pytest.mark.anyio
+
+ROOT = Path(__file__).parents[3]
+SCRIPTED = f"{WORKFLOW}coordinator: script\ncoordinator_script: coordinators/own.py\n"
+
+
+def front(house: House, packaged: bytes | None = None) -> Live[Compiled]:
+    return live_front(house.shelf, house.clock, lambda compiled: compiled, packaged)
+
+
+def unreachable(call: str, key: str) -> None:
+    raise TemporaryError("S3 does not answer")
+
+
+@given(st.lists(st.floats(1, 200), min_size=1, max_size=12), st.lists(st.booleans(), min_size=12, max_size=12))
+def test_a_merged_change_is_live_within_two_minutes_in_every_process(pauses: list[float], down: list[bool]) -> None:
+    """Whenever somebody looks, and however often S3 did not answer before: 30 seconds after it does at most."""
+
+    async def play() -> None:
+        house = House(Path("nowhere"))
+        await house.publisher.publish(files(a="old"))
+        worker, ingress = live_catalog(house.shelf, house.clock, house.code), front(house)
+        assert (await worker.holding("a")).workflows["a"].system == "old"
+        await ingress.current()
+        house.clock.advance(1)
+        new = await house.publisher.publish(files(a="new", b="Report."))
+        unheard_since = house.clock.now()
+        for pause, fails in zip(pauses, down, strict=False):
+            house.clock.advance(pause)
+            house.shelf.trouble = unreachable if fails else lambda call, key: None
+            system = (await worker.holding("a")).workflows["a"].system
+            name = (await ingress.current()).name
+            assert system in ("old", "new")
+            if fails:
+                # A look that failed is the last one for 30 seconds.
+                unheard_since = house.clock.now()
+            elif house.clock.now() - unheard_since > LOOK_SECONDS:
+                assert (system, name) == ("new", new.name)
+
+    asyncio.run(play())
+
+
+async def test_the_pointer_is_looked_at_once_in_thirty_seconds(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    await house.publisher.publish(files(a="Do it."))
+    live = front(house)
+    first = await live.current()
+    house.shelf.calls.clear()
+    for _ in range(290):
+        house.clock.advance(0.1)
+        assert await live.current() is first
+    assert house.shelf.calls == []
+    house.clock.advance(2)
+    assert await live.current() is first
+    assert house.shelf.calls == [("read", POINTER)]
+
+
+async def test_a_clock_that_is_set_back_does_not_hold_up_what_is_new(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    await house.publisher.publish(files(a="Do it."))
+    live = front(house)
+    await live.current()
+    new = await house.publisher.publish(files(a="Do it well."))
+    house.clock.advance(-86_400)
+    assert (await live.current()).name == new.name
+
+
+async def damage_pointer(house: House, name: str) -> None:
+    house.shelf.objects[POINTER] = Found(b'{"name": "nonsense"}', "x")
+
+
+async def lose_bundle(house: House, name: str) -> None:
+    for key in (bundle_key(name), routes_key(name)):
+        del house.shelf.objects[key]
+
+
+async def damage_bundle(house: House, name: str) -> None:
+    for key in (bundle_key(name), routes_key(name)):
+        found = house.shelf.objects[key]
+        house.shelf.objects[key] = Found(found.body.replace(b"slack.mention", b"slack.direct_"), found.tag)
+
+
+async def make_it_newer(house: House, name: str) -> None:
+    for key in (bundle_key(name), routes_key(name)):
+        found = house.shelf.objects[key]
+        house.shelf.objects[key] = Found(found.body.replace(b'"format":1', b'"format":2'), found.tag)
+
+
+async def lose_everything(house: House, name: str) -> None:
+    house.shelf.objects.clear()
+
+
+async def hang_up(house: House, name: str) -> None:
+    house.shelf.trouble = unreachable
+
+
+@pytest.mark.parametrize("trouble", [damage_pointer, lose_bundle, damage_bundle, make_it_newer, hang_up])
+async def test_the_last_good_one_stays_with_a_line_in_the_log(
+    tmp_path: Path, trouble, caplog: pytest.LogCaptureFixture
+) -> None:
+    house = House(tmp_path)
+    old = await house.publisher.publish(files(a="old"))
+    worker, ingress = live_catalog(house.shelf, house.clock, tmp_path), front(house)
+    await worker.holding("a")
+    await ingress.current()
+    house.clock.advance(40)
+    new = await house.publisher.publish(files(a="new"))
+    await trouble(house, new.name)
+    with caplog.at_level(logging.WARNING):
+        assert (await worker.holding("a")).workflows["a"].system == "old"
+        assert (await ingress.current()).name == old.name
+    assert caplog.text.count(f"the workflows stay those of {old.name}") == 2
+    # Without anything to go on with, nobody goes by less: what was accepted waits.
+    with pytest.raises(TemporaryError, match="There are no workflows to go by"):
+        await front(house).current()
+
+
+async def test_a_pointer_that_vanished_takes_nothing_away(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    old = await house.publisher.publish(files(a="old"))
+    live = front(house)
+    await live.current()
+    house.clock.advance(40)
+    await lose_everything(house, old.name)
+    assert (await live.current()).name == old.name
+
+
+async def test_a_worker_that_hears_of_a_new_workflow_looks_at_once(tmp_path: Path) -> None:
+    """The front saw what is new first, and its doorbell is there before this worker would have looked."""
+    house = House(tmp_path)
+    await house.publisher.publish(files(a="Do it."))
+    worker = live_catalog(house.shelf, house.clock, tmp_path)
+    await worker.holding("a")
+    await house.publisher.publish(files(a="Do it.", b="Report."))
+    assert "b" in (await worker.holding("b")).workflows
+    assert "c" not in (await worker.holding("c")).workflows
+
+
+async def test_what_came_with_the_code_counts_until_something_is_published(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    with pytest.raises(TemporaryError, match="Nothing is published yet; run `gofer publish`"):
+        await front(house).current()
+    (tmp_path / "agents").mkdir()
+    for name, text in files(packed="Do it.").items():
+        (tmp_path / name).write_text(text)
+    made, _ = publication(read_files(tmp_path), tmp_path, NOON)
+    ingress, worker = front(house, made.routes()), live_catalog(house.shelf, house.clock, tmp_path)
+    assert list(read_routes((await ingress.current()).routes).match(mention())) == ["packed"]
+    assert list((await worker.holding("packed")).workflows) == ["packed"]
+    house.clock.advance(40)
+    await house.publisher.publish(files(other="Do it."))
+    assert list(read_routes((await ingress.current()).routes).match(mention())) == ["other"]
+    assert list((await worker.holding("other")).workflows) == ["other"]
+
+
+def test_what_ships_survives_publishing_whole() -> None:
+    """Every workflow, hook and schedule of the repository is the same from a bundle as from its folder."""
+    texts = read_files(ROOT)
+    made, catalog = publication(texts, ROOT, NOON)
+    again = read_catalog(made.bundle(), ROOT)
+    assert again.workflows == catalog.workflows
+    assert (again.scripts, again.hooks, again.defaults) == (catalog.scripts, catalog.hooks, catalog.defaults)
+    assert "skills/jira-routing/SKILL.md" in texts
+    assert read_publication(made.bundle()) == read_publication(made.bundle())
+    compiled = read_compiled(made.routes())
+    assert json.loads(json.dumps(catalog.routes())) == compiled.routes
+    assert [name for name, _ in compiled.schedules] == [name for name, _ in catalog.schedules()]
+    assert len(compiled.schedules) == 2
+
+
+def test_a_script_that_was_not_deployed_leaves_the_others_alone(tmp_path: Path) -> None:
+    texts = {**files(a="Do it."), "agents/b.yaml": SCRIPTED.replace("slack.mention", "slack.direct")}
+    raw = publication(texts, tmp_path, NOON)[0].bundle()
+    catalog: Catalog = read_catalog(raw, tmp_path)
+    assert (sorted(catalog.workflows), dict(catalog.scripts)) == (["a", "b"], {})
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("agents/link.md", "is a link"), ("agents/bytes.md", "is not UTF-8 text")],
+)
+def test_what_is_no_plain_text_is_not_published(tmp_path: Path, name: str, hint: str) -> None:
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "secret").write_text("x")
+    (tmp_path / "agents" / ".hidden").write_bytes(b"\xff")
+    if "link" in name:
+        (tmp_path / name).symlink_to(tmp_path / "secret")
+    else:
+        (tmp_path / name).write_bytes(b"\xff\xfe")
+    with pytest.raises(Exception, match=hint):
+        read_files(tmp_path)
+
+
+@pytest.mark.parametrize("path", ["../x", "/etc/x", "agents/../../x", "other/x", "agents//x", "", "agents/\0"])
+def test_a_bundle_writes_nowhere_but_into_its_folders(path: str) -> None:
+    made, _ = publication(files(a="Do it."), ROOT, NOON)
+    odd = type(made)({**made.files, path: "x"}, made.compiled)
+    renamed = type(made)(odd.files, Compiled(f"20261121T120000Z-{odd.sha256[:12]}", *made.compiled.to_json().values()))
+    with pytest.raises(Damaged):
+        read_publication(renamed.bundle())
+
+
+KEYS = st.sampled_from(["format", "name", "files", "compiled", "schedules", "sha256"])
+VALUES = st.recursive(st.none() | st.text() | st.just(1), lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner))
+
+
+FORM = {"format": 1, "name": "20261121T120000Z-000000000000", "files": {}}
+
+
+@pytest.mark.parametrize("schedules", [1, [1], [[1]], [[1, 2, 3]], [["a", {}]], {"a": 1}])
+def test_schedules_of_another_form_are_damaged(schedules: object) -> None:
+    for raw in ({**FORM, "compiled": {"schedules": schedules}}, {**FORM, "schedules": schedules}):
+        for read in (read_publication, read_compiled):
+            with pytest.raises(Damaged):
+                read(json.dumps(raw).encode())
+
+
+@given(st.binary(max_size=200) | VALUES.map(lambda value: json.dumps(value).encode()))
+def test_anything_else_is_damaged_and_never_a_crash(raw: bytes) -> None:
+    for read in (read_publication, read_compiled):
+        with pytest.raises(Damaged):
+            read(raw)
+
+
+@given(st.integers(0), st.integers(0, 255))
+def test_a_changed_byte_is_always_noticed(at: int, byte: int) -> None:
+    """But in the time that a bundle is called by, which says nothing about what it holds."""
+    made, _ = publication(files(a="Do it.", b="Report."), ROOT, NOON)
+    bundle, small = bytearray(made.bundle()), bytearray(made.routes())
+    bundle[at % len(bundle)] = small[at % len(small)] = byte
+    with contextlib.suppress(Damaged):
+        assert read_publication(bytes(bundle)).sha256 == made.sha256
+    with contextlib.suppress(Damaged):
+        assert encode_compiled(read_compiled(bytes(small))) == made.routes()
+
+
+async def test_a_shelf_that_hangs_holds_nobody_up_who_has_something(tmp_path: Path, monkeypatch) -> None:
+    class Hanging(MemoryShelf):
+        hangs = False
+
+        async def read(self, key: str) -> Found | None:
+            if self.hangs:
+                await asyncio.sleep(3600)
+            return await super().read(key)
+
+    shelf = Hanging()
+    house = House(tmp_path, SetClock(), shelf)
+    old = await house.publisher.publish(files(a="Do it."))
+    monkeypatch.setattr("gofer.workflows.published.PATIENCE", 0.01)
+    live = front(house)
+    await live.current()
+    shelf.hangs = True
+    house.clock.advance(31)
+    assert (await live.current()).name == old.name
