@@ -149,7 +149,7 @@ async def test_billed_milliseconds_of_a_run_among_others(code: Path) -> None:
                 pass
             billed[runs] = sum(outcome.seconds for _, outcome in made.batches if outcome) * 1000 / runs
     print(
-        f"\nbilled milliseconds of a run with one model call of {SECONDS:.0f} s, by conversations in flight; USD of Lambda"
+        f"\nbilled milliseconds of a run with a model call of {SECONDS:.0f} s, by conversations in flight; Lambda"
     )
     for runs, took in billed.items():
         usd = took / 1000 * GB * USD_PER_GB_SECOND * 1_000_000
