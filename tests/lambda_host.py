@@ -53,12 +53,6 @@ class Outcome:
     cold: bool = False
     init_seconds: float = 0.0
     seconds: float = 0.0
-    log: str = ""
-
-    @property
-    def lines(self) -> list[dict]:
-        """The log lines that are JSON."""
-        return [json.loads(line) for line in self.log.splitlines() if line.startswith("{")]
 
 
 @dataclass
@@ -82,7 +76,7 @@ class Environment:
         self.used = False
         self.inbox: queue.SimpleQueue[_Invocation] = queue.SimpleQueue()
         self.current: _Invocation | None = None
-        self._log: list[str] = []
+        self.log: list[str] = []
         # A port of its own: the client takes no path.
         self._api = serve(_runtime_api(self))
         self._began = time.monotonic()
@@ -96,7 +90,8 @@ class Environment:
             errors="replace",
             start_new_session=True,
         )
-        threading.Thread(target=self._watch, daemon=True).start()
+        self._watching = threading.Thread(target=self._watch, daemon=True)
+        self._watching.start()
 
     def _variables(self) -> dict[str, str]:
         function = self.function
@@ -126,7 +121,7 @@ class Environment:
         """What comes of one event; the process is killed when it does not answer in time."""
         cold, self.used = not self.used, True
         if cold and (error := self._not_begun()):
-            return Outcome(error=error, cold=True, init_seconds=self.init_seconds, log=self.take_log())
+            return Outcome(error=error, cold=True, init_seconds=self.init_seconds)
         began = time.monotonic()
         invocation = self.current = _Invocation(body, time.time() + self.function.timeout)
         self.inbox.put(invocation)
@@ -136,7 +131,7 @@ class Environment:
         self.current = None
         payload = json.loads(invocation.payload) if invocation.payload and not invocation.error else None
         seconds = time.monotonic() - began
-        return Outcome(payload, invocation.error, cold, self.init_seconds if cold else 0.0, seconds, self.take_log())
+        return Outcome(payload, invocation.error, cold, self.init_seconds if cold else 0.0, seconds)
 
     def _not_begun(self) -> Mapping[str, Any] | None:
         self.ready.wait(INIT_SECONDS)
@@ -160,15 +155,13 @@ class Environment:
         if self.alive:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-
-    def take_log(self) -> str:
-        log, self._log = "".join(self._log), []
-        return log
+        self._watching.join(INIT_SECONDS)
 
     def _watch(self) -> None:
         assert self.process.stdout is not None
         with self.process.stdout as out:
-            self._log.extend(iter(out.readline, ""))
+            for line in out:
+                self.log.append(line)
         self.process.wait()
         self.ready.set()
         if invocation := self.current:
@@ -202,9 +195,13 @@ class Host:
         for environment in self._idle.pop(name, []):
             environment.kill()
 
-    def running(self, name: str) -> Environment:
-        """The environment that was made last."""
-        return [one for one in self._every if one.function.name == name][-1]
+    def log(self, *names: str) -> str:
+        """All that functions wrote; they begin cold afterwards, as only a process that ended has written everything."""
+        for name in names or list(self._idle):
+            self.retire(name)
+        return "".join(
+            line for one in self._every if one.function.name in (names or self.functions) for line in one.log
+        )
 
     def invoke(self, name: str, event: object) -> Outcome:
         """One synchronous invocation. Raises ThrottledError."""

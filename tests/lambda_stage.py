@@ -6,6 +6,7 @@ deployed, beside the libraries of this interpreter.
 
 import asyncio
 import base64
+import json
 import shutil
 import subprocess
 import sys
@@ -231,16 +232,14 @@ class Stage:
         """Time passes for what waits in the queues."""
         self.cloud.clock.advance(seconds)
 
-    def log(self, name: str) -> str:
-        """All that a function wrote."""
-        return "".join(outcome.log for function, outcome in self.host.outcomes if function == name)
-
     def metrics(self, name: str) -> Mapping[str, list[object]]:
         """The values of embedded metrics that a function wrote, by name."""
         found: dict[str, list[object]] = {}
-        for line in (line for _, outcome in self.host.outcomes for line in outcome.lines if "_aws" in line):
-            for metric in line["_aws"]["CloudWatchMetrics"][0]["Metrics"]:
-                found.setdefault(metric["Name"], []).extend(line[metric["Name"]])
+        for line in self.host.log(name).splitlines():
+            written = json.loads(line) if line.startswith('{"') else {}
+            rules = written.get("_aws", {}).get("CloudWatchMetrics", [])
+            for metric in (metric for rule in rules for metric in rule["Metrics"]):
+                found.setdefault(metric["Name"], []).extend(written[metric["Name"]])
         return found
 
 

@@ -77,7 +77,7 @@ LET: Mapping[str, Mapping[str, set[str]]] = {
     "JiraFunction": ACCEPT,
     "NotionFunction": ACCEPT,
     "GithubFunction": ACCEPT,
-    "WebhookFunction": ACCEPT,
+    "WebhookFunction": {**ACCEPT, "s3:GetObject": BOTH, "s3:PutObject": {"Bucket.Arn/blobs/*"}},
     "ScheduleFunction": {
         **ACCEPT,
         "dynamodb:Query": QUERIED,
