@@ -121,6 +121,8 @@ class Tool(Generic[A]):
     """Whether only Gofer itself calls it: no workflow can have it."""
     scopes: frozenset[str] = frozenset()
     """What Gofer's own access has to be allowed for it, in the vendor's words."""
+    mock: Callable[[Call, A], ToolResult] | None = None
+    """What it gives where nothing outside is there: the same form and refusals, made of the arguments and the place."""
 
     def __post_init__(self) -> None:
         if (self.effect == "lookup") != (self.look is not None):
