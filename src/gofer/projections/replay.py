@@ -43,5 +43,5 @@ def fold(state: Replay, recorded: Recorded) -> Replay:
 
 
 def is_of_a_script(call: str) -> bool:
-    """Whether a call's id is one that a script's calls have."""
-    return ":" in call
+    """Whether a call's id is one that a script's calls have; what is done about such a call has another beginning."""
+    return call.startswith(("0:", "0."))
