@@ -7,6 +7,7 @@ share a frame. On resume a call with an outcome is answered from the journal, an
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -14,7 +15,7 @@ from typing import Any, Protocol
 from gofer.canonical import encode
 from gofer.engine import asking
 from gofer.engine.context import Window
-from gofer.engine.effects import Done, Permit, Refused, Silence, Unknown, carry_out, longest, quiet_seconds
+from gofer.engine.effects import Done, Later, Permit, Refused, Silence, Unknown, carry_out, longest, quiet_seconds
 from gofer.engine.services import Services
 from gofer.engine.term import Term
 from gofer.errors import Cancelled, Fenced, OutOfTime, RunStopped, TemporaryError, ToolError
@@ -27,6 +28,10 @@ from gofer.tools.tool import ANYWHERE, Arguments, Call, Provenance, Tool, ToolRe
 
 TEXT_LIMIT = 40_000
 """Characters of one tool result that a model is shown at most."""
+LONGEST_PUT_OFF = 3_900
+"""Seconds a call is put off for in all because a system outside takes no more; the longest limits count by the hour."""
+UNSAID_WAIT = 60.0
+"""Seconds it is put off for where nobody says how long."""
 VALUE_LIMIT = 2_000_000
 """Bytes of what a script gets of one call at most, as JSON."""
 
@@ -217,8 +222,11 @@ class Step:
         outcomes = await asyncio.gather(
             *(self._happen(item, item in fresh and not item.key, provenance) for item in doubtful)
         )
+        put_off = [outcome for outcome in outcomes if isinstance(outcome, e.CallDeferred)]
         for outcome in outcomes:
             self.note(outcome)
+        if put_off:
+            raise asking.Parked(e.RunParked("limit", max(one.until for one in put_off)))
         return [self.progress.outcomes[item.call] for item in calls]
 
     async def settle(self, granted: Mapping[str, Tool[Any]], provenance: Provenance) -> None:
@@ -296,7 +304,7 @@ class Step:
     def _known(self, call: str) -> bool:
         return call in self.progress.outcomes or call in self.progress.in_doubt
 
-    async def _happen(self, item: Permitted, fresh: bool, provenance: Provenance) -> Outcome:
+    async def _happen(self, item: Permitted, fresh: bool, provenance: Provenance) -> Outcome | e.CallDeferred:
         began = self._elapsed(0)
         call = self._call(item, provenance)
         # What was cancelled is not attempted again; telling so is.
@@ -309,7 +317,11 @@ class Step:
                 took = self._elapsed(began)
                 value = done.value if item.valued else None
                 return e.ToolResult(item.call, "ok", cut(done.text), done.summary, done.details or None, took, value)
-            case Refused(text=text, code=code):
+            case Later() as later if until := self._room_for(item.call, later.seconds):
+                return e.CallDeferred(item.call, cut(later.text), until, later.in_doubt)
+            case Later(text=text, in_doubt=True):
+                return self._unknown(item.call, item.tool.name, text, item.tool.destination(item.arguments))
+            case Refused(text=text, code=code) | Later(text=text, code=code):
                 details = {"code": code} if code else None
                 return e.ToolResult(item.call, "error", cut(text), details=details, took_ms=self._elapsed(began))
             case Silence(why=why):
@@ -317,6 +329,12 @@ class Step:
                 return e.ToolResult(item.call, "error", cut(text), took_ms=self._elapsed(began))
             case Unknown(why=why):
                 return self._unknown(item.call, item.tool.name, why, item.tool.destination(item.arguments))
+
+    def _room_for(self, call: str, seconds: float) -> int:
+        """Until when a call is put off, unix milliseconds; 0 when it was for too long already."""
+        wait = int((UNSAID_WAIT if math.isinf(seconds) else seconds) * 1000)
+        room = LONGEST_PUT_OFF * 1000 - self.progress.put_off_ms.get(call, 0)
+        return self.now_ms() + wait if wait <= room else 0
 
     def _unknown(self, call: str, tool: str, why: str, destination: str = "") -> e.ToolUnknown:
         text = f"Nobody can tell whether {tool} took effect: {why}. It is not tried again."

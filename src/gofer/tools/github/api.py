@@ -33,8 +33,9 @@ _CODES = {400: "bad_request", 401: "bad_credentials", 403: "forbidden", 404: "no
 class GitHubRefusal(ToolError):
     """GitHub said no, and nothing happened. `code` is one of `refusals.REFUSALS`, or the status."""
 
-    def __init__(self, code: str, hint: str = "") -> None:
-        super().__init__(f"GitHub refused it ({code}). {refusal(code).sentence}{' ' * bool(hint)}{hint}", code=code)
+    def __init__(self, code: str, hint: str = "", *, retry_after: float = 0.0) -> None:
+        sentence = f"GitHub refused it ({code}). {refusal(code).sentence}{' ' * bool(hint)}{hint}"
+        super().__init__(sentence, code=code, retry_after=retry_after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,8 @@ def _accepted(response: HttpResponse, now: float) -> HttpResponse:
     if response.status >= 500:
         raise TemporaryError(f"GitHub did not answer properly (HTTP {response.status}).")
     if _limited(response):
-        raise _refused("rate_limited", _until(_seconds(response, now)))
+        seconds = _seconds(response, now)
+        raise GitHubRefusal("rate_limited", _until(seconds), retry_after=seconds)
     if response.status == 403 and _lacks_permission(response):
         needed = one_line(response.headers.get("x-accepted-github-permissions", ""))
         raise _refused("missing_permission", f"GitHub asks for {needed}." if needed else "")

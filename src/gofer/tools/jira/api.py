@@ -40,8 +40,10 @@ _OPERATE = frozenset({401, 403})
 class JiraRefusal(ToolError):
     """Jira said no, and nothing happened. `code` is the status; `said` and `fields` are Jira's two lists of errors."""
 
-    def __init__(self, status: int, sentence: str, fields: Mapping[str, str] | None = None) -> None:
-        super().__init__(f"Jira refused that ({status}): {sentence}", code=str(status))
+    def __init__(
+        self, status: int, sentence: str, fields: Mapping[str, str] | None = None, *, retry_after: float = 0.0
+    ) -> None:
+        super().__init__(f"Jira refused that ({status}): {sentence}", code=str(status), retry_after=retry_after)
         self.status = status
         self.fields = dict(fields or {})
 
@@ -120,7 +122,7 @@ def _refusal(response: HttpResponse, body: Fields) -> JiraRefusal:
     if status in _OPERATE:
         # Neither run nor issue: a refusal also comes to runs that must leave no trace.
         _log.error("Jira refuses Gofer's calls (%d): %s", status, own)
-    return JiraRefusal(status, sentence, errors)
+    return JiraRefusal(status, sentence, errors, retry_after=_seconds(response) if status == 429 else 0.0)
 
 
 def _ended(sentence: str) -> str:

@@ -28,8 +28,9 @@ Fields = Mapping[str, object]
 class NotionRefusal(ToolError):
     """Notion said no, and nothing happened. `code` is its error code."""
 
-    def __init__(self, what: str, code: str, hint: str = "") -> None:
-        super().__init__(f"Notion refused {what} ({code}). {hint or refusal(code).sentence}", code=code)
+    def __init__(self, what: str, code: str, hint: str = "", *, retry_after: float = 0.0) -> None:
+        sentence = f"Notion refused {what} ({code}). {hint or refusal(code).sentence}"
+        super().__init__(sentence, code=code, retry_after=retry_after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def _reply(what: str, response: HttpResponse) -> Fields:
     if 200 <= response.status < 300 and body:
         return body
     if response.status in LIMITED:
-        raise NotionRefusal(what, "rate_limited", _until(response))
+        raise NotionRefusal(what, "rate_limited", _until(response), retry_after=_seconds(response))
     code = as_text(body.get("code"))
     rule = refusal(code)
     if response.status >= 500 or not code or rule.rule == "unclear":

@@ -24,8 +24,9 @@ LONGEST_WAIT = 15.0
 class SlackRefusal(ToolError):
     """Slack said no, and nothing happened. `code` is its error code."""
 
-    def __init__(self, method: str, code: str, hint: str = "") -> None:
-        super().__init__(f"Slack refused {method} ({code}). {hint or refusal(code).sentence}", code=code)
+    def __init__(self, method: str, code: str, hint: str = "", *, retry_after: float = 0.0) -> None:
+        sentence = f"Slack refused {method} ({code}). {hint or refusal(code).sentence}"
+        super().__init__(sentence, code=code, retry_after=retry_after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class SlackApi:
 
 def _reply(method: str, response: HttpResponse) -> Mapping[str, object]:
     if response.status == 429:
-        raise SlackRefusal(method, "ratelimited", _until(response))
+        raise SlackRefusal(method, "ratelimited", _until(response), retry_after=_seconds(response))
     body = _body(response)
     if not body:
         raise TemporaryError(f"Slack did not answer {method} properly (HTTP {response.status}).")
