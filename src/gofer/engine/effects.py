@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gofer.errors import Fenced, TemporaryError, ToolError
+from gofer.errors import Access, Fenced, TemporaryError, ToolError
 from gofer.outside import Clock, Http, HttpRequest, HttpResponse
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
@@ -58,6 +58,7 @@ class Refused:
 
     text: str
     code: str = ""
+    access: Access = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +227,7 @@ async def _attempt(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | 
     except ToolError as error:
         if error.retry_after:
             return Later(error.message_to_model, error.code, error.retry_after)
-        return Refused(error.message_to_model, error.code)
+        return Refused(error.message_to_model, error.code, error.access)
     except Fenced:
         raise
     except (TemporaryError, TimeoutError) as error:

@@ -321,9 +321,11 @@ class Step:
                 return e.CallDeferred(item.call, cut(later.text), until, later.in_doubt)
             case Later(text=text, in_doubt=True):
                 return self._unknown(item.call, item.tool.name, text, item.tool.destination(item.arguments))
-            case Refused(text=text, code=code) | Later(text=text, code=code):
-                details = {"code": code} if code else None
-                return e.ToolResult(item.call, "error", cut(text), details=details, took_ms=self._elapsed(began))
+            case Refused(text=text, code=code) | Later(text=text, code=code) as refused:
+                access = refused.access if isinstance(refused, Refused) else ""
+                details = {name: said for name, said in (("code", code), ("access", access)) if said}
+                took = self._elapsed(began)
+                return e.ToolResult(item.call, "error", cut(text), details=details or None, took_ms=took)
             case Silence(why=why):
                 text = f"{item.tool.name} got no answer: {why}"
                 return e.ToolResult(item.call, "error", cut(text), took_ms=self._elapsed(began))
