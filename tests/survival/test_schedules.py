@@ -43,7 +43,7 @@ def played(seeds: Sequence[int], kind: str, rules: Rules | None = None) -> dict[
 
 
 def test_schedules_without_a_violation(request: pytest.FixtureRequest) -> None:
-    """2,000 in `make test`, 100,000 in `make test-long`; memory and SQLite take turns."""
+    """1,000 in `make test`, 100,000 in `make test-long`; memory and SQLite take turns."""
     only, count = request.config.getoption("--seed"), request.config.getoption("--schedules")
     seeds = range(count) if only is None else [only]
     accepted, seen = 0, Counter[str]()

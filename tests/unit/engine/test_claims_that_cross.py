@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine_room import Said, says
@@ -113,6 +113,8 @@ async def played(
 
 
 @pytest.mark.parametrize("script", [False, True])
+@settings(max_examples=30)
+@example(pauses=[1, 0], orders=[list(NAMES)] * 2)
 @given(
     pauses=st.lists(st.sampled_from([0, 1, 2, 5, 20]), min_size=1, max_size=12),
     orders=st.lists(st.permutations(NAMES), min_size=2, max_size=3),
