@@ -43,7 +43,8 @@ survival: .venv/.dev
 schedules: .venv/.dev
 	$(RUN) pytest tests/survival/test_schedules.py $(ARGS)
 
-test-long: .venv/.dev ## 100,000 simulated schedules, about an hour and a half
+test-long: .venv/.dev ## 100,000 simulated schedules, about an hour and a half, and every kill of a workflow
+	$(RUN) pytest tests/survival/test_killed_workflows.py --both-sides $(ARGS)
 	$(RUN) pytest tests/survival/test_schedules.py --schedules 100000 $(ARGS)
 
 reliability: .venv/.dev ## make the table of docs/reliability.md anew

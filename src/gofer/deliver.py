@@ -58,7 +58,20 @@ def conclude(ending: Ending, progress: Progress) -> RunConcluded:
             ending = replace(ending, status="needs_attention", reason=unknown)
         else:
             ending = replace(ending, reason=f"{ending.reason.rstrip('.')}; {unknown}")
+    if ending.status == "done" and (locked_out := _locked_out(progress)):
+        ending = replace(ending, reason=locked_out)
     return RunConcluded(ending.status, ending.reason, spoken(ending), ending.output)
+
+
+def _locked_out(progress: Progress) -> str:
+    """Why a system outside did not let Gofer in before its credential is renewed; empty when all did."""
+    for outcome in progress.outcomes.values():
+        match outcome:
+            case ToolResult(status="error", details={"access": "credential"}, text=why):
+                return why
+            case _:
+                pass
+    return ""
 
 
 async def announce(step: Step, event: Event, reply: Reply, provenance: Provenance) -> None:

@@ -17,6 +17,11 @@
 Every message is one sentence for a person: what is wrong and what to do.
 """
 
+from typing import Literal
+
+Access = Literal["", "credential", "permission"]
+"""What somebody outside does not accept: what Gofer shows, or that it may do this."""
+
 
 class GoferError(Exception):
     """The root of all errors Gofer raises on purpose."""
@@ -29,13 +34,17 @@ class ConfigError(GoferError):
 class ToolError(GoferError):
     """A tool could not do what was asked; the message goes to the model, the run goes on.
 
-    `code` is for code: the reason in the vendor's words, empty when there is none.
+    `code` is for code: the reason in the vendor's words, empty when there is none. `retry_after` is after how many
+    seconds the other side takes the same, of which nothing was done now; 0 when waiting does not help, endless when it
+    did not say how long. `access` is what whoever runs Gofer has to renew or to allow before it can work.
     """
 
-    def __init__(self, message_to_model: str, *, code: str = "") -> None:
+    def __init__(self, message_to_model: str, *, code: str = "", retry_after: float = 0.0, access: Access = "") -> None:
         super().__init__(message_to_model)
         self.message_to_model = message_to_model
         self.code = code
+        self.retry_after = retry_after
+        self.access: Access = access
 
 
 class TemporaryError(GoferError):

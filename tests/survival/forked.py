@@ -6,7 +6,7 @@ one of its writes to the journal: frames of all its runs, and the claims of call
 
 import asyncio
 import multiprocessing
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -52,12 +52,17 @@ async def gofer(
 ) -> int:
     """Runs a Gofer; gives its exit code, which is 0 when everything ended. Leaves the number of its writes behind."""
     given = {**environment, "GOFER_DATA": str(data)}
-    process = _forks.Process(target=_live, args=(given, list(accepted), when, n))
+    return await ended(_live, given, list(accepted), when, n)
+
+
+async def ended(life: Callable[..., None], *arguments: object) -> int:
+    """How a process with that life ends: its exit code, negative for a signal."""
+    process = _forks.Process(target=life, args=arguments)
     process.start()
     await asyncio.to_thread(process.join, 60)
     if process.exitcode is None:
         process.kill()
-        raise TimeoutError(f"a Gofer over {data} did not end")
+        raise TimeoutError("a Gofer did not end")
     return process.exitcode
 
 

@@ -1,22 +1,19 @@
 """A Gofer that kills itself: accepts one event, works, and dies by SIGKILL right before or after a given frame.
 
-    mortal.py AGENTS_ROOT EVENT_FILE before|after|never N
-
-Slack and the model are where the environment says. Exit code 0 means that the run ended.
+Slack and the model are where its environment says. Exit code 0 means that the run ended.
 """
 
 import asyncio
 import os
 import signal
-import sys
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from gofer.bootstrap.laptop import Laptop, open_laptop
-from gofer.bootstrap.settings import process_settings
+from gofer.bootstrap.settings import read_settings
 from gofer.events import Actor, Event
 from gofer.journal.coordination import RUNNABLE
 from gofer.journal.log import read_journal
@@ -67,10 +64,15 @@ async def press(laptop: Laptop, run: str) -> bool:
     return True
 
 
-async def main(root: Path, payload: Path, when: str, n: int) -> None:
+def live(environment: Mapping[str, str], root: Path, payload: Path, when: str, n: int) -> None:
+    """The whole of its life, in a process of its own."""
+    asyncio.run(_work(environment, root, payload, when, n))
+
+
+async def _work(environment: Mapping[str, str], root: Path, payload: Path, when: str, n: int) -> None:
     event = SlackDoor(()).translate(RawRequest("POST", "/slack/events", (), payload.read_bytes()))
     assert isinstance(event, Event)
-    async with open_laptop(process_settings(), root) as laptop:
+    async with open_laptop(read_settings(environment), root) as laptop:
         store = MortalStore(laptop.state.store, when, n)
         run = await replace(laptop.ingress, store=store).start(event, "answer-here")
         worker = replace(laptop.worker, services=replace(laptop.worker.services, store=store))
@@ -83,7 +85,3 @@ async def main(root: Path, payload: Path, when: str, n: int) -> None:
             await asyncio.sleep(0.01)
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
-
-
-if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])))

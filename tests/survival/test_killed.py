@@ -1,15 +1,14 @@
 """A real process, killed with SIGKILL right before and right after every frame of its run, and started again."""
 
-import asyncio
 import json
-import os
 import re
 import signal
-import sys
 from pathlib import Path
 
 import httpx2
 import pytest
+from forked import ended as ended_with
+from mortal import live
 
 from company import ROOT
 from gofer.bootstrap.state import read_state
@@ -25,25 +24,12 @@ from gofer.simulators.slack.workspace import Message
 
 pytestmark = pytest.mark.anyio
 
-MORTAL = Path(__file__).with_name("mortal.py")
-
 
 async def gofer(folder: Path, environment: dict[str, str], event: Path, when: str, n: int, root: Path = ROOT) -> int:
     """Runs a Gofer that may kill itself; gives its exit code."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        str(MORTAL),
-        str(root),
-        str(event),
-        when,
-        str(n),
-        env={**os.environ, **environment, "GOFER_DATA": str(folder / "state")},
-        stderr=asyncio.subprocess.PIPE,
-    )
-    async with asyncio.timeout(60):
-        _, errors = await process.communicate()
-    assert process.returncode in (0, -signal.SIGKILL), errors.decode()
-    return process.returncode
+    code = await ended_with(live, {**environment, "GOFER_DATA": str(folder / "state")}, root, event, when, n)
+    assert code in (0, -signal.SIGKILL)
+    return code
 
 
 async def ask(slack: SlackSimulator, folder: Path) -> tuple[Message, Path]:

@@ -1,4 +1,6 @@
-"""Every shipped workflow, killed with SIGKILL right before and right after every write to its journal.
+"""Every shipped workflow, killed with SIGKILL at every write to its journal: right before or right after it, in turns.
+
+With `--both-sides`, as in `make test-long`, right before and right after each.
 
 The simulated systems live on in this process; what is in them afterwards has to be what an undisturbed run leaves.
 """
@@ -70,7 +72,7 @@ def test_no_shipped_workflow_is_left_out() -> None:
 
 @pytest.mark.parametrize("what", ACTS)
 async def test_killed_at_every_journal_boundary_a_workflow_leaves_the_world_of_an_undisturbed_run(
-    tmp_path: Path, what: str
+    request: pytest.FixtureRequest, tmp_path: Path, what: str
 ) -> None:
     code, undisturbed = await world_after(tmp_path / "never", what)
     assert code == 0
@@ -84,4 +86,10 @@ async def test_killed_at_every_journal_boundary_a_workflow_leaves_the_world_of_a
 
     count = writes(tmp_path / "never" / "mortal")
     assert count >= 5
-    await asyncio.gather(*(killed(when, n) for n in range(1, count + 1) for when in ("before", "after")))
+    sides = ("after", "before") if request.config.getoption("--both-sides") else ()
+    await asyncio.gather(*(killed(when, n) for n in range(1, count + 1) for when in sides or (_turn(what, n),)))
+
+
+def _turn(what: str, n: int) -> str:
+    """In turns: before an outcome is written its effect has happened, and after an intent it has not."""
+    return ("before", "after")[(n + list(ACTS).index(what)) % 2]

@@ -12,6 +12,7 @@ from gofer.tools.github.api import GitHubApi
 from gofer.tools.github.tools import github_tools
 from gofer.tools.jira.api import JiraApi
 from gofer.tools.jira.tools import jira_tools
+from gofer.tools.mocked import Overrides, read_overrides
 from gofer.tools.notion.api import NotionApi
 from gofer.tools.notion.tools import notion_tools
 from gofer.tools.plan.tools import plan_tools
@@ -39,6 +40,12 @@ def build_tools(settings: Settings) -> Mapping[str, Tool[Any]]:
 def tool_names() -> list[str]:
     """The names of all tools, whatever is set up."""
     return sorted(name for name, tool in build_tools(read_settings({})).items() if not tool.internal)
+
+
+def mocks(text: str, where: str) -> Overrides:
+    """What a file says that tools give instead of what their mocks do. Raises ConfigError."""
+    tools = build_tools(read_settings({}))
+    return read_overrides(text, where, {name: tool for name, tool in tools.items() if not tool.internal})
 
 
 def mistakes(folder: Path) -> list[Mistake]:

@@ -1,7 +1,7 @@
 """What do log lines tell? One JSON object a line on stderr: counts, names and ids; contents never, unless asked for.
 
-`minimal` keeps ids, status and duration. `summary` adds names, counts and the sentences of Gofer. `full` adds what
-libraries say and stack traces, which may hold contents: it is meant for development.
+`minimal` keeps ids, status, duration, and which system does not let Gofer in. `summary` adds names, counts and the
+sentences of Gofer. `full` adds what libraries say and stack traces, which may hold contents: it is for development.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import cast
 from gofer.bootstrap.settings import LogLevel
 from gofer.canonical import as_object
 
-_MINIMAL = frozenset({"run", "status", "seconds"})
+_MINIMAL = frozenset({"run", "status", "seconds", "system", "access", "code"})
 
 
 def start_logging(level: LogLevel) -> None:

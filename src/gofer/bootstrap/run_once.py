@@ -14,6 +14,11 @@ from gofer.local.difference import difference
 from gofer.model_script import Script
 from gofer.projections import progress
 from gofer.projections.progress import Progress
+from gofer.retention import Purger
+from gofer.tools.mocked import Overrides, mocked
+
+MOCKED = "mocked"
+"""The folder of runs with mocks, within that of the state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +44,17 @@ async def run_once(
     body: bytes,
     world: Mapping[str, object] | None,
     scripts: Sequence[Script] | None,
+    mocks: Overrides | None = None,
 ) -> Outcome:
-    """Runs a workflow on an event; `body` is what told of it. See `open_laptop` for the rest."""
-    async with open_laptop(settings, root, world=world, scripts=scripts) as laptop:
+    """Runs a workflow on an event; `body` is what told of it. See `open_laptop` for the rest.
+
+    With `mocks` no tool reaches anything, and the run stands in a state of its own: nothing that is made up may count
+    as done, or be gone on with by somebody whose tools are real.
+    """
+    if mocks is not None:
+        settings, world = replace(settings, data=settings.data / MOCKED), {}
+    async with open_laptop(settings, root, world=world, scripts=scripts) as opened:
+        laptop = opened if mocks is None else await _on_mocks(opened, mocks)
         _adopt(laptop, event, body)
         clock, before = laptop.worker.services.outside.clock, laptop.simulated.state()
         began = clock.monotonic()
@@ -54,6 +67,14 @@ async def run_once(
         await laptop.simulated.settled()
         changed = difference(before, laptop.simulated.state())
         return Outcome(run, done, seconds, changed, tuple(laptop.simulated.systems), laptop.model)
+
+
+async def _on_mocks(laptop: Laptop, mocks: Overrides) -> Laptop:
+    """The same with tools that reach nothing. Nobody serves its state, so what is due there is deleted now."""
+    services = laptop.worker.services
+    await Purger(laptop.state.store, laptop.state.blobs, services.outside.clock).purge()
+    services = replace(services, tools=mocked(services.tools, mocks))
+    return replace(laptop, worker=replace(laptop.worker, services=services))
 
 
 def _adopt(laptop: Laptop, event: Event, body: bytes) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from gofer.bootstrap.catalog import checked_catalog
+from gofer.bootstrap.catalog import checked_catalog, mocks
 from gofer.bootstrap.occasion import Told, occasion
 from gofer.bootstrap.run_once import Outcome, run_once
 from gofer.bootstrap.settings import Settings, process_settings
@@ -22,18 +22,28 @@ from gofer.outside import SystemClock
 from gofer.projections.progress import Progress
 from gofer.projections.trace import timestamp
 from gofer.simulators.demo import demo_world
+from gofer.tools.mocked import Overrides
 
 _EXAMPLES = """examples:
   gofer run answer-here --event tests/events/slack_app_mention.json
   gofer run answer-here --event tests/events/slack_app_mention.json --world world.yaml --json
   gofer run WORKFLOW --event tests/events/github_push.json --header "X-GitHub-Event: push"
   gofer run WORKFLOW --event body.json --source webhook --hook new-hire
+  gofer run answer-here --event tests/events/slack_app_mention.json --mocks mocks.yaml
   gofer run WORKFLOW                  of a schedule: now is the time it is for
 
 Who sends the event follows from what starts the workflow; --source says it where there are several. --world simulates
 what the file describes and nothing else, and adds "world" to --json: what is different there afterwards, as
 {"added": {path: value}, "removed": {…}, "changed": {path: {"before": …, "after": …}}, "more": how many are not told}.
 Without it the world of the demo stands in for a source that has no credentials.
+
+--mocks gives every tool its mock: the form and the refusals of the real one, made of its arguments, the same each time.
+Nothing outside is reached but the model, and the run stands in a state of its own, the folder mocked/ of GOFER_DATA.
+FILE says in YAML or JSON what some tools give:
+  jira_create_issue: {refusal: The project takes no issues now., code: "400"}
+  slack_get_user: [{arguments: {name: "*Lee"}, details: {kind: guest}}, {refusal: There is nobody of that name.}]
+The first that fits counts, and `*` in a text stands for anything; what it does not say of text, details and value is
+as in the mock.
 """
 
 
@@ -42,6 +52,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("workflow", metavar="WORKFLOW", help="name of a file of agents/, without .yaml")
     parser.add_argument("--event", metavar="FILE", help="a payload as its sender sends it; a schedule needs none")
     sender_options(parser, required=False)
+    parser.add_argument(
+        "--mocks", metavar="FILE", nargs="?", const="", help="tools reach nothing; FILE says what some of them give"
+    )
     parser.add_argument("--world", metavar="FILE", help="simulators start with this world (YAML)")
     parser.add_argument("--script", metavar="FILE", help="what the offline model says, whatever is set up (YAML)")
     parser.add_argument("--json", action="store_true", help="the result as one JSON object on stdout")
@@ -50,14 +63,18 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Runs the workflow and prints its answer."""
+    if arguments.mocks is not None and arguments.world is not None:
+        raise ConfigError("Take --mocks or --world: a world is simulated, and mocks need none.")
     settings, told = process_settings(), _told(arguments)
     event = occasion(checked_catalog(Path.cwd() / "agents"), arguments.workflow, told, SystemClock().now())
     world, scripts = _world(settings, event.source, arguments.world), _scripts(arguments.script)
     body = told.body or b""
-    outcome = asyncio.run(run_once(settings, Path.cwd(), arguments.workflow, event, body, world, scripts))
-    if outcome.simulated:
-        print(f"On a simulated {_names(outcome.simulated)}, with {outcome.model}.", file=sys.stderr)
-    result = _result(outcome) | ({"world": outcome.world} if arguments.world else {})
+    overrides = _mocks(arguments.mocks)
+    outcome = asyncio.run(run_once(settings, Path.cwd(), arguments.workflow, event, body, world, scripts, overrides))
+    if outcome.simulated or overrides is not None:
+        where = "On mocks" if overrides is not None else f"On a simulated {_names(outcome.simulated)}"
+        print(f"{where}, with {outcome.model}.", file=sys.stderr)
+    result = _result(outcome, ends=overrides is not None) | ({"world": outcome.world} if arguments.world else {})
     if arguments.json:
         print(json.dumps(result, indent=2, ensure_ascii=False))
     else:
@@ -78,9 +95,9 @@ def _told(arguments: argparse.Namespace) -> Told:
     return Told(str(path), body, arguments.source or "", headers, hook)
 
 
-def _result(outcome: Outcome) -> dict[str, object]:
+def _result(outcome: Outcome, *, ends: bool) -> dict[str, object]:
     done = outcome.done
-    finished = done.finished or RunFinished("needs_attention", _why_not(done))
+    finished = done.finished or RunFinished("needs_attention", _why_not(done, ends=ends))
     return {
         "run": outcome.run,
         "workflow": done.workflow,
@@ -100,9 +117,11 @@ def _result(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def _why_not(done: Progress) -> str:
+def _why_not(done: Progress, *, ends: bool) -> str:
     if done.parked is None:
         return "the run did not end"
+    if ends:
+        return f"it {done.why_parked or 'is parked'}; with mocks it ends here"
     return f"the run is parked until {timestamp(done.parked.until)}; whoever serves this folder then goes on with it"
 
 
@@ -126,6 +145,18 @@ def _world(settings: Settings, source: str, path: str | None) -> Mapping[str, ob
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         example = "src/gofer/simulators/worlds/demo.yaml"
         raise ConfigError(f"{path} is not a world; it has to be a YAML file such as {example}.") from error
+
+
+def _mocks(path: str | None) -> Overrides | None:
+    """What a file says that tools give; None without mocks."""
+    if not path:
+        return None if path is None else {}
+    try:
+        return mocks(Path(path).read_text(encoding="utf-8"), path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read ({error.strerror}); name a YAML or JSON file of mocks.") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is no text in UTF-8; name a YAML or JSON file of mocks.") from error
 
 
 def _scripts(path: str | None) -> Sequence[Script] | None:

@@ -27,8 +27,8 @@ class Clearance:
         """The call as it may be made, or what it is told instead. Raises Cancelled, Parked."""
         step.heed_cancel()
         limited = item.tool.effect != "read" and item.tool.name in self._once
-        # Nobody is asked for what was done already.
-        if limited and (outcome := await once.answered(step, item)):
+        # Nobody is asked for what was done already; what somebody decided stands.
+        if limited and not _decided(step, item.call) and (outcome := await once.answered(step, item)):
             return outcome
         if refused := await self._agreed(step, item, provenance):
             return refused
@@ -59,3 +59,7 @@ class Clearance:
     @property
     def _once(self) -> frozenset[str]:
         return frozenset(grant.name for grant in self.workflow.tools if grant.once == "per_message")
+
+
+def _decided(step: Step, call: str) -> bool:
+    return any(name == call and one.decided is not None for (_, name), one in step.progress.approvals.items())

@@ -6,6 +6,8 @@
     lookup   wait until a late effect would show, look for our marker, then do it once more
     blind    never again
 
+What the other side did not take because it takes no more for now was not done; it is made again when it says so.
+
 Fencing keeps a lost worker from writing to the journal, not from sending. So an effect also needs a *permit*: its
 last frame must be young (`Patience.permit`) on the worker's own monotonic clock, checked right before each request.
 A new owner waits a *quiet time* before it reconciles, so that a paused predecessor's last request has landed.
@@ -17,7 +19,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gofer.errors import Fenced, TemporaryError, ToolError
+from gofer.errors import Access, Fenced, TemporaryError, ToolError
 from gofer.outside import Clock, Http, HttpRequest, HttpResponse
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
@@ -56,6 +58,17 @@ class Refused:
 
     text: str
     code: str = ""
+    access: Access = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """It was not taken now, and may be after so many seconds; `in_doubt` when an earlier attempt may have been."""
+
+    text: str
+    code: str
+    seconds: float
+    in_doubt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +128,7 @@ class PermittedHttp:
 
 async def carry_out(
     tool: Tool[Any], call: Call, arguments: Arguments, permit: Permit, *, fresh: bool, wanted: bool = True
-) -> Done | Refused | Silence | Unknown:
+) -> Done | Refused | Later | Silence | Unknown:
     """Makes a call happen, or finds out what became of an earlier attempt when it is not `fresh`.
 
     One that is not `wanted` any more is looked for, and not attempted again.
@@ -155,7 +168,9 @@ def quiet_seconds(tool: Tool[Any], patience: Patience, *, predecessor_is_dead: b
     return max(tool.settle, late)
 
 
-async def _with_its_key(tool: Tool[Any], call: Call, arguments: Arguments, fresh: bool) -> Done | Refused | Unknown:
+async def _with_its_key(
+    tool: Tool[Any], call: Call, arguments: Arguments, fresh: bool
+) -> Done | Refused | Later | Unknown:
     first = await _attempt(tool, call, arguments) if fresh else Silence(_LOST)
     if not isinstance(first, Silence):
         return first
@@ -164,13 +179,15 @@ async def _with_its_key(tool: Tool[Any], call: Call, arguments: Arguments, fresh
             return done
         case Refused(code=code) as refused if code in tool.gone:
             return refused
+        case Later() as later:
+            return replace(later, in_doubt=True)
         case Refused(text=why) | Silence(why=why):
             return Unknown(f"{first.why}; then: {why}")
 
 
 async def _after_a_look(
     tool: Tool[Any], call: Call, arguments: Arguments, permit: Permit, fresh: bool
-) -> Done | Refused | Unknown:
+) -> Done | Refused | Later | Unknown:
     if fresh:
         first = await _attempt(tool, call, arguments)
         if not isinstance(first, Silence):
@@ -187,24 +204,30 @@ async def _after_a_look(
     return await _look(tool, call, arguments) or Unknown(again.why)
 
 
-async def _look(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | Unknown | None:
+async def _look(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | Later | Unknown | None:
     """Done when our marker is there, None when it is not, Unknown when nobody answered."""
     if tool.look is None:
         return Unknown("its tool cannot look for it")
     try:
         async with asyncio.timeout(tool.timeout):
             found = await tool.look(call, arguments)
-    except (ToolError, TemporaryError, TimeoutError) as error:
+    except ToolError as error:
+        if error.retry_after:
+            return Later(error.message_to_model, error.code, error.retry_after, in_doubt=True)
+        return Unknown(f"looking for it failed: {error}")
+    except (TemporaryError, TimeoutError) as error:
         return Unknown(f"looking for it failed: {error}")
     return None if found is None else Done(found)
 
 
-async def _attempt(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | Refused | Silence:
+async def _attempt(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | Refused | Later | Silence:
     try:
         async with asyncio.timeout(tool.timeout):
             return Done(await tool.act(call, arguments))
     except ToolError as error:
-        return Refused(error.message_to_model, error.code)
+        if error.retry_after:
+            return Later(error.message_to_model, error.code, error.retry_after)
+        return Refused(error.message_to_model, error.code, error.access)
     except Fenced:
         raise
     except (TemporaryError, TimeoutError) as error:

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gofer.canonical import clean, encode
-from gofer.engine.effects import Done, Refused, Silence, Unknown
+from gofer.engine.effects import Done, Later, Refused, Silence
 from gofer.engine.shelf import Reach, Shelf
 from gofer.errors import ToolError
 from gofer.files.preview import Preview, preview
@@ -51,7 +51,7 @@ class Taken:
 
 
 async def entries_of(
-    taken: Taken, outcome: Done | Refused | Silence | Unknown, took: int, reach: Reach, shelf: Shelf, shown: Shown
+    taken: Taken, outcome: Done | Later | Refused | Silence, took: int, reach: Reach, shelf: Shelf, shown: Shown
 ) -> Sequence[Entry]:
     """What follows from an outcome: facts, the result, what the model looks at.
 
@@ -64,12 +64,12 @@ async def entries_of(
                 return [*fetched, *await _done(taken, done, took, shelf, shown)]
             except ToolError as error:
                 return [*fetched, _failed(taken.call, error.message_to_model, error.code, took)]
-        case Refused(text=text, code=code):
+        case Refused(text=text, code=code, access=access):
+            return [*fetched, _failed(taken.call, text, code, took, access)]
+        case Later(text=text, code=code):
             return [*fetched, _failed(taken.call, text, code, took)]
         case Silence(why=why):
             return [*fetched, _failed(taken.call, f"{taken.tool} got no answer: {why}", "", took)]
-        case Unknown(why=why):
-            return [*fetched, unknown(taken.call, taken.tool, why)]
 
 
 def unknown(call: str, tool: str, why: str, destination: str = "") -> ToolUnknown:
@@ -113,8 +113,9 @@ async def _done(taken: Taken, done: ToolResult, took: int, shelf: Shelf, shown: 
     return [*facts, result, *seen]
 
 
-def _failed(call: str, text: str, code: str, took: int) -> Result:
-    return replace(Result(call, "error", cut(text), took_ms=took), details={"code": code} if code else None)
+def _failed(call: str, text: str, code: str, took: int, access: str = "") -> Result:
+    details = {name: said for name, said in (("code", code), ("access", access)) if said}
+    return Result(call, "error", cut(text), details=details or None, took_ms=took)
 
 
 def cut(text: str) -> str:

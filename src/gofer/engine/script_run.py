@@ -10,6 +10,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from random import Random
@@ -19,6 +20,7 @@ from typing import Any, NoReturn, TypeVar, cast
 from gofer.canonical import encode
 from gofer.coordinator.run import ToolFailed
 from gofer.engine import gates
+from gofer.engine.asking import Parked
 from gofer.engine.branches import Asked, Branch
 from gofer.engine.divergence import Ledger
 from gofer.engine.loop import LEAST_SECONDS
@@ -45,6 +47,15 @@ class Halted(BaseException):
     """Nothing more happens in this run now; `ScriptRun.why` says why."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A branch that cannot go on now."""
+
+    parked: Parked
+    clicks: int
+    """How many presses had been journaled when it looked."""
+
+
 class Limited(GoferError):
     """A limit ends the run."""
 
@@ -61,6 +72,11 @@ class ScriptRun:
         """What ended the run while the script was at work."""
         self.under_way = 0
         """How many calls are happening."""
+        self._branches = 1
+        """How many branches are at work or wait, without those that wait for their own parts."""
+        self._waiting: list[_Waiting] = []
+        self._stuck = asyncio.Event()
+        """Set when no branch can go on, or when the run is over."""
         self._step = step
         self._bundle = bundle
         self._provenance = provenance
@@ -103,10 +119,12 @@ class ScriptRun:
         self._alive()
         parts = self._branch.split(len(branches), self._here())
         tasks = [asyncio.create_task(self._part(part, one)) for part, one in zip(parts, branches, strict=True)]
+        self._branches += len(tasks) - 1
         try:
             if tasks:
                 await asyncio.wait(tasks)
         finally:
+            self._branches += 1
             await put_an_end_to(*tasks)
         # In the order given, so that the same error is raised whenever the script is run again.
         failed = [error for task in tasks if (error := task.exception())]
@@ -136,7 +154,32 @@ class ScriptRun:
 
     def _halt(self, why: BaseException) -> NoReturn:
         self.why = self.why or why
+        self._stuck.set()
         raise Halted from why
+
+    async def _wait(self, parked: Parked) -> NoReturn:
+        """A branch that has to wait does so until no other can go on; then the run is parked.
+
+        Others come to the end of what they have claimed, and a press on what they ask for is looked at.
+        """
+        self._waiting.append(_Waiting(parked, len(self._step.progress.clicks)))
+        self.under_way -= 1
+        self._look_whether_stuck()
+        try:
+            await self._stuck.wait()
+        finally:
+            self.under_way += 1
+        self._alive()
+        # Somebody pressed a button after the branch had looked: it is run again at once.
+        pressed = self._step.progress.clicks[min(one.clicks for one in self._waiting) :]
+        asked = self._step.progress.approvals
+        news = any((one := asked.get((click.about, click.call))) and one.decided is None for click in pressed)
+        first = min((one.parked.entry for one in self._waiting), key=lambda entry: entry.until)
+        self._halt(Parked(replace(first, until=self._step.now_ms()) if news else first))
+
+    def _look_whether_stuck(self) -> None:
+        if len(self._waiting) >= self._branches:
+            self._stuck.set()
 
     def _here(self) -> str:
         """The line of the script that is being run; that of its branch when a call was handed to `gather` as it is."""
@@ -162,6 +205,8 @@ class ScriptRun:
             return await work
         except asyncio.CancelledError:
             raise
+        except Parked as parked:
+            await self._wait(parked)
         except BaseException as error:  # noqa: BLE001
             self._halt(error)
         finally:
@@ -174,6 +219,9 @@ class ScriptRun:
             result = await work
         except SystemExit as error:
             raise RuntimeError("it called exit") from error
+        finally:
+            self._branches -= 1
+            self._look_whether_stuck()
         if self.why is None:
             try:
                 self._ledger.check_end(part.path, part.place)

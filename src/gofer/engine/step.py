@@ -8,14 +8,15 @@ share a frame. On resume a call with an outcome is answered from the journal, an
 import asyncio
 import contextlib
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from gofer.engine import asking
 from gofer.engine.context import Window
-from gofer.engine.effects import Permit, Unknown, carry_out, longest, quiet_seconds
-from gofer.engine.results import Shown, Taken, entries_of, shorten, unknown
+from gofer.engine.effects import Later, Permit, Unknown, carry_out, longest, quiet_seconds
+from gofer.engine.results import Shown, Taken, cut, entries_of, shorten, unknown
 from gofer.engine.services import Services
 from gofer.engine.shelf import Reach, Shelf
 from gofer.engine.term import Term
@@ -27,6 +28,11 @@ from gofer.journal.workspace import Weights
 from gofer.models.model import Answer
 from gofer.projections import account, conversation, progress, repetition, replay, workspace
 from gofer.tools.tool import ANYWHERE, Arguments, Call, Files, Provenance, Tool
+
+LONGEST_PUT_OFF = 3_900
+"""Seconds a call is put off for in all because a system outside takes no more; the longest limits count by the hour."""
+UNSAID_WAIT = 60.0
+"""Seconds it is put off for where nobody says how long."""
 
 Outcome = e.ToolResult | e.ToolUnknown
 Gate = Callable[[], None]
@@ -228,8 +234,11 @@ class Step:
         outcomes = await asyncio.gather(
             *(self._happen(item, item in fresh and not item.key, provenance) for item in doubtful)
         )
-        for entry in itertools.chain.from_iterable(outcomes):
+        noted = list(itertools.chain.from_iterable(outcomes))
+        for entry in noted:
             self.note(entry)
+        if put_off := [entry for entry in noted if isinstance(entry, e.CallDeferred)]:
+            raise asking.Parked(e.RunParked("limit", max(one.until for one in put_off)))
         return [self.progress.outcomes[item.call] for item in calls]
 
     async def settle(self, granted: Mapping[str, Tool[Any]], provenance: Provenance) -> None:
@@ -321,13 +330,21 @@ class Step:
         # What was cancelled is not attempted again; telling so is.
         wanted = not self.progress.stopping
         outcome = await carry_out(item.tool, call, item.arguments, self._permit, fresh=fresh, wanted=wanted)
-        if isinstance(outcome, Unknown):
-            destination = item.tool.destination(item.arguments)
-            return [*reach.fetched, unknown(item.call, item.tool.name, outcome.why, destination)]
+        if isinstance(outcome, Later) and (until := self._room_for(item.call, outcome.seconds)):
+            return [*reach.fetched, e.CallDeferred(item.call, cut(outcome.text), until, outcome.in_doubt)]
+        if isinstance(outcome, Unknown) or (isinstance(outcome, Later) and outcome.in_doubt):
+            why = outcome.why if isinstance(outcome, Unknown) else outcome.text
+            return [*reach.fetched, unknown(item.call, item.tool.name, why, item.tool.destination(item.arguments))]
         # What the run does by itself is not for the window, but for what it is about.
         long = not item.valued and ("/" not in item.call or item.call == e.MATERIAL)
         taken = Taken(item.call, item.tool.name, item.tool.effect == "read", item.valued, long)
         return await entries_of(taken, outcome, self._elapsed(began), reach, self.shelf, self.shown)
+
+    def _room_for(self, call: str, seconds: float) -> int:
+        """Until when a call is put off, unix milliseconds; 0 when it was for too long already."""
+        wait = int((UNSAID_WAIT if math.isinf(seconds) else seconds) * 1000)
+        room = LONGEST_PUT_OFF * 1000 - self.progress.put_off_ms.get(call, 0)
+        return self.now_ms() + wait if wait <= room else 0
 
     async def _renew_permit(self) -> bool:
         self.note(e.PermitRenewed())

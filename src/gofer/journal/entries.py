@@ -150,11 +150,13 @@ class CallDeferred:
     """`call.deferred`: a call got no answer; it is made again, not before `until`."""
 
     call: str
-    """`model`, or the id of a subagent's call."""
+    """`model`, the id of a subagent's call, or that of a call of a tool which was not taken now."""
     why: str
     """For people: what went wrong."""
     until: int = 0
     """Unix milliseconds; 0 means at once, by other means: the next model of the list."""
+    in_doubt: bool = False
+    """For a tool: whether an earlier attempt may have been taken all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,9 +246,10 @@ class ApprovalDecided:
     about: About = "call"
 
 
-Why = Literal["quiet", "model", "approval", "earlier"]
+Why = Literal["quiet", "model", "approval", "earlier", "limit"]
 """What a parked run waits for: that a lost predecessor's requests have landed, that a model is there again, that
-somebody decides, or that an earlier run is through with what both of them want done once."""
+somebody decides, that an earlier run is through with what both of them want done once, or that a system outside, which
+takes no more for now, takes more."""
 
 
 @dataclass(frozen=True, slots=True)

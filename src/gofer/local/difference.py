@@ -100,8 +100,13 @@ def _by_name(
 
 def _alike(before: Sequence[object], after: Sequence[object]) -> int:
     """How many items are the same from the beginning on."""
-    both = zip(before, after, strict=False)
+    # As JSON: for Python, False equals 0, also within lists and objects.
+    both = zip(map(_as_json, before), map(_as_json, after), strict=False)
     return next((at for at, (one, other) in enumerate(both) if one != other), min(len(before), len(after)))
+
+
+def _as_json(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _cut(value: object) -> object:

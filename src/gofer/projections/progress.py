@@ -105,6 +105,8 @@ class Progress:
     """Buttons that were pressed, in the order in which that was journaled."""
     in_doubt: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     """Calls that were about to happen and have no outcome."""
+    put_off_ms: dict[str, int] = field(default_factory=dict[str, int])
+    """How long each call of a tool was put off in all, because a system outside takes no more for a while."""
     asking: set[str] = field(default_factory=set[str])
     """Subagents that were asked and have not answered, by call id."""
 
@@ -132,7 +134,7 @@ class Progress:
     def why_parked(self) -> str:
         """What a parked run waits for, for people who see lists; empty where there is nothing to say."""
         match self.parked.why if self.parked else "quiet":
-            case "model":
+            case "model" | "limit":
                 return self.deferred_why
             case "approval" if one := self.waiting:
                 return f"waits for approval of {one.requested.tool} by {' or '.join(one.requested.by)}"
@@ -200,8 +202,9 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
             _get_on(state)
         case ToolUnknown() as unknown:
             _lock(state, unknown)
-        case CallDeferred() as deferred:
-            _defer(state, recorded.at, deferred)
+        case CallDeferred(call=call) as deferred:
+            defer = _put_off if call in state.in_doubt else _defer
+            defer(state, recorded.at, deferred)
         case MessageReceived() | RunCancelled() | ApprovalClicked() as item:
             _take(state, item)
         case RunConcluded() as concluded:
@@ -261,6 +264,16 @@ def _defer(state: Progress, at: int, deferred: CallDeferred) -> None:
         state.deferrals, state.deferred_why = state.deferrals + 1, deferred.why
         state.deferred_ms += max(0, deferred.until - at)
         state.asked, state.asked_at = "", 0
+
+
+def _put_off(state: Progress, at: int, deferred: CallDeferred) -> None:
+    call = deferred.call
+    state.put_off_ms[call] = state.put_off_ms.get(call, 0) + max(0, deferred.until - at)
+    state.deferred_why = deferred.why
+    if not deferred.in_doubt:
+        # It was not made, and counts when it is.
+        del state.in_doubt[call]
+        state.tool_calls -= "/" not in call
 
 
 def _change_hands(state: Progress, at: int, change: RunOwned | RunParked | RunHandedOver) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from gofer.journal.entries import Recorded, SubagentFinished, ToolCall, ToolResult, ValueRecorded
+from gofer.journal.entries import CallDeferred, Recorded, SubagentFinished, ToolCall, ToolResult, ValueRecorded
 
 
 @dataclass(slots=True)
@@ -31,6 +31,8 @@ def fold(state: Replay, recorded: Recorded) -> Replay:
     match recorded.entry:
         case ToolCall(call=call, effect=effect) as intent if effect != "read" and is_of_a_script(call):
             state.effects[call] = intent
+        case CallDeferred(call=call, in_doubt=False):
+            state.effects.pop(call, None)
         case ToolResult(call=call, status="refused") if is_of_a_script(call):
             state.refused += 1
         case SubagentFinished(call=call) as finished:
@@ -43,5 +45,5 @@ def fold(state: Replay, recorded: Recorded) -> Replay:
 
 
 def is_of_a_script(call: str) -> bool:
-    """Whether a call's id is one that a script's calls have."""
-    return ":" in call
+    """Whether a call's id is one that a script's calls have; what is done about such a call has another beginning."""
+    return call.startswith(("0:", "0."))

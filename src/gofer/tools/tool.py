@@ -184,6 +184,8 @@ class Tool(Generic[A]):
     """Whether it changes what the run has at hand, so that it waits for the calls before it; writes always do."""
     scopes: frozenset[str] = frozenset()
     """What Gofer's own access has to be allowed for it, in the vendor's words."""
+    mock: Callable[[Call, A], ToolResult] | None = None
+    """What it gives where nothing outside is there: the same form and refusals, made of the arguments and the place."""
 
     @property
     def at_once(self) -> bool:

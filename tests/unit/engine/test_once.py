@@ -18,6 +18,7 @@ from gofer.tools.tool import Call, Tool, ToolResult
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Workflow
 from office import CATALOG, Lost, Office, office
+from ticket_desk import desk
 
 pytestmark = pytest.mark.anyio
 FILE = ("file_ticket", {"text": "Checkout fails"})
@@ -283,3 +284,27 @@ async def test_wherever_a_worker_is_lost_there_is_one_ticket_and_all_are_told(n:
     assert [await made.status(run) for run in ("run1", "run2")] == ["done", "done"]
     for run in ("run1", "run2"):
         assert (await told(made, run)).text.endswith("Filed as OPS-1")
+
+
+async def test_what_was_denied_stays_denied_when_another_run_does_it_before_that_is_told() -> None:
+    """The worker is lost between the decision and its outcome; meanwhile another run was allowed the same."""
+    made = desk(
+        *[says("", FILE)] * 2,
+        says("Filed."),
+        says("Then not."),
+        tools=[{"file_ticket": {"once": "per_message"}}],
+    )
+    for run in ("run1", "run2"):
+        await made.office.accept(run, private=False)
+        head = await made.office.store.head(run)
+        assert head is not None
+        await made.office.store.put_head(replace(head, conversation=run))
+        await made.work(1)
+    made.lose_after = "slack_close_question"
+    await made.press("denied", nth=0)
+    await made.office.hear_lost()
+    await made.press("approved", nth=1)
+    await made.work()
+    assert len(made.filed) == 1
+    assert "name of U0LEAD000 denied it" in await made.told("run1")
+    assert [await made.office.status(run) for run in ("run1", "run2")] == ["done", "done"]

@@ -54,6 +54,12 @@ def test_things_of_different_kinds_differ(before: object, after: object) -> None
     differs({"x": before}, {"x": after}, changed={"/x": {"before": before, "after": after}})
 
 
+def test_items_of_a_list_that_only_look_equal_differ() -> None:
+    """For Python, False is 0 and True is 1, also within what is compared as a whole."""
+    differs([{"a": False}], [{"a": 0}], changed={"/0/a": {"before": False, "after": 0}})
+    differs([1, [True]], [1, [1]], changed={"/1/0": {"before": True, "after": 1}})
+
+
 def test_what_is_told_has_bounds() -> None:
     many: Any = difference({}, {str(n): n for n in range(MOST + 50)})
     assert (len(many["added"]), many["more"]) == (MOST, 50)

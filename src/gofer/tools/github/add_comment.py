@@ -21,11 +21,16 @@ class AddComment(Numbered):
 
 async def add_comment(api: GitHubApi, call: Call, arguments: AddComment) -> ToolResult:
     """Comments, with one link to the prompt and one to the run; details: repository, number, comment id and url."""
+    target = comments_on(api, call, arguments)
+    path = target.path("issues", "/comments")
+    return commented(target, await api.write(call, path, body=signed(call, arguments.text)))
+
+
+def comments_on(api: GitHubApi, call: Call, arguments: AddComment) -> Target:
+    """What a comment is written on. Raises ToolError."""
     if not arguments.text.strip():
         raise ToolError("That is empty; write something.")
-    target = target_of(api, call, arguments)
-    path = target.path("issues", "/comments")
-    return _done(target, await api.write(call, path, body=signed(call, arguments.text)))
+    return target_of(api, call, arguments)
 
 
 async def find_comment(api: GitHubApi, call: Call, arguments: AddComment) -> ToolResult | None:
@@ -33,7 +38,7 @@ async def find_comment(api: GitHubApi, call: Call, arguments: AddComment) -> Too
     target = target_of(api, call, arguments)
     async for comment in api.read_list(call, target.path("issues", "/comments"), since=since(call)):
         if carries(as_text(comment.get("body")), call):
-            return _done(target, comment)
+            return commented(target, comment)
     return None
 
 
@@ -43,7 +48,8 @@ def since(call: Call) -> str:
     return datetime.fromtimestamp(begin, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _done(target: Target, comment: Fields) -> ToolResult:
+def commented(target: Target, comment: Fields) -> ToolResult:
+    """A comment that was written."""
     url = as_text(comment.get("html_url"))
     details = {"repository": target.repository, "number": target.number, "comment": comment.get("id"), "url": url}
     return ToolResult(f"Commented on {target}: {url}", f"commented on {target}", details)

@@ -1,7 +1,6 @@
 """How is the REST API of GitHub called, and which answers are refusals?"""
 
 import asyncio
-import logging
 import math
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -9,14 +8,13 @@ from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
 
 from gofer.canonical import as_list, as_object, as_text, decode, encode
-from gofer.errors import BadRequest, TemporaryError, ToolError
+from gofer.errors import Access, BadRequest, TemporaryError, ToolError
 from gofer.outside import HttpRequest, HttpResponse
 from gofer.secret import Secret
+from gofer.tools.access import tell_operator
 from gofer.tools.github.refusals import refusal
 from gofer.tools.github.shown import one_line
 from gofer.tools.tool import Call
-
-_log = logging.getLogger(__name__)
 
 VERSION = "2022-11-28"
 """The version of the API that is asked for; no field that a later one dropped is relied on."""
@@ -33,8 +31,9 @@ _CODES = {400: "bad_request", 401: "bad_credentials", 403: "forbidden", 404: "no
 class GitHubRefusal(ToolError):
     """GitHub said no, and nothing happened. `code` is one of `refusals.REFUSALS`, or the status."""
 
-    def __init__(self, code: str, hint: str = "") -> None:
-        super().__init__(f"GitHub refused it ({code}). {refusal(code).sentence}{' ' * bool(hint)}{hint}", code=code)
+    def __init__(self, code: str, hint: str = "", *, retry_after: float = 0.0) -> None:
+        sentence = f"GitHub refused it ({code}). {refusal(code).sentence}{' ' * bool(hint)}{hint}"
+        super().__init__(sentence, code=code, retry_after=retry_after, access=_access(code))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +133,8 @@ def _accepted(response: HttpResponse, now: float) -> HttpResponse:
     if response.status >= 500:
         raise TemporaryError(f"GitHub did not answer properly (HTTP {response.status}).")
     if _limited(response):
-        raise _refused("rate_limited", _until(_seconds(response, now)))
+        seconds = _seconds(response, now)
+        raise GitHubRefusal("rate_limited", _until(seconds), retry_after=seconds)
     if response.status == 403 and _lacks_permission(response):
         needed = one_line(response.headers.get("x-accepted-github-permissions", ""))
         raise _refused("missing_permission", f"GitHub asks for {needed}." if needed else "")
@@ -146,9 +146,15 @@ def _accepted(response: HttpResponse, now: float) -> HttpResponse:
 
 def _refused(code: str, hint: str = "") -> GitHubRefusal:
     if refusal(code).rule == "operate":
-        # Neither run nor repository: a refusal also comes to runs that must leave no trace.
-        _log.error("GitHub refuses Gofer (%s): %s %s", code, refusal(code).sentence, hint)
+        message = f"GitHub refuses Gofer ({code}): {refusal(code).sentence} {hint}".rstrip()
+        tell_operator("github", _access(code), code, message)
     return GitHubRefusal(code, hint)
+
+
+def _access(code: str) -> Access:
+    if refusal(code).rule != "operate":
+        return ""
+    return "credential" if code in ("bad_credentials", "no_token") else "permission"
 
 
 def _limited(response: HttpResponse) -> bool:

@@ -24,7 +24,7 @@ async def create_issue(api: GitHubApi, call: Call, arguments: CreateIssue) -> To
     repository = repository_of(call, arguments)
     labels: dict[str, object] = {"labels": arguments.labels} if arguments.labels else {}
     title, body = one_line(arguments.title, 256), signed(call, arguments.body)
-    return _done(repository, await api.write(call, f"/repos/{repository}/issues", title=title, body=body, **labels))
+    return opened(repository, await api.write(call, f"/repos/{repository}/issues", title=title, body=body, **labels))
 
 
 async def find_issue(api: GitHubApi, call: Call, arguments: CreateIssue) -> ToolResult | None:
@@ -33,11 +33,12 @@ async def find_issue(api: GitHubApi, call: Call, arguments: CreateIssue) -> Tool
     listed = api.read_list(call, f"/repos/{repository}/issues", state="all", since=since(call))
     async for issue in listed:
         if carries(as_text(issue.get("body")), call):
-            return _done(repository, issue)
+            return opened(repository, issue)
     return None
 
 
-def _done(repository: str, issue: Fields) -> ToolResult:
+def opened(repository: str, issue: Fields) -> ToolResult:
+    """An issue that was opened."""
     number, url = issue.get("number"), as_text(issue.get("html_url"))
     details = {"repository": repository, "number": number, "url": url}
     return ToolResult(f"Opened {repository}#{number}: {url}", f"opened {repository}#{number}", details)

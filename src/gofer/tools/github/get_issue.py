@@ -1,8 +1,10 @@
 """How does an issue look to a model: its state, its text, what was said about it?"""
 
+from collections.abc import Sequence
+
 from gofer.canonical import as_text
 from gofer.tools.github.api import PER_PAGE, GitHubApi
-from gofer.tools.github.named import Numbered, target_of
+from gofer.tools.github.named import Numbered, Target, target_of
 from gofer.tools.github.shown import Fields, indented, login, names, number, one_line, statements
 from gofer.tools.tool import Call, ToolResult
 
@@ -21,7 +23,12 @@ async def get_issue(api: GitHubApi, call: Call, arguments: GetIssue) -> ToolResu
     count = number(issue, "comments")
     first = max(1, -(-count // PER_PAGE) - PAGES_SHOWN + 1)
     comments = [one async for one in api.read_list(call, target.path("issues", "/comments"), page=first)]
-    said = statements(comments, "created_at", older=(first - 1) * PER_PAGE)
+    return issue_result(target, issue, comments, older=(first - 1) * PER_PAGE)
+
+
+def issue_result(target: Target, issue: Fields, comments: Sequence[Fields], *, older: int) -> ToolResult:
+    """An issue as it was read, for each reader; `older` comments were not."""
+    said = statements(comments, "created_at", older=older)
     title, url = one_line(as_text(issue.get("title"))), one_line(as_text(issue.get("html_url")), 500)
     kind = "Pull request" if issue.get("pull_request") else "Issue"
     lines = [
@@ -43,7 +50,7 @@ async def get_issue(api: GitHubApi, call: Call, arguments: GetIssue) -> ToolResu
         "state": as_text(issue.get("state")),
         "url": url,
         "author": login(issue.get("user")),
-        "comments": count,
+        "comments": number(issue, "comments"),
         "private": False,
         "facts": {
             "repository": target.repository,

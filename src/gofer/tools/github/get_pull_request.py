@@ -2,7 +2,7 @@
 
 from gofer.canonical import as_list, as_object, as_text
 from gofer.tools.github.api import PER_PAGE, GitHubApi
-from gofer.tools.github.named import Numbered, target_of
+from gofer.tools.github.named import Numbered, Target, target_of
 from gofer.tools.github.shown import Fields, indented, login, names, number, one_line, statements
 from gofer.tools.tool import Call, ToolResult
 
@@ -17,6 +17,11 @@ async def get_pull_request(api: GitHubApi, call: Call, arguments: GetPullRequest
     pull = await api.read_object(call, target.path("pulls"))
     files = await _first(api, call, target.path("pulls", "/files"))
     reviews = await _first(api, call, target.path("pulls", "/reviews"))
+    return pull_result(target, pull, files, reviews)
+
+
+def pull_result(target: Target, pull: Fields, files: list[Fields], reviews: list[Fields]) -> ToolResult:
+    """A pull request as it was read, for each reader."""
     details = _details(pull, files) | {"repository": target.repository, "number": target.number}
     details["facts"] = pull_facts(target.repository, pull)
     lines = [

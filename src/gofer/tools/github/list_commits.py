@@ -26,7 +26,11 @@ async def list_commits(api: GitHubApi, call: Call, arguments: ListCommits) -> To
     query = {"path": path, "sha": arguments.ref}
     asked = {name: value for name, value in query.items() if value}
     found = await api.read(call, f"/repos/{repository}/commits", per_page=arguments.limit, **asked)
-    commits = [as_object(item) for item in as_list(found)]
+    return commits_result(repository, path, [as_object(item) for item in as_list(found)])
+
+
+def commits_result(repository: str, path: str, commits: list[Fields]) -> ToolResult:
+    """Commits as they were read, for each reader."""
     authors = Counter(map(_author, commits))
     lines = [f"{len(commits)} commits of {repository}{f'/{path}' if path else ''}, newest first:"]
     lines += [f"    {_sha(one)[:7]} {_date(one)} {_author(one)}: {_subject(one)}" for one in commits]

@@ -26,7 +26,12 @@ async def read_file(api: GitHubApi, call: Call, arguments: ReadFile) -> ToolResu
     repository, path = repository_of(call, arguments), path_of(arguments.path)
     ref = {"ref": arguments.ref} if arguments.ref else {}
     found = await api.read(call, f"/repos/{repository}/contents/{quote(path)}", **ref)
-    where = f"{repository}/{one_line(path, 500)}{f' at {one_line(arguments.ref)}' if arguments.ref else ''}"
+    return file_result(repository, path, arguments.ref, found)
+
+
+def file_result(repository: str, path: str, ref: str, found: object) -> ToolResult:
+    """A file or a folder as it was read. Raises ToolError for a file that is no text."""
+    where = f"{repository}/{one_line(path, 500)}{f' at {one_line(ref)}' if ref else ''}"
     if isinstance(found, list):
         return _listed(repository, path, where, as_list(found))  # pyright: ignore[reportUnknownArgumentType]
     file = as_object(found)

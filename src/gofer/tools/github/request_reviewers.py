@@ -6,8 +6,8 @@ from pydantic import Field
 
 from gofer.errors import ToolError
 from gofer.tools.github.api import GitHubApi
-from gofer.tools.github.named import Numbered, target_of
-from gofer.tools.github.shown import names
+from gofer.tools.github.named import Numbered, Target, target_of
+from gofer.tools.github.shown import Fields, names
 from gofer.tools.tool import Call, ToolResult
 
 _LOGIN = re.compile(r"@?([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}))")
@@ -24,18 +24,23 @@ class RequestReviewers(Numbered):
 
 async def request_reviewers(api: GitHubApi, call: Call, arguments: RequestReviewers) -> ToolResult:
     """Asks for reviews; who is asked already stays so. Details: repository, number, and everybody asked by now."""
-    people, teams = _sorted(arguments.reviewers)
+    people, teams = sorted_out(arguments.reviewers)
     target = target_of(api, call, arguments)
     asked: dict[str, object] = {"reviewers": people, "team_reviewers": teams}
     wanted = {name: value for name, value in asked.items() if value}
     pull = await api.write(call, target.path("pulls", "/requested_reviewers"), **wanted)
+    return asked_result(target, pull)
+
+
+def asked_result(target: Target, pull: Fields) -> ToolResult:
+    """Who is asked by now."""
     logins, slugs = names(pull.get("requested_reviewers"), "login"), names(pull.get("requested_teams"), "slug")
     everybody = ", ".join([*logins, *(f"the team {slug}" for slug in slugs)]) or "nobody"
     details = {"repository": target.repository, "number": target.number, "reviewers": logins, "teams": slugs}
     return ToolResult(f"Asked. Now asked to review {target}: {everybody}.", f"asked for reviews of {target}", details)
 
 
-def _sorted(reviewers: list[str]) -> tuple[list[str], list[str]]:
+def sorted_out(reviewers: list[str]) -> tuple[list[str], list[str]]:
     """Logins, and slugs of teams. Raises ToolError."""
     people: list[str] = []
     teams: list[str] = []

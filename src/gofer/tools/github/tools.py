@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+from gofer.tools.github import mocks
 from gofer.tools.github.add_comment import AddComment, add_comment, find_comment
 from gofer.tools.github.api import GitHubApi
 from gofer.tools.github.create_issue import CreateIssue, create_issue, find_issue
@@ -32,6 +33,7 @@ def _reading(api: GitHubApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=GetPullRequest,
             act=partial(get_pull_request, api),
+            mock=partial(mocks.get_pull_request, api),
         ),
         Tool(
             name="github_get_issue",
@@ -39,6 +41,7 @@ def _reading(api: GitHubApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=GetIssue,
             act=partial(get_issue, api),
+            mock=partial(mocks.get_issue, api),
         ),
         Tool(
             name="github_read_file",
@@ -46,6 +49,7 @@ def _reading(api: GitHubApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=ReadFile,
             act=partial(read_file, api),
+            mock=mocks.read_file,
         ),
         Tool(
             name="github_list_commits",
@@ -53,6 +57,7 @@ def _reading(api: GitHubApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=ListCommits,
             act=partial(list_commits, api),
+            mock=mocks.list_commits,
         ),
     )
 
@@ -65,6 +70,7 @@ def _writing(api: GitHubApi) -> tuple[Tool[Any], ...]:
             effect="lookup",
             arguments=AddComment,
             act=partial(add_comment, api),
+            mock=partial(mocks.add_comment, api),
             look=partial(find_comment, api),
             settle=SETTLE,
             # A repository may be left out or stand in an address; the number is the same.
@@ -77,6 +83,7 @@ def _writing(api: GitHubApi) -> tuple[Tool[Any], ...]:
             effect="lookup",
             arguments=CreateIssue,
             act=partial(create_issue, api),
+            mock=partial(mocks.create_issue, api),
             look=partial(find_issue, api),
             settle=SETTLE,
         ),
@@ -86,6 +93,7 @@ def _writing(api: GitHubApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=RequestReviewers,
             act=partial(request_reviewers, api),
+            mock=partial(mocks.request_reviewers, api),
             destination=number_of,
             writes=_on_one(api, "reviewers"),
         ),

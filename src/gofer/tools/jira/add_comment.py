@@ -38,7 +38,7 @@ async def add_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolRe
     if is_home(call, name) and (audience := call.place.get("audience")):
         # Whoever reads the comment that this one answers, and nobody else.
         body["visibility"] = {"type": call.place.get("audience_type", "role"), "value": audience}
-    return _done(await api.write(call, f"{path_of(name)}/comment", body))
+    return commented(await api.write(call, f"{path_of(name)}/comment", body))
 
 
 async def find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult | None:
@@ -53,7 +53,7 @@ async def find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolR
         comments = [as_object(one) for one in as_list(answer.get("comments"))]
         recent = [one for one in comments if moment(one.get("created")) >= call.since - CLOCKS_APART]
         if found := await _marked(api, call, recent):
-            return _done(found)
+            return commented(found)
         if len(recent) < PAGE:
             return None
     raise TemporaryError(f"The issue has more than {PAGE * PAGES} newer comments; that is too many to look through.")
@@ -72,5 +72,6 @@ async def _marked(api: JiraApi, call: Call, comments: Sequence[Fields]) -> Field
     return None
 
 
-def _done(comment: Fields) -> ToolResult:
+def commented(comment: Fields) -> ToolResult:
+    """A comment that was written."""
     return ToolResult("Commented.", "commented in Jira", {"comment": as_text(comment.get("id"))})

@@ -2,19 +2,17 @@
 
 import asyncio
 import base64
-import logging
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from gofer.canonical import as_list, as_object, as_text, decode, encode
-from gofer.errors import BadRequest, TemporaryError, ToolError
+from gofer.errors import Access, BadRequest, TemporaryError, ToolError
 from gofer.outside import HttpRequest, HttpResponse
 from gofer.secret import Secret
+from gofer.tools.access import tell_operator
 from gofer.tools.tool import Call
-
-_log = logging.getLogger(__name__)
 
 LONGEST_WAIT = 15.0
 """Seconds one request is held back in all while Jira asks to wait; less than the time of a tool."""
@@ -33,15 +31,22 @@ _SENTENCES: Mapping[int, str] = {
     413: "That is larger than Jira takes; write less.",
     429: "Jira takes no more calls of this kind for a while.",
 }
-_OPERATE = frozenset({401, 403})
+_OPERATE: Mapping[int, Access] = {401: "credential", 403: "permission"}
 """What nobody in a channel or at an issue can act on, so that it stands in the log as well."""
 
 
 class JiraRefusal(ToolError):
     """Jira said no, and nothing happened. `code` is the status; `said` and `fields` are Jira's two lists of errors."""
 
-    def __init__(self, status: int, sentence: str, fields: Mapping[str, str] | None = None) -> None:
-        super().__init__(f"Jira refused that ({status}): {sentence}", code=str(status))
+    def __init__(
+        self, status: int, sentence: str, fields: Mapping[str, str] | None = None, *, retry_after: float = 0.0
+    ) -> None:
+        super().__init__(
+            f"Jira refused that ({status}): {sentence}",
+            code=str(status),
+            retry_after=retry_after,
+            access=_OPERATE.get(status, ""),
+        )
         self.status = status
         self.fields = dict(fields or {})
 
@@ -76,7 +81,9 @@ class JiraApi:
 
     async def _sent(self, call: Call, method: str, path: str, body: Mapping[str, object] | None) -> object:
         if not self.base_url:
-            raise JiraRefusal(401, "no Jira is set up; whoever runs Gofer has to set JIRA_BASE_URL.")
+            missing = "no Jira is set up; whoever runs Gofer has to set JIRA_BASE_URL."
+            tell_operator("jira", "credential", "no_url", missing)
+            raise JiraRefusal(401, missing)
         basic = base64.b64encode(f"{self.email}:{self.token.reveal()}".encode()).decode()
         headers = {"Authorization": f"Basic {basic}", "Accept": "application/json"}
         headers |= {"Content-Type": "application/json"} if body is not None else {}
@@ -117,10 +124,9 @@ def _refusal(response: HttpResponse, body: Fields) -> JiraRefusal:
     if status == 429 and (seconds := _seconds(response)) < math.inf:
         own = f"{own} Wait {math.ceil(seconds)} seconds before the next one."
     sentence = " ".join(filter(None, (words and _ended(words), own))) or "it gave no reason."
-    if status in _OPERATE:
-        # Neither run nor issue: a refusal also comes to runs that must leave no trace.
-        _log.error("Jira refuses Gofer's calls (%d): %s", status, own)
-    return JiraRefusal(status, sentence, errors)
+    if access := _OPERATE.get(status):
+        tell_operator("jira", access, str(status), f"Jira refuses Gofer's calls ({status}): {own}")
+    return JiraRefusal(status, sentence, errors, retry_after=_seconds(response) if status == 429 else 0.0)
 
 
 def _ended(sentence: str) -> str:

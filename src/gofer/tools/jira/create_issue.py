@@ -59,7 +59,7 @@ async def create_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> Tool
         fields["assignee"] = {"accountId": await account_id(api, call, arguments.assignee)}
     body = {"fields": fields, "properties": [{"key": PROPERTY, "value": {"key": call.key}}]}
     try:
-        return _done(api, await api.write(call, "/issue", body))
+        return created(api, await api.write(call, "/issue", body))
     except JiraRefusal as refused:
         if not refused.fields.keys() & {"project", "issuetype"}:
             raise
@@ -78,7 +78,7 @@ async def find_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolRe
         for issue in found:
             mark = as_object(as_object(issue.get("properties")).get(PROPERTY))
             if mark.get("key") == call.key:
-                return _done(api, issue)
+                return created(api, issue)
         if not found:
             return None
         number += CHUNK
@@ -106,7 +106,8 @@ async def _read(api: JiraApi, call: Call, project: str, after: int) -> list[Fiel
     return [as_object(issue) for issue in as_list(answer.get("issues"))]
 
 
-def _done(api: JiraApi, issue: Fields) -> ToolResult:
+def created(api: JiraApi, issue: Fields) -> ToolResult:
+    """An issue that was created."""
     key = as_text(issue.get("key"))
     details = {"key": key, "id": as_text(issue.get("id")), "url": api.browse(key)}
     return ToolResult(f"Created {key}. {api.browse(key)}".strip(), f"created {key}", details)

@@ -39,6 +39,13 @@ async def get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult
         raise ToolError("That issue is for some people only; it can be read only by a run that started there.")
     path = f"{path_of(name)}/comment"
     page = await api.read(call, path, orderBy="-created", maxResults=COMMENTS, startAt=0)
+    return issue_result(api, issue, page, at_home=at_home)
+
+
+def issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool) -> ToolResult:
+    """An issue and a page of its comments, newest first, for each reader; `at_home` when the run began there."""
+    key, number, fields = as_text(issue.get("key")), as_text(issue.get("id")), as_object(issue.get("fields"))
+    private = fields.get("security") is not None
     comments = [as_object(one) for one in reversed(as_list(page.get("comments")))]
     total = page.get("total")
     older = max(0, total - len(comments)) if isinstance(total, int) else 0

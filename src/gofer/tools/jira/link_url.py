@@ -11,6 +11,7 @@ from gofer.tools.jira.api import JiraApi
 from gofer.tools.jira.issues import issue_path, one_line
 from gofer.tools.tool import Arguments, Call, ToolResult
 
+LINKED = ToolResult("The link is there.", "linked an address")
 _URL = re.compile(r"https?://[^\s<>\"]{1,2000}", re.IGNORECASE)
 
 
@@ -27,11 +28,16 @@ class LinkUrl(Arguments):
 async def link_url(api: JiraApi, call: Call, arguments: LinkUrl) -> ToolResult:
     """Adds a link to an issue, or gives the link to the same address another title."""
     path = issue_path(call, arguments.issue)
-    if not _URL.fullmatch(arguments.url):
-        raise ToolError("That is not an address that can be linked; write one that begins with https://.")
+    check_url(arguments)
     target: dict[str, object] = {"url": arguments.url, "title": one_line(arguments.title)}
     if origin := " · ".join(f"{words}: {address}" for words, address in links(call.provenance)):
         target["summary"] = origin[:255]
     identity = "gofer:" + hashlib.sha256(arguments.url.encode(errors="replace")).hexdigest()
     await api.write(call, f"{path}/remotelink", {"globalId": identity, "object": target})
-    return ToolResult("The link is there.", "linked an address")
+    return LINKED
+
+
+def check_url(arguments: LinkUrl) -> None:
+    """Raises ToolError for what is no address."""
+    if not _URL.fullmatch(arguments.url):
+        raise ToolError("That is not an address that can be linked; write one that begins with https://.")

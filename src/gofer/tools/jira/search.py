@@ -35,6 +35,11 @@ async def search(api: JiraApi, call: Call, arguments: Search) -> ToolResult:
         page = await api.write(call, "/search/jql", body)
     except JiraRefusal as refused:
         raise await _with_what_exists(api, call, arguments, refused) from refused
+    return found_result(call, page)
+
+
+def found_result(call: Call, page: Fields) -> ToolResult:
+    """What a search found, for each reader."""
     issues = [as_object(one) for one in as_list(page.get("issues"))]
     seen = [one for one in issues if _open(call, one)]
     more = page.get("isLast") is False

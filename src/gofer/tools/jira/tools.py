@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+from gofer.tools.jira import mocks
 from gofer.tools.jira.add_comment import AddComment, add_comment, find_comment
 from gofer.tools.jira.api import JiraApi
 from gofer.tools.jira.create_issue import CreateIssue, create_issue, find_issue
@@ -31,6 +32,7 @@ def _reading(api: JiraApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=Search,
             act=partial(search, api),
+            mock=mocks.search,
             scopes=SEES,
         ),
         Tool(
@@ -39,6 +41,7 @@ def _reading(api: JiraApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=GetIssue,
             act=partial(get_issue, api),
+            mock=partial(mocks.get_issue, api),
             scopes=SEES,
         ),
     )
@@ -52,6 +55,7 @@ def _writing(api: JiraApi) -> tuple[Tool[Any], ...]:
             effect="lookup",
             arguments=CreateIssue,
             act=partial(create_issue, api),
+            mock=partial(mocks.create_issue, api),
             look=partial(find_issue, api),
             # Looking goes past the search index, so that nothing but the write itself can be late.
             settle=10.0,
@@ -64,6 +68,7 @@ def _writing(api: JiraApi) -> tuple[Tool[Any], ...]:
             effect="lookup",
             arguments=AddComment,
             act=partial(add_comment, api),
+            mock=mocks.add_comment,
             look=partial(find_comment, api),
             settle=10.0,
             # An issue may be named by its key, by a link, or left out.
@@ -81,6 +86,7 @@ def _changing(api: JiraApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=TransitionIssue,
             act=partial(transition_issue, api),
+            mock=mocks.transition_issue,
             writes=_on_an_issue("status"),
             scopes=frozenset({"Browse Projects", "Transition Issues"}),
         ),
@@ -90,6 +96,7 @@ def _changing(api: JiraApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=LinkUrl,
             act=partial(link_url, api),
+            mock=mocks.link_url,
             writes=_on_an_issue("url", "title"),
             scopes=frozenset({"Browse Projects", "Link Issues"}),
         ),

@@ -27,15 +27,16 @@ async def transition_issue(api: JiraApi, call: Call, arguments: TransitionIssue)
     issue = await api.read(call, path, fields="status")
     key, now = as_text(issue.get("key")), named(as_object(issue.get("fields")).get("status"))
     if now.casefold() == wanted:
-        return _done(key, now)
+        return moved(key, now)
     steps = [as_object(one) for one in as_list((await api.read(call, f"{path}/transitions")).get("transitions"))]
     leading = [step for step in steps if wanted in (named(step.get("to")).casefold(), named(step).casefold())]
     if not leading:
         possible = ", ".join(dict.fromkeys(named(step.get("to")) for step in steps)) or "none"
         raise ToolError(f"{key} is in {now}; from there Gofer can move it to: {possible}.")
     await api.write(call, f"{path}/transitions", {"transition": {"id": as_text(leading[0].get("id"))}})
-    return _done(key, named(leading[0].get("to")))
+    return moved(key, named(leading[0].get("to")))
 
 
-def _done(key: str, status: str) -> ToolResult:
+def moved(key: str, status: str) -> ToolResult:
+    """An issue that has a status."""
     return ToolResult(f"{key} is in {status}.", f"moved {key}", {"status": status})

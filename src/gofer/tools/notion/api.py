@@ -1,20 +1,18 @@
 """How is Notion called, and what does its refusal mean to a model?"""
 
 import asyncio
-import logging
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 from gofer.canonical import as_list, as_object, as_text, decode, encode
-from gofer.errors import BadRequest, TemporaryError, ToolError
+from gofer.errors import Access, BadRequest, TemporaryError, ToolError
 from gofer.outside import HttpRequest, HttpResponse
 from gofer.secret import Secret
+from gofer.tools.access import tell_operator
 from gofer.tools.notion.refusals import LIMITED, refusal
 from gofer.tools.tool import Call
-
-_log = logging.getLogger(__name__)
 
 VERSION = "2026-03-11"
 LONGEST_WAIT = 15.0
@@ -28,8 +26,9 @@ Fields = Mapping[str, object]
 class NotionRefusal(ToolError):
     """Notion said no, and nothing happened. `code` is its error code."""
 
-    def __init__(self, what: str, code: str, hint: str = "") -> None:
-        super().__init__(f"Notion refused {what} ({code}). {hint or refusal(code).sentence}", code=code)
+    def __init__(self, what: str, code: str, hint: str = "", *, retry_after: float = 0.0) -> None:
+        sentence = f"Notion refused {what} ({code}). {hint or refusal(code).sentence}"
+        super().__init__(sentence, code=code, retry_after=retry_after, access=_access(code))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,9 @@ class NotionApi:
 
     async def _send(self, call: Call, method: str, path: str, asked: str, content: bytes) -> Fields:
         if not self.token:
-            raise ToolError("Gofer has no access to Notion; whoever runs Gofer has to set NOTION_TOKEN.")
+            missing = "Gofer has no access to Notion; whoever runs Gofer has to set NOTION_TOKEN."
+            tell_operator("notion", "credential", "no_token", missing)
+            raise ToolError(missing, code="no_token", access="credential")
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Notion-Version": VERSION}
         headers |= {"Content-Type": "application/json"} if content else {}
         request = HttpRequest(method, f"{self.base_url}/v1/{quote(path)}{asked}", headers, content)
@@ -87,17 +88,22 @@ def _reply(what: str, response: HttpResponse) -> Fields:
     if 200 <= response.status < 300 and body:
         return body
     if response.status in LIMITED:
-        raise NotionRefusal(what, "rate_limited", _until(response))
+        raise NotionRefusal(what, "rate_limited", _until(response), retry_after=_seconds(response))
     code = as_text(body.get("code"))
     rule = refusal(code)
     if response.status >= 500 or not code or rule.rule == "unclear":
         raise TemporaryError(f"Notion did not answer {what} properly (HTTP {response.status}).")
     if rule.rule == "operate":
-        # Neither run nor page: a refusal also comes to runs that must leave no trace.
-        _log.error("Notion refuses %s (%s): %s", what, code, rule.sentence)
+        tell_operator("notion", _access(code), code, f"Notion refuses {what} ({code}): {rule.sentence}")
     said = " ".join(as_text(body.get("message")).split())[:300]
     hint = f"It says: {said} {rule.sentence}" if code == "validation_error" and said else rule.sentence
     raise NotionRefusal(what, code, hint)
+
+
+def _access(code: str) -> Access:
+    if refusal(code).rule != "operate":
+        return ""
+    return "credential" if code == "unauthorized" else "permission"
 
 
 def _seconds(response: HttpResponse) -> float:

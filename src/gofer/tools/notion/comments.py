@@ -30,7 +30,7 @@ class AddComment(Arguments):
 
 async def add_comment(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult:
     """Adds one comment that ends with links to the prompt and the run; details: comment, discussion, page."""
-    page, on = _where(call, arguments)
+    page, on = where(call, arguments)
     if on != page:
         await _check_block(api, call, page, on)
     target: dict[str, object] = {"parent": {"block_id": on} if on != page else {"page_id": page}}
@@ -38,15 +38,15 @@ async def add_comment(api: NotionApi, call: Call, arguments: AddComment) -> Tool
         target = {"discussion_id": await _open_discussion(api, call, on, arguments)}
     texts = rich_text(comment_spans(arguments.text), [Span("\n"), *footer(call)])
     made = await api.post(call, "comments", **target, rich_text=texts)
-    return _done(made, page)
+    return commented(made, page)
 
 
 async def find_comment(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult | None:
     """The comment an earlier attempt of the same call added, among the open ones of its place. None: there is none."""
-    page, on = _where(call, arguments)
+    page, on = where(call, arguments)
     async for comment in open_comments(api, call, on):
         if marked(call, comment):
-            return _done(comment, page)
+            return commented(comment, page)
     return None
 
 
@@ -71,8 +71,8 @@ def lines(comments: Sequence[Fields]) -> Iterator[str]:
             yield from (f"      {line}" for line in inline(comment.get("rich_text")).splitlines())
 
 
-def _where(call: Call, arguments: AddComment) -> tuple[str, str]:
-    """The page, and the block or page that is commented on."""
+def where(call: Call, arguments: AddComment) -> tuple[str, str]:
+    """The page, and the block or page that is commented on. Raises ToolError."""
     page = page_id(call, arguments.page)
     return page, object_id(arguments.block, "block") if arguments.block else page
 
@@ -98,7 +98,8 @@ async def _open_discussion(api: NotionApi, call: Call, on: str, arguments: AddCo
     raise ToolError("No such discussion is open there; if it hangs on a block, say which in `block`.")
 
 
-def _done(comment: Fields, page: str) -> ToolResult:
+def commented(comment: Fields, page: str) -> ToolResult:
+    """A comment that was added."""
     comment_id, discussion = as_text(comment.get("id")), as_text(comment.get("discussion_id"))
     details = {"comment": comment_id, "discussion": discussion, "page": page}
     return ToolResult(f"Commented (discussion {discussion}).", "commented in Notion", details)

@@ -44,7 +44,11 @@ async def search(api: NotionApi, call: Call, arguments: Search) -> ToolResult:
     wanted = {"filter": {"property": "object", "value": kinds[arguments.kind]}} if arguments.kind else {}
     sort = {"timestamp": "last_edited_time", "direction": "descending"}
     body = {"query": arguments.query, "page_size": arguments.limit, "sort": sort, **wanted}
-    found = await api.post(call, "search", **body)
+    return search_result(await api.post(call, "search", **body))
+
+
+def search_result(found: Fields) -> ToolResult:
+    """What a search found, for each reader."""
     results = [as_object(one) for one in as_list(found.get("results"))]
     rows = [_result(one) for one in results]
     more = ["(There are more; search for other words.)"] if found.get("has_more") is True else []
@@ -61,7 +65,11 @@ async def query_database(api: NotionApi, call: Call, arguments: QueryDatabase) -
         body["filter"] = {"and": conditions}
     if arguments.cursor:
         body["start_cursor"] = arguments.cursor
-    found = await api.post(call, f"data_sources/{as_text(source.get('id'))}/query", **body)
+    return rows_result(source, await api.post(call, f"data_sources/{as_text(source.get('id'))}/query", **body))
+
+
+def rows_result(source: Fields, found: Fields) -> ToolResult:
+    """Rows of a database, for each reader."""
     rows = [as_object(one) for one in as_list(found.get("results"))]
     shown = [line for row in rows for line in (_result(row), *property_lines(row))]
     more = [f"(There are more; cursor {as_text(found.get('next_cursor'))}.)"] if found.get("has_more") is True else []

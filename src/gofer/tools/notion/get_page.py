@@ -43,6 +43,13 @@ async def get_page(api: NotionApi, call: Call, arguments: GetPage) -> ToolResult
     content = await read_content(api, call, id_)
     places, missed = _places(call, id_, content, everywhere=arguments.comments == "all")
     said = await _said(api, call, places)
+    return page_result(page, source, content, said, missed)
+
+
+def page_result(
+    page: Fields, source: Fields, content: Content, said: Sequence[Fields] | None, missed: int
+) -> ToolResult:
+    """A page as it was read, for each reader; None for comments that may not be read, `missed` blocks without them."""
     told = ["", "Gofer may not read comments."] if said is None else _comments(said, missed)
     text = "\n".join([*_header(page, source), *_content(content), *told])
     summary = f"read a page with {len(content.lines)} blocks and {len(said or ())} open comments"

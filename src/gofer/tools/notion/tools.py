@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+from gofer.tools.notion import mocks
 from gofer.tools.notion.api import NotionApi
 from gofer.tools.notion.comments import AddComment, add_comment, find_comment
 from gofer.tools.notion.find import QueryDatabase, Search, query_database, search
@@ -28,6 +29,7 @@ def _reading(api: NotionApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=GetPage,
             act=partial(get_page, api),
+            mock=mocks.get_page,
             # A request for each block that has others below it, and for the comments of each.
             timeout=90.0,
             scopes=_READ | {"read comments"},
@@ -38,6 +40,7 @@ def _reading(api: NotionApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=Search,
             act=partial(search, api),
+            mock=mocks.search,
             scopes=_READ,
         ),
         Tool(
@@ -46,6 +49,7 @@ def _reading(api: NotionApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=QueryDatabase,
             act=partial(query_database, api),
+            mock=mocks.query_database,
             timeout=40.0,
             scopes=_READ | {"read user information"},
         ),
@@ -60,6 +64,7 @@ def _writing(api: NotionApi) -> tuple[Tool[Any], ...]:
             effect="lookup",
             arguments=AddComment,
             act=partial(add_comment, api),
+            mock=mocks.add_comment,
             timeout=40.0,
             look=partial(find_comment, api),
             settle=5.0,
@@ -75,6 +80,7 @@ def _writing(api: NotionApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=UpdateProperties,
             act=partial(update_properties, api),
+            mock=mocks.update_properties,
             timeout=40.0,
             writes=_on_a_page("properties"),
             scopes=_READ | {"update content", "read user information"},
@@ -85,6 +91,7 @@ def _writing(api: NotionApi) -> tuple[Tool[Any], ...]:
             effect="lookup",
             arguments=AppendContent,
             act=partial(append_content, api),
+            mock=mocks.append_content,
             timeout=40.0,
             look=partial(find_content, api),
             settle=5.0,

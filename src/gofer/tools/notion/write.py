@@ -49,22 +49,31 @@ async def update_properties(api: NotionApi, call: Call, arguments: UpdatePropert
     person = await find_people(api, call, _people(wanted))
     values = {one.name: written(one, value, person) for one, value in wanted}
     await api.patch(call, f"pages/{page}", properties=values)
-    names = ", ".join(values)
-    return ToolResult(f"Set {names}.", f"set {len(values)} properties", {"page": page, "set": list(values)})
+    return set_result(page, list(values))
+
+
+def set_result(page: str, names: list[str]) -> ToolResult:
+    """Properties that were set."""
+    return ToolResult(f"Set {', '.join(names)}.", f"set {len(names)} properties", {"page": page, "set": names})
 
 
 async def append_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult:
     """Adds blocks that end with links to the prompt and the run; details: page and the ids of the blocks."""
-    page = page_id(call, arguments.page)
-    made = [*blocks(arguments.text), paragraph(footer(call))]
-    if len(made) > BLOCKS:
-        raise ToolError(f"That is {len(made)} blocks, and {BLOCKS - 1} fit into one call; add it in several.")
+    page, made = page_id(call, arguments.page), content(call, arguments.text)
     position: dict[str, object] = {"type": "end"}
     if arguments.after:
         position = {"type": "after_block", "after_block": {"id": object_id(arguments.after, "block")}}
     done = await api.patch(call, f"blocks/{page}/children", children=made, position=position)
     ids = [as_text(as_object(one).get("id")) for one in as_list(done.get("results"))]
-    return _appended(page, ids)
+    return appended(page, ids)
+
+
+def content(call: Call, text: str) -> list[dict[str, object]]:
+    """The blocks that a text becomes, with the links below them. Raises ToolError for too many."""
+    made = [*blocks(text), paragraph(footer(call))]
+    if len(made) > BLOCKS:
+        raise ToolError(f"That is {len(made)} blocks, and {BLOCKS - 1} fit into one call; add it in several.")
+    return made
 
 
 async def find_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult | None:
@@ -72,11 +81,12 @@ async def find_content(api: NotionApi, call: Call, arguments: AppendContent) -> 
     page = page_id(call, arguments.page)
     async for block in api.listed(call, f"blocks/{page}/children", PAGES):
         if block.get("type") == "paragraph" and marked(call, as_object(block.get("paragraph"))):
-            return _appended(page, [as_text(block.get("id"))])
+            return appended(page, [as_text(block.get("id"))])
     return None
 
 
-def _appended(page: str, ids: list[str]) -> ToolResult:
+def appended(page: str, ids: list[str]) -> ToolResult:
+    """Content that was added."""
     return ToolResult("Added the content.", "added content to a page", {"page": page, "blocks": ids})
 
 

@@ -1,21 +1,19 @@
 """How is a method of the Slack Web API called, and what does its refusal mean to a model?"""
 
 import asyncio
-import logging
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from gofer.canonical import as_object, as_text, decode, encode
-from gofer.errors import BadRequest, TemporaryError, ToolError
+from gofer.errors import Access, BadRequest, TemporaryError, ToolError
 from gofer.outside import HttpRequest, HttpResponse
 from gofer.secret import Secret
-from gofer.tools.slack.refusals import refusal
+from gofer.tools.access import tell_operator
+from gofer.tools.slack.refusals import CREDENTIAL, refusal
 from gofer.tools.slack.scopes import Method
 from gofer.tools.tool import Call
-
-_log = logging.getLogger(__name__)
 
 LONGEST_WAIT = 15.0
 """Seconds one request is held back in all while Slack asks to wait; less than the time of a tool."""
@@ -24,8 +22,9 @@ LONGEST_WAIT = 15.0
 class SlackRefusal(ToolError):
     """Slack said no, and nothing happened. `code` is its error code."""
 
-    def __init__(self, method: str, code: str, hint: str = "") -> None:
-        super().__init__(f"Slack refused {method} ({code}). {hint or refusal(code).sentence}", code=code)
+    def __init__(self, method: str, code: str, hint: str = "", *, retry_after: float = 0.0) -> None:
+        sentence = f"Slack refused {method} ({code}). {hint or refusal(code).sentence}"
+        super().__init__(sentence, code=code, retry_after=retry_after, access=_access(code))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ class SlackApi:
 
 def _reply(method: str, response: HttpResponse) -> Mapping[str, object]:
     if response.status == 429:
-        raise SlackRefusal(method, "ratelimited", _until(response))
+        raise SlackRefusal(method, "ratelimited", _until(response), retry_after=_seconds(response))
     body = _body(response)
     if not body:
         raise TemporaryError(f"Slack did not answer {method} properly (HTTP {response.status}).")
@@ -73,9 +72,14 @@ def _reply(method: str, response: HttpResponse) -> Mapping[str, object]:
     needed = as_text(body.get("needed"))
     hint = f"{rule.sentence} The missing permission is {needed}." if needed else rule.sentence
     if rule.rule == "operate":
-        # Neither run nor channel: a refusal also comes to runs that must leave no trace.
-        _log.error("Slack refuses %s (%s): %s", method, code, hint)
+        tell_operator("slack", _access(code), code, f"Slack refuses {method} ({code}): {hint}")
     raise SlackRefusal(method, code, hint)
+
+
+def _access(code: str) -> Access:
+    if refusal(code).rule != "operate":
+        return ""
+    return "credential" if code in CREDENTIAL else "permission"
 
 
 def _seconds(response: HttpResponse) -> float:

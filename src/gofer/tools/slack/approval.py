@@ -8,17 +8,21 @@ from pydantic import Field
 
 from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
+from gofer.tools.made_up import NAME, SECONDS, code, digits
 from gofer.tools.slack import question
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.fallback import escaped
 from gofer.tools.slack.looking import find_by_key
 from gofer.tools.slack.names import one_line
 from gofer.tools.slack.question import Question
-from gofer.tools.slack.read_thread import channel_id
+from gofer.tools.slack.read_thread import channel_id, channel_name
 from gofer.tools.slack.refusals import NOT_THERE
 from gofer.tools.slack.scopes import scopes
 from gofer.tools.slack.write import origin
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+
+CLOSED = ToolResult("Closed.", "showed a decision")
+SHOWN = ToolResult("Shown.", "told one person")
 
 
 class CloseQuestion(Arguments):
@@ -68,6 +72,7 @@ def _questions(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="lookup",
             arguments=Question,
             act=partial(ask, api),
+            mock=_mock_ask,
             look=partial(find_question, api),
             settle=5.0,
             internal=True,
@@ -79,6 +84,7 @@ def _questions(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="blind",
             arguments=Question,
             act=partial(ask_one, api),
+            mock=_mock_show,
             internal=True,
             scopes=scopes("conversations.list", "chat.postEphemeral"),
         ),
@@ -88,6 +94,7 @@ def _questions(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=CloseQuestion,
             act=partial(close, api),
+            mock=_mock_close,
             gone=NOT_THERE,
             internal=True,
             scopes=scopes("conversations.list", "chat.update"),
@@ -103,6 +110,7 @@ def _words(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="blind",
             arguments=TellOne,
             act=partial(tell_one, api),
+            mock=_mock_tell,
             internal=True,
             scopes=scopes("conversations.list", "chat.postEphemeral"),
         ),
@@ -117,6 +125,7 @@ def _lookups(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=MayDecide,
             act=partial(may_decide, api),
+            mock=_mock_decider,
             internal=True,
             # What groups need is declared by the tool below, which is called before whenever there are some.
             scopes=scopes("users.info"),
@@ -127,6 +136,7 @@ def _lookups(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=FindGroups,
             act=partial(find_groups, api),
+            mock=_mock_groups,
             internal=True,
             scopes=scopes("usergroups.list"),
         ),
@@ -146,14 +156,14 @@ async def ask(api: SlackApi, call: Call, asked: Question) -> ToolResult:
         unfurl_media=False,
         **_thread(asked.thread_ts),
     )
-    return _asked(channel, as_text(reply.get("ts")))
+    return asked_result(channel, as_text(reply.get("ts")))
 
 
 async def find_question(api: SlackApi, call: Call, asked: Question) -> ToolResult | None:
     """The question that an earlier attempt posted; None when it is certain that there is none."""
     channel = await channel_id(api, call, asked.channel)
     ts = await find_by_key(api, call, channel, asked.thread_ts)
-    return _asked(channel, ts) if ts else None
+    return asked_result(channel, ts) if ts else None
 
 
 async def ask_one(api: SlackApi, call: Call, asked: Question) -> ToolResult:
@@ -167,7 +177,7 @@ async def close(api: SlackApi, call: Call, arguments: CloseQuestion) -> ToolResu
     shown = question.blocks(arguments.asked, arguments.ending) if arguments.asked else question.closed(arguments.ending)
     content = _content(call, escaped(arguments.ending), shown)
     await api.write(call, "chat.update", channel=arguments.channel, ts=arguments.ts, **content)
-    return ToolResult("Closed.", "showed a decision")
+    return CLOSED
 
 
 async def tell_one(api: SlackApi, call: Call, arguments: TellOne) -> ToolResult:
@@ -183,7 +193,7 @@ async def may_decide(api: SlackApi, call: Call, arguments: MayDecide) -> ToolRes
     name = one_line(as_text(profile.get("display_name")) or as_text(user.get("real_name")) or as_text(user.get("name")))
     present = not (user.get("deleted") or user.get("is_bot"))
     allowed = present and (_named(arguments) or await _in_a_group(api, call, arguments))
-    return ToolResult("Yes." if allowed else "No.", "looked up who decided", {"allowed": allowed, "name": name})
+    return decider(name, allowed=allowed)
 
 
 async def find_groups(api: SlackApi, call: Call, arguments: FindGroups) -> ToolResult:
@@ -192,7 +202,17 @@ async def find_groups(api: SlackApi, call: Call, arguments: FindGroups) -> ToolR
     ids = {name: as_text(group.get("id")) for name in arguments.names for group in groups if _is(group, name)}
     if missing := [name for name in arguments.names if name not in ids]:
         raise ToolError(f"there is no user group {missing[0]} in Slack")
-    return ToolResult("Found.", "looked up who may decide", {"ids": ids})
+    return groups_result(ids)
+
+
+def decider(name: str, *, allowed: bool) -> ToolResult:
+    """Whether somebody may decide."""
+    return ToolResult("Yes." if allowed else "No.", "looked up who decided", {"allowed": allowed, "name": name})
+
+
+def groups_result(ids: Mapping[str, str]) -> ToolResult:
+    """The ids of user groups by name."""
+    return ToolResult("Found.", "looked up who may decide", {"ids": dict(ids)})
 
 
 def _named(arguments: MayDecide) -> bool:
@@ -221,7 +241,7 @@ async def _show_one(
 ) -> ToolResult:
     target = await channel_id(api, call, channel)
     await api.write(call, "chat.postEphemeral", channel=target, user=user, **content, **_thread(thread_ts))
-    return ToolResult("Shown.", "told one person")
+    return SHOWN
 
 
 def _content(call: Call, text: str, blocks: Sequence[question.Block]) -> dict[str, object]:
@@ -232,5 +252,32 @@ def _thread(thread_ts: str) -> dict[str, object]:
     return {"thread_ts": thread_ts} if thread_ts else {}
 
 
-def _asked(channel: str, ts: str) -> ToolResult:
+def asked_result(channel: str, ts: str) -> ToolResult:
+    """A question that was put."""
     return ToolResult("Asked.", "asked for approval", {"channel": channel, "ts": ts})
+
+
+def _mock_ask(call: Call, asked: Question) -> ToolResult:
+    return asked_result(channel_name(call, asked.channel), f"{SECONDS}.{digits(asked, 6)}")
+
+
+def _mock_show(call: Call, asked: Question) -> ToolResult:
+    channel_name(call, asked.channel)
+    return SHOWN
+
+
+def _mock_close(call: Call, arguments: CloseQuestion) -> ToolResult:
+    return CLOSED
+
+
+def _mock_tell(call: Call, arguments: TellOne) -> ToolResult:
+    channel_name(call, arguments.channel)
+    return SHOWN
+
+
+def _mock_decider(call: Call, arguments: MayDecide) -> ToolResult:
+    return decider(NAME, allowed=_named(arguments) or any(name.startswith(("@", "S")) for name in arguments.by))
+
+
+def _mock_groups(call: Call, arguments: FindGroups) -> ToolResult:
+    return groups_result({name: f"S{code(name)}" for name in arguments.names})

@@ -9,6 +9,8 @@ from gofer.tools.slack.looking import candidates
 from gofer.tools.slack.write import content
 from gofer.tools.tool import Arguments, Call, ToolResult
 
+SHOWN = ToolResult("Shown to whoever asked.", "showed a message to one person")
+
 
 class PostEphemeral(Arguments):
     """What to show to whoever started the run, where they did it."""
@@ -25,15 +27,20 @@ class PostDirect(Arguments):
 
 async def post_ephemeral(api: SlackApi, call: Call, arguments: PostEphemeral) -> ToolResult:
     """Shows Markdown to one person; nobody else sees it, and it is gone when they reload."""
-    channel = call.place.get("channel")
-    if not channel:
-        raise ToolError("The request did not come from a channel of Slack; nothing can be shown there.")
+    channel = home(call)
     thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
     said = content(call, arguments.text)
     # Nobody looks for it later.
     said.pop("metadata")
     await api.write(call, "chat.postEphemeral", channel=channel, user=call.actor.id, **said, **thread)
-    return ToolResult("Shown to whoever asked.", "showed a message to one person")
+    return SHOWN
+
+
+def home(call: Call) -> str:
+    """The id of the channel that the run began in. Raises ToolError."""
+    if channel := call.place.get("channel"):
+        return channel
+    raise ToolError("The request did not come from a channel of Slack; nothing can be shown there.")
 
 
 async def post_direct(api: SlackApi, call: Call, arguments: PostDirect) -> ToolResult:
@@ -41,7 +48,7 @@ async def post_direct(api: SlackApi, call: Call, arguments: PostDirect) -> ToolR
     channel = await _direct(api, call)
     said = content(call, arguments.text)
     reply = await api.write(call, "chat.postMessage", channel=channel, **said, unfurl_links=False, unfurl_media=False)
-    return _written(channel, as_text(reply.get("ts")))
+    return written_directly(channel, as_text(reply.get("ts")))
 
 
 async def find_direct(api: SlackApi, call: Call, arguments: PostDirect) -> ToolResult | None:
@@ -50,7 +57,7 @@ async def find_direct(api: SlackApi, call: Call, arguments: PostDirect) -> ToolR
     async for message in candidates(api, call, channel, ""):
         payload = as_object(as_object(message.get("metadata")).get("event_payload"))
         if payload.get("key") == call.key:
-            return _written(channel, as_text(message.get("ts")))
+            return written_directly(channel, as_text(message.get("ts")))
     return None
 
 
@@ -60,5 +67,6 @@ async def _direct(api: SlackApi, call: Call) -> str:
     return as_text(as_object(reply.get("channel")).get("id"))
 
 
-def _written(channel: str, ts: str) -> ToolResult:
+def written_directly(channel: str, ts: str) -> ToolResult:
+    """A direct message that was written."""
     return ToolResult(f"Written directly (ts {ts}).", "wrote a direct message", {"channel": channel, "ts": ts})

@@ -27,7 +27,11 @@ async def get_group(api: SlackApi, call: Call, arguments: GetGroup) -> ToolResul
         if as_text(group.get("handle")).casefold() == wanted and not group.get("date_delete"):
             members = [as_text(user) for user in as_list(group.get("users"))]
             names = await look_up(api, call, members)
-            known = [name for name in map(names.person, members) if name != UNKNOWN]
-            text = f"@{wanted} has {len(members)} members: {', '.join(known)}."
-            return ToolResult(text, f"looked up a group of {len(members)}", {"members": members})
+            return group_result(wanted, members, [name for name in map(names.person, members) if name != UNKNOWN])
     return ToolResult(f"There is no user group @{wanted}.", "found no group", {"members": []})
+
+
+def group_result(handle: str, members: list[str], known: list[str]) -> ToolResult:
+    """A group that was found: ids of its members, and the names that are known."""
+    text = f"@{handle} has {len(members)} members: {', '.join(known)}."
+    return ToolResult(text, f"looked up a group of {len(members)}", {"members": members})

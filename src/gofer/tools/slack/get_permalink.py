@@ -18,10 +18,19 @@ class GetPermalink(Arguments):
 
 async def get_permalink(api: SlackApi, call: Call, arguments: GetPermalink) -> ToolResult:
     """The link of a message; details: link."""
-    ts = arguments.ts or call.place.get("ts", "")
-    if not ts:
-        raise ToolError("Say which message: the request is not about one.")
+    ts = which(call, arguments)
     channel = await channel_id(api, call, arguments.channel)
     reply = await api.read(call, "chat.getPermalink", channel=channel, message_ts=ts)
-    link = as_text(reply.get("permalink"))
+    return link_result(as_text(reply.get("permalink")))
+
+
+def which(call: Call, arguments: GetPermalink) -> str:
+    """The ts of the message that is meant. Raises ToolError."""
+    if ts := arguments.ts or call.place.get("ts", ""):
+        return ts
+    raise ToolError("Say which message: the request is not about one.")
+
+
+def link_result(link: str) -> ToolResult:
+    """A link that was looked up."""
     return ToolResult(f"The link of that message: {link}", "looked up a link", {"link": link})

@@ -34,11 +34,11 @@ async def get_user(api: SlackApi, call: Call, arguments: GetUser) -> ToolResult:
     """
     if by_id := _ID.fullmatch(arguments.name.strip()):
         found = [as_object((await api.read(call, "users.info", user=by_id[1])).get("user"))]
-        return _told(found, "that id")
+        return people_result(found, "that id")
     people = await _everybody(api, call)
     wanted = one_line(arguments.name).lstrip("@").casefold()
     found = [person for person in people if wanted in _names(person)]
-    return _told(found, f"“{one_line(arguments.name)}”") if found else _nobody(arguments.name, wanted, people)
+    return people_result(found, f"“{one_line(arguments.name)}”") if found else _nobody(arguments.name, wanted, people)
 
 
 async def _everybody(api: SlackApi, call: Call) -> Sequence[User]:
@@ -53,7 +53,8 @@ async def _everybody(api: SlackApi, call: Call) -> Sequence[User]:
     raise ToolError("This workspace has too many people to search by name; ask for somebody of a thread by their id.")
 
 
-def _told(found: Sequence[User], asked: str) -> ToolResult:
+def people_result(found: Sequence[User], asked: str) -> ToolResult:
+    """Who was found for what was asked."""
     count = len(found)
     if count == 1:
         return ToolResult(_described(found[0]), "looked up a person", {"found": 1, **_for_code(found[0])})

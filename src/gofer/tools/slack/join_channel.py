@@ -19,5 +19,9 @@ async def join_channel(api: SlackApi, call: Call, arguments: JoinChannel) -> Too
     """Joins a public channel; being in it already counts as joined. Details: channel id and name."""
     channel = await channel_id(api, call, arguments.channel)
     reply = await api.write(call, "conversations.join", channel=channel)
-    name = one_line(as_text(as_object(reply.get("channel")).get("name")))
+    return joined(channel, one_line(as_text(as_object(reply.get("channel")).get("name"))))
+
+
+def joined(channel: str, name: str) -> ToolResult:
+    """A channel that Gofer is in."""
     return ToolResult(f"Joined #{name or 'it'}.", "joined a channel", {"channel": channel, "name": name})

@@ -40,7 +40,7 @@ async def post_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResul
     thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
     shared = {"files": [{"id": file, "title": arguments.name}], "channel_id": channel, **thread}
     await api.write(call, "files.completeUploadExternal", **shared)
-    return _attached(name, channel, file)
+    return attached(name, channel, file)
 
 
 async def find_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult | None:
@@ -52,7 +52,7 @@ async def find_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResul
     async for message in candidates(api, call, channel, arguments.thread_ts):
         for file in map(as_object, as_list(message.get("files"))):
             if as_text(file.get("name")) == name:
-                return _attached(name, channel, as_text(file.get("id")))
+                return attached(name, channel, as_text(file.get("id")))
     return None
 
 
@@ -63,5 +63,6 @@ def file_name(name: str, key: str) -> str:
     return f"{stem}-{mark}.{ending}" if dot else f"{ending or 'file'}-{mark}.txt"
 
 
-def _attached(name: str, channel: str, file: str) -> ToolResult:
+def attached(name: str, channel: str, file: str) -> ToolResult:
+    """A file that was attached."""
     return ToolResult(f"Attached as {name}.", "attached a file", {"channel": channel, "file": file})

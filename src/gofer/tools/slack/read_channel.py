@@ -36,7 +36,11 @@ async def read_channel(api: SlackApi, call: Call, arguments: ReadChannel) -> Too
     messages = await _newest(api, call, channel, arguments.limit)
     people = {as_text(message.get("user")) for message in messages}
     names = await look_up(api, call, people | mentioned(as_text(message.get("text")) for message in messages))
-    name = one_line(as_text(info.get("name"))) or "a direct message"
+    return channel_result(one_line(as_text(info.get("name"))) or "a direct message", messages, names, private=private)
+
+
+def channel_result(name: str, messages: Sequence[Message], names: Names, *, private: bool) -> ToolResult:
+    """A channel as it was read, for each of its readers."""
     return ToolResult(
         text=render(name, messages, names, title="Newest messages"),
         summary=f"read {len(messages)} message{'' if len(messages) == 1 else 's'} of a channel",

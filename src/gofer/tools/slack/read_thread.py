@@ -13,7 +13,8 @@ from gofer.tools.slack.names import Names, find_channel, look_up, mentioned, one
 from gofer.tools.tool import Arguments, Call, ToolResult
 
 _LINK = re.compile(r"/archives/([A-Z0-9]+)/p(\d{10})(\d{6})(?:\?\S*?thread_ts=(\d+\.\d+))?")
-_ID = re.compile(r"[CDG][A-Z0-9]{6,}")
+ID = re.compile(r"[CDG][A-Z0-9]{6,}")
+"""What the id of a channel looks like."""
 _TS = re.compile(r"\d{1,12}\.\d{1,9}")
 PAGE, PAGES = 200, 50
 """Messages asked for at once, and how often, for one thread."""
@@ -38,7 +39,8 @@ async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolR
 
     For scripts: `{channel, private, text, messages: [{ts, author, text}]}`, oldest first; `text` is what a model reads.
     """
-    channel, ts = await _locate(api, call, arguments)
+    named, ts = meant(call, arguments)
+    channel = await channel_id(api, call, named)
     info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
     private = is_private(info)
     if private and channel != call.place.get("channel"):
@@ -46,6 +48,11 @@ async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolR
     messages = await _whole_thread(api, call, channel, ts)
     names = await look_up(api, call, _people(messages))
     name = one_line(as_text(info.get("name"))) or "a direct message"
+    return thread_result(name, messages, names, ts, private=private)
+
+
+def thread_result(name: str, messages: Sequence[Message], names: Names, ts: str, *, private: bool) -> ToolResult:
+    """A thread as it was read, for each of its readers; `ts` is the message that was asked for."""
     count = f"{len(messages)} message{'' if len(messages) == 1 else 's'}"
     text = render(name, messages, names, ts)
     return ToolResult(
@@ -110,12 +117,17 @@ def _size(message: Message) -> int:
 
 async def channel_id(api: SlackApi, call: Call, channel: str) -> str:
     """The id of a channel named by a model, or of the one the request came from. Raises ToolError."""
-    if not channel:
-        if here := call.place.get("channel"):
-            return here
-        raise ToolError("Say which channel, as #name: the request did not come from Slack.")
-    name = channel.removeprefix("#")
-    return name if _ID.fullmatch(name) else await find_channel(api, call, name)
+    name = channel_name(call, channel)
+    return name if ID.fullmatch(name) else await find_channel(api, call, name)
+
+
+def channel_name(call: Call, channel: str) -> str:
+    """The id or the name of a channel, the one the request came from when none is named. Raises ToolError."""
+    if channel:
+        return channel.removeprefix("#")
+    if here := call.place.get("channel"):
+        return here
+    raise ToolError("Say which channel, as #name: the request did not come from Slack.")
 
 
 def is_at(channel: str, place: Mapping[str, str]) -> bool:
@@ -123,7 +135,8 @@ def is_at(channel: str, place: Mapping[str, str]) -> bool:
     return bool(channel) and channel.removeprefix("#") == place.get("channel")
 
 
-async def _locate(api: SlackApi, call: Call, arguments: ReadThread) -> tuple[str, str]:
+def meant(call: Call, arguments: ReadThread) -> tuple[str, str]:
+    """The id or the name of the channel, and the ts of a message of the thread. Raises ToolError."""
     if arguments.link:
         match = _LINK.search(arguments.link)
         if not match:
@@ -132,7 +145,7 @@ async def _locate(api: SlackApi, call: Call, arguments: ReadThread) -> tuple[str
     ts = arguments.ts or call.place.get("thread_ts", "")
     if not _TS.fullmatch(ts):
         raise ToolError("Say which thread: a link, or the ts of a message such as 1763709120.000100.")
-    return await channel_id(api, call, arguments.channel), ts
+    return channel_name(call, arguments.channel), ts
 
 
 async def replies(api: SlackApi, call: Call, channel: str, ts: str) -> Sequence[Message]:

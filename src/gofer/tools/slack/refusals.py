@@ -27,6 +27,8 @@ _LATER = Refusal("tell", "Slack takes no more calls of this kind for a while.")
 _RENEW = "Slack does not accept Gofer's token; whoever runs Gofer has to renew it."
 _FILES_OFF = "This workspace does not take files from apps; an admin of Slack can allow it."
 
+CREDENTIAL = frozenset({"account_inactive", "invalid_auth", "not_authed", "token_expired", "token_revoked"})
+"""Codes that say that nothing works before the token is renewed."""
 NOT_THERE = frozenset({"message_not_found"})
 """Codes that say that there is no such message, so that nothing an earlier edit of it wrote can be read either."""
 UNCHANGEABLE = NOT_THERE | {"cant_update_message", "edit_window_closed"}

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+from gofer.tools.slack import mocks
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.approval import approval_tools
 from gofer.tools.slack.aside import PostDirect, PostEphemeral, find_direct, post_direct, post_ephemeral
@@ -44,6 +45,7 @@ def _reading(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=ReadThread,
             act=partial(read_thread, api),
+            mock=mocks.read_thread,
             scopes=scopes("conversations.list", "conversations.info", "conversations.replies", "users.info"),
         ),
         Tool(
@@ -52,6 +54,7 @@ def _reading(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=ReadChannel,
             act=partial(read_channel, api),
+            mock=mocks.read_channel,
             scopes=scopes("conversations.list", "conversations.info", "conversations.history", "users.info"),
         ),
     )
@@ -65,6 +68,7 @@ def _links(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=GetPermalink,
             act=partial(get_permalink, api),
+            mock=mocks.get_permalink,
             scopes=scopes("conversations.list", "chat.getPermalink"),
         ),
     )
@@ -79,6 +83,7 @@ def _people(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=GetUser,
             act=partial(get_user, api),
+            mock=mocks.get_user,
             scopes=scopes("users.info", "users.list"),
         ),
         Tool(
@@ -87,6 +92,7 @@ def _people(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=GetGroup,
             act=partial(get_group, api),
+            mock=mocks.get_group,
             scopes=scopes("usergroups.list", "users.info"),
         ),
     )
@@ -100,6 +106,7 @@ def _messages(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="lookup",
             arguments=PostMessage,
             act=partial(post_message, api),
+            mock=mocks.post_message,
             look=partial(find_message, api),
             settle=5.0,
             # A channel may be written as its name, as its id, or left out; a thread has one ts wherever it is.
@@ -113,6 +120,7 @@ def _messages(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=UpdateMessage,
             act=partial(update_message, api),
+            mock=mocks.update_message,
             gone=NOT_THERE,
             destination=lambda arguments: arguments.ts,
             writes=_in_a_channel("text", "ts"),
@@ -124,6 +132,7 @@ def _messages(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=DeleteMessage,
             act=partial(delete_message, api),
+            mock=mocks.delete_message,
             destination=lambda arguments: arguments.ts,
             writes=_in_a_channel("ts"),
             scopes=scopes("conversations.list", "chat.delete"),
@@ -140,6 +149,7 @@ def _aside(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="blind",
             arguments=PostEphemeral,
             act=partial(post_ephemeral, api),
+            mock=mocks.post_ephemeral,
             # It cannot be shown anywhere else.
             writes=Writes({}, frozenset({"text", "thread_ts"})),
             scopes=scopes("chat.postEphemeral"),
@@ -151,6 +161,7 @@ def _aside(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="lookup",
             arguments=PostDirect,
             act=partial(post_direct, api),
+            mock=mocks.post_direct,
             look=partial(find_direct, api),
             settle=5.0,
             scopes=scopes("conversations.open", "chat.postMessage") | {"im:history"},
@@ -167,6 +178,7 @@ def _additions(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="lookup",
             arguments=PostFile,
             act=partial(post_file, api),
+            mock=mocks.attach,
             look=partial(find_file, api),
             # The message with the file appears some time after Slack has answered.
             settle=15.0,
@@ -186,6 +198,7 @@ def _additions(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=AddReaction,
             act=partial(add_reaction, api),
+            mock=mocks.add_reaction,
             writes=_in_a_channel("emoji", "ts"),
             scopes=scopes("conversations.list", "reactions.add"),
         ),
@@ -195,6 +208,7 @@ def _additions(api: SlackApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=JoinChannel,
             act=partial(join_channel, api),
+            mock=mocks.join_channel,
             writes=_in_a_channel(),
             scopes=scopes("conversations.list", "conversations.join"),
         ),

@@ -13,6 +13,7 @@ from gofer.tools.slack.read_thread import channel_id
 from gofer.tools.slack.refusals import NOT_THERE
 from gofer.tools.tool import Arguments, Call, Provenance, ToolResult
 
+DELETED = ToolResult("Deleted.", "deleted a message")
 _EMOJI = re.compile(r":?([a-z0-9_+'-]+(?:::skin-tone-[2-6])?):?")
 
 
@@ -60,15 +61,14 @@ async def post_message(api: SlackApi, call: Call, arguments: PostMessage) -> Too
         unfurl_media=False,
         **thread,
     )
-    ts = str(reply.get("ts", ""))
-    return ToolResult(f"Posted (ts {ts}).", "posted a message", {"channel": channel, "ts": ts})
+    return posted(channel, str(reply.get("ts", "")))
 
 
 async def update_message(api: SlackApi, call: Call, arguments: UpdateMessage) -> ToolResult:
     """Replaces a message of ours, links included; doing it twice is doing it once. Details: channel id and ts."""
     channel = await channel_id(api, call, arguments.channel)
     await api.write(call, "chat.update", channel=channel, ts=arguments.ts, **content(call, arguments.text))
-    return ToolResult(f"Changed (ts {arguments.ts}).", "changed a message", {"channel": channel, "ts": arguments.ts})
+    return changed(channel, arguments.ts)
 
 
 async def delete_message(api: SlackApi, call: Call, arguments: DeleteMessage) -> ToolResult:
@@ -79,7 +79,7 @@ async def delete_message(api: SlackApi, call: Call, arguments: DeleteMessage) ->
     except SlackRefusal as refused:
         if refused.code not in NOT_THERE:
             raise
-    return ToolResult("Deleted.", "deleted a message")
+    return DELETED
 
 
 async def find_message(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult | None:
@@ -88,23 +88,42 @@ async def find_message(api: SlackApi, call: Call, arguments: PostMessage) -> Too
     None when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
     """
     channel = await channel_id(api, call, arguments.channel)
-    if ts := await find_by_key(api, call, channel, arguments.thread_ts):
-        return ToolResult(f"Posted (ts {ts}).", "posted a message", {"channel": channel, "ts": ts})
-    return None
+    ts = await find_by_key(api, call, channel, arguments.thread_ts)
+    return posted(channel, ts) if ts else None
 
 
 async def add_reaction(api: SlackApi, call: Call, arguments: AddReaction) -> ToolResult:
     """Adds a reaction; one that is there already counts as added."""
     channel = await channel_id(api, call, arguments.channel)
-    name = _EMOJI.fullmatch(arguments.emoji)
-    if not name:
-        raise ToolError("That is not the name of an emoji; use one such as eyes or white_check_mark.")
+    name = emoji_name(arguments.emoji)
     try:
-        await api.write(call, "reactions.add", channel=channel, timestamp=arguments.ts, name=name[1])
+        await api.write(call, "reactions.add", channel=channel, timestamp=arguments.ts, name=name)
     except SlackRefusal as refused:
         if refused.code != "already_reacted":
             raise
-    return ToolResult(f"The message now has :{name[1]}:.", f"added :{name[1]}:")
+    return reacted(name)
+
+
+def emoji_name(emoji: str) -> str:
+    """The name of an emoji as Slack takes it. Raises ToolError."""
+    if name := _EMOJI.fullmatch(emoji):
+        return name[1]
+    raise ToolError("That is not the name of an emoji; use one such as eyes or white_check_mark.")
+
+
+def posted(channel: str, ts: str) -> ToolResult:
+    """A message that was posted."""
+    return ToolResult(f"Posted (ts {ts}).", "posted a message", {"channel": channel, "ts": ts})
+
+
+def changed(channel: str, ts: str) -> ToolResult:
+    """A message that has another text."""
+    return ToolResult(f"Changed (ts {ts}).", "changed a message", {"channel": channel, "ts": ts})
+
+
+def reacted(emoji: str) -> ToolResult:
+    """A message that has a reaction."""
+    return ToolResult(f"The message now has :{emoji}:.", f"added :{emoji}:")
 
 
 def content(call: Call, markdown: str) -> dict[str, object]:

@@ -1,0 +1,121 @@
+"""What does each tool of Slack give where no Slack is there? Its own form, made of the arguments alone."""
+
+from collections.abc import Mapping, Sequence
+
+from gofer.tools.made_up import NAME, SECONDS, code, digits
+from gofer.tools.slack import aside, post_file, write
+from gofer.tools.slack.get_group import GetGroup, group_result
+from gofer.tools.slack.get_permalink import GetPermalink, link_result, which
+from gofer.tools.slack.get_user import GetUser, people_result
+from gofer.tools.slack.join_channel import JoinChannel, joined
+from gofer.tools.slack.names import Names, one_line
+from gofer.tools.slack.read_channel import ReadChannel, channel_result
+from gofer.tools.slack.read_thread import ID, Message, ReadThread, channel_name, meant, thread_result
+from gofer.tools.tool import Arguments, Call, ToolResult
+
+_USER = "U0MOCKED0"
+_NAMES = Names({_USER: NAME})
+
+
+def read_thread(call: Call, arguments: ReadThread) -> ToolResult:
+    """A thread of one message, the one that was asked for."""
+    channel, ts = meant(call, arguments)
+    return thread_result(_shown(channel), _messages(ts), _NAMES, ts, private=False)
+
+
+def read_channel(call: Call, arguments: ReadChannel) -> ToolResult:
+    """A channel in which one message stands."""
+    channel = channel_name(call, arguments.channel)
+    return channel_result(_shown(channel), _messages(f"{SECONDS}.000100"), _NAMES, private=False)
+
+
+def get_permalink(call: Call, arguments: GetPermalink) -> ToolResult:
+    """A link that leads nowhere."""
+    ts, channel = which(call, arguments), _id(channel_name(call, arguments.channel))
+    return link_result(f"https://example.slack.com/archives/{channel}/p{ts.replace('.', '')}")
+
+
+def get_user(call: Call, arguments: GetUser) -> ToolResult:
+    """A member of the workspace who is called what was asked."""
+    name = one_line(arguments.name).lstrip("@")
+    found: Mapping[str, object] = {
+        "id": f"U{code(arguments)}",
+        "name": name.casefold().replace(" ", "."),
+        "real_name": name,
+        "profile": {"display_name": name},
+        "team_id": call.place.get("team", ""),
+        "tz": "Etc/UTC",
+    }
+    return people_result([found], f"“{name}”")
+
+
+def get_group(call: Call, arguments: GetGroup) -> ToolResult:
+    """A group of one."""
+    return group_result(one_line(arguments.handle).removeprefix("@").casefold(), [_USER], [NAME])
+
+
+def post_message(call: Call, arguments: write.PostMessage) -> ToolResult:
+    """A message that was posted nowhere."""
+    channel = _id(channel_name(call, arguments.channel))
+    write.content(call, arguments.text)
+    return write.posted(channel, _ts(arguments))
+
+
+def update_message(call: Call, arguments: write.UpdateMessage) -> ToolResult:
+    """A message that was changed nowhere."""
+    channel = _id(channel_name(call, arguments.channel))
+    write.content(call, arguments.text)
+    return write.changed(channel, arguments.ts)
+
+
+def delete_message(call: Call, arguments: write.DeleteMessage) -> ToolResult:
+    """A message that was deleted nowhere."""
+    channel_name(call, arguments.channel)
+    return write.DELETED
+
+
+def add_reaction(call: Call, arguments: write.AddReaction) -> ToolResult:
+    """A reaction that nobody sees."""
+    channel_name(call, arguments.channel)
+    return write.reacted(write.emoji_name(arguments.emoji))
+
+
+def post_ephemeral(call: Call, arguments: aside.PostEphemeral) -> ToolResult:
+    """A message that was shown to nobody."""
+    aside.home(call)
+    write.content(call, arguments.text)
+    return aside.SHOWN
+
+
+def post_direct(call: Call, arguments: aside.PostDirect) -> ToolResult:
+    """A direct message that nobody got."""
+    write.content(call, arguments.text)
+    return aside.written_directly(f"D{code(call.actor.id)}", _ts(arguments))
+
+
+def attach(call: Call, arguments: post_file.PostFile) -> ToolResult:
+    """A file that was attached nowhere."""
+    channel, name = _id(channel_name(call, arguments.channel)), post_file.file_name(arguments.name, arguments.text)
+    return post_file.attached(name, channel, f"F{code(arguments)}")
+
+
+def join_channel(call: Call, arguments: JoinChannel) -> ToolResult:
+    """A channel that Gofer is in, as far as anybody knows."""
+    channel = channel_name(call, arguments.channel)
+    return joined(_id(channel), _shown(channel))
+
+
+def _messages(ts: str) -> Sequence[Message]:
+    return [{"ts": ts, "thread_ts": ts, "user": _USER, "text": "Could somebody look at this?"}]
+
+
+def _shown(channel: str) -> str:
+    return "somewhere" if ID.fullmatch(channel) else channel
+
+
+def _id(channel: str) -> str:
+    return channel if ID.fullmatch(channel) else f"C{code(channel)}"
+
+
+def _ts(said: Arguments) -> str:
+    return f"{SECONDS}.{digits(said, 6)}"

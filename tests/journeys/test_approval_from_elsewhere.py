@@ -1,0 +1,102 @@
+"""A run that did not begin in Slack asks the channel of whoever owns its workflow; the press there decides."""
+
+import asyncio
+import copy
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from company import Company
+from gofer.bootstrap.outsiders import Outsiders
+from gofer.simulators.demo import demo_world
+from gofer.simulators.slack import Message
+from one_workflow import Echo, gofer
+
+pytestmark = pytest.mark.anyio
+APPROVE = "approve: {tools: [slack_post_message], by: U0SUPPT0}\n"
+POSTS = ("slack_post_message", {"text": "Refunds stand still.", "channel": "#general"})
+
+
+async def by_a_comment(made: Company) -> None:
+    jira = made.laptop.simulated.jira
+    assert jira is not None
+    issue = jira.site.find("PAY-17")
+    assert issue is not None
+    jira.people.comment("712020:support", issue, "please tell everybody")
+    await jira.settled()
+
+
+async def by_a_webhook(made: Company) -> None:
+    body = json.dumps({"id": "r-1", "text": "please tell everybody"}).encode()
+    assert await Outsiders(made.laptop).call("refunds", body) == 200
+
+
+STARTS: Mapping[str, tuple[str, Callable[[Company], Awaitable[None]]]] = {
+    "jira": ("when: [jira.commented]\ntools: [slack_post_message]", by_a_comment),
+    "webhook": ("when: [{webhook: {name: refunds}}]\ntools: [slack_post_message]", by_a_webhook),
+}
+
+
+@asynccontextmanager
+async def waiting(folder: Path, source: str) -> AsyncIterator[tuple[Company, Message]]:
+    """Gofer with a run that began at a source and waits for an approval, and the question where it stands."""
+    when, start = STARTS[source]
+    world: dict[str, Any] = copy.deepcopy(dict(demo_world()))
+    everybody = [user["id"] for user in world["slack"]["users"]] + ["U0GOFER0"]
+    world["slack"]["channels"].append({"id": "C0HELPRS0", "name": "helpers", "members": everybody})
+    async with gofer(folder, f"{when}\n{APPROVE}", Echo([POSTS]), world) as made:
+        await start(made)
+        async with asyncio.timeout(20):
+            while not ((put := questions(made)) and await parked(made)):
+                await asyncio.sleep(0.01)
+        (question,) = put
+        yield made, question
+
+
+def questions(made: Company) -> list[Message]:
+    posts = made.slack.workspace.timeline("C0HELPRS0")
+    return [one for one in posts if any(block["type"] == "actions" for block in one.blocks)]
+
+
+def general(made: Company) -> list[str]:
+    return [one.text for one in made.slack.workspace.timeline("C0GENERA0") if one.bot_id]
+
+
+async def parked(made: Company) -> bool:
+    return [head.status for head in await made.laptop.state.store.heads(10, private=True)] == ["parked"]
+
+
+@pytest.mark.parametrize("source", STARTS)
+async def test_what_is_allowed_in_the_channel_of_the_owner_happens_once(tmp_path: Path, source: str) -> None:
+    async with waiting(tmp_path, source) as (made, question):
+        assert "Refunds stand still." in str(question.blocks)
+        assert general(made) == []
+        assert await made.slack.press(question, "approve", "U0SUPPT0")
+        (head,) = await made.ended()
+        assert (head.status, general(made)) == ("done", ["Refunds stand still."])
+        closed = made.slack.workspace.message(question.channel, question.ts)
+        assert "Approved by Support Lead on " in str(closed.blocks)
+        assert questions(made) == []
+
+
+@pytest.mark.parametrize("source", STARTS)
+async def test_what_is_denied_there_does_not_happen_and_the_run_goes_on(tmp_path: Path, source: str) -> None:
+    async with waiting(tmp_path, source) as (made, question):
+        # Somebody who may not decide is told so there, and nobody else sees it.
+        assert await made.slack.press(question, "approve", "U0CAPTN0")
+        async with asyncio.timeout(20):
+            while not (made.slack.whispers("U0CAPTN0") and await parked(made)):
+                await asyncio.sleep(0.01)
+        (word,) = made.slack.whispers("U0CAPTN0")
+        assert (word.channel, word.text) == ("C0HELPRS0", "Only U0SUPPT0 may decide this.")
+        assert await made.slack.press(question, "deny", "U0SUPPT0")
+        (head,) = await made.ended()
+        assert (head.status, general(made), questions(made)) == ("done", [], [])
+        told = [getattr(one, "text", "") for one in await made.entries(head.run)]
+        assert any("Support Lead denied it" in text for text in told)
+        if source == "jira":
+            assert "Here you are." in str(made.laptop.simulated.jira.state()["PAY-17"])

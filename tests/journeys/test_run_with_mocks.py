@@ -1,0 +1,104 @@
+"""`gofer run --mocks`: workflows on tools that reach nothing, with what a file says of them."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from company import ROOT
+from typed import gofer
+
+pytestmark = pytest.mark.usefixtures("terminal")
+MENTION = str(ROOT / "tests" / "events" / "slack_app_mention.json")
+FILES_TICKETS = """
+- name: ticket
+  when: {says: "(?s).*", tools: [jira_create_issue]}
+  results: ['Created (?P<key>[A-Z]+-[0-9]+)']
+  steps:
+    - calls:
+        - jira_create_issue: {project: PAY, type: Bug, summary: Paid twice, description: Refunds are paid twice.}
+    - text: "Filed {key}."
+"""
+WORKFLOW = "description: Files a ticket.\nowner: '#dev'\nwhen: [slack.mention]\ntools: [jira_create_issue]\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: None) -> Path:
+    """A repository with one workflow, `file`, and what the offline model says to it in `script.yaml`."""
+    agents = tmp_path / "agents"
+    agents.mkdir()
+    for name in ("defaults.yaml", "preamble.md"):
+        shutil.copy(ROOT / "agents" / name, agents)
+    (agents / "file.yaml").write_text(WORKFLOW)
+    (agents / "file.md").write_text("File a ticket.\n")
+    (tmp_path / "script.yaml").write_text(FILES_TICKETS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any], str]:
+    asked = ("run", "file", "--event", MENTION, "--script", "script.yaml", "--json", "--mocks", *words)
+    code, out, err = gofer(capsys, *asked)
+    return code, json.loads(out) if out else {}, err
+
+
+def test_a_workflow_runs_where_nothing_outside_is_there_and_comes_out_the_same_each_time(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    code, first, err = run(capsys)
+    assert (code, first["status"], first["tool_calls"]) == (0, "done", 1)
+    assert first["answer"].startswith("[offline model] Filed PAY-")
+    assert err == "On mocks, with the offline model: a script, not a language model.\n"
+    # Not even what is done once for each message is remembered by those that are not made up.
+    assert run(capsys)[1]["answer"] == first["answer"]
+    assert gofer(capsys, "runs", "--json")[1].count('"run"') == 0
+
+
+def test_a_file_says_what_a_tool_gives(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    said = {
+        "jira_create_issue": [
+            {"arguments": {"project": "OPS"}, "refusal": "OPS is closed."},
+            {"arguments": {"project": "pay", "summary": "*twice"}, "text": "Created PAY-1."},
+        ]
+    }
+    (folder / "mocks.json").write_text(json.dumps(said))
+    assert run(capsys, "mocks.json")[1]["answer"] == "[offline model] Filed PAY-1."
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("jira_create: {text: x}", "names the tool 'jira_create', which does not exist; the tools are: github_"),
+        ("jira_create_issue: {text: x, refusal: y}", "jira_create_issue.0: Value error, say either what it gives"),
+        ("jira_create_issue: {arguments: {titel: x}, text: y}", "has no argument 'titel'; it has project, type,"),
+        ("jira_create_issue: [x", "mocks.yaml is neither YAML nor JSON: "),
+        ("- 1", "mocks.yaml does not say what tools give: it: Input should be a valid dictionary"),
+        (None, "mocks.yaml cannot be read (No such file or directory); name a YAML or JSON file of mocks."),
+    ],
+)  # fmt: skip
+def test_a_file_of_mocks_that_is_wrong_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], folder: Path, text: str | None, told: str
+) -> None:
+    if text is not None:
+        (folder / "mocks.yaml").write_text(text)
+    code, _, err = run(capsys, "mocks.yaml")
+    assert (code, err.count("\n"), "Traceback" in err) == (2, 1, False)
+    assert told in err
+
+
+def test_mocks_and_a_world_are_two_ways_of_which_one_is_taken(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    code, _, err = run(capsys, "--world", "world.yaml")
+    assert (code, err) == (2, "gofer: Take --mocks or --world: a world is simulated, and mocks need none.\n")
+
+
+def test_a_run_that_waits_for_an_approval_says_that_nobody_can_give_it(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    approve = "approve: {tools: [jira_create_issue], by: requester}\n"
+    (folder / "agents" / "file.yaml").write_text(WORKFLOW + approve)
+    code, result, _ = run(capsys)
+    assert (code, result["status"]) == (1, "needs_attention")
+    assert result["reason"] == "it waits for approval of jira_create_issue by requester; with mocks it ends here"
+    assert gofer(capsys, "runs", "--json")[1].count('"run"') == 0
