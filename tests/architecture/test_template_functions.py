@@ -5,6 +5,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
+from datetime import date
 
 import pytest
 
@@ -13,11 +14,16 @@ from cloud_rules import functions, role
 from cloud_template import ROOT, for_moto, listed, mentions, of_type, permissions, spelled, transformed, written
 from gofer.bootstrap.doors import PATHS
 from gofer.bootstrap.functions import schedule, worker
+from gofer.bootstrap.functions.expiry import measuring_tokens
+from gofer.bootstrap.functions.measures import measuring
 from gofer.bootstrap.functions.parameters import KEY, SIGN_IN, SYSTEMS
 from gofer.bootstrap.functions.working import LEAVE
 from gofer.bootstrap.settings import read_settings
 from gofer.journal.dynamodb import TABLE
+from gofer.models.windows import load_windows
+from gofer.projections.progress import Progress
 from gofer.triggers import slack_actions
+from gofer.worker import Ended
 
 CLOUD = transformed()
 HANDLERS = {"slack", "jira", "notion", "github", "webhook", "schedule", "worker", "dashboard"}
@@ -245,6 +251,31 @@ def test_what_cloudformation_makes_of_it_is_what_the_functions_are_told() -> Non
         assert [name for name in named if told.get(name, named[name]) != named[name]] == []
         assert moto_cloud.client("dynamodb").describe_table(TableName=told["GOFER_TABLE"])
         assert moto_cloud.client("s3").head_bucket(Bucket=told["GOFER_BUCKET"])
+
+
+def test_alarms_on_runs_listen_to_what_functions_say(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service = spelled(functions(CLOUD)["WorkerFunction"]["Environment"]["Variables"]["POWERTOOLS_SERVICE_NAME"])
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", service)
+    for trouble in ("poison", "damaged"):
+        progress = Progress(largest={"gpt-5.4-mini": 100_000}, cost_usd=0.25)
+        measuring(load_windows())(Ended("needs_attention", 1.0, progress, trouble))
+    measuring_tokens({"JIRA_API_TOKEN": date(2026, 12, 1)})(0.0)
+    said: dict[str, dict[str, str]] = {}
+    for line in map(json.loads, capsys.readouterr().out.splitlines()):
+        (told,) = line["_aws"]["CloudWatchMetrics"]
+        (dimensions,) = told["Dimensions"]
+        said |= {one["Name"]: {name: line[name] for name in dimensions} for one in told["Metrics"]}
+        assert told["Namespace"] == "Gofer"
+    alarms = of_type(CLOUD, "AWS::CloudWatch::Alarm").values()
+    heard = {alarm["MetricName"]: alarm["Dimensions"] for alarm in alarms if alarm.get("Namespace") == "Gofer"}
+    assert set(heard) == {
+        *("PoisonRuns", "DamagedRuns", "TokenExpiresInDays"),
+        *("PeakContextUtilisation", "CostUsd"),
+    }
+    for name, dimensions in heard.items():
+        assert {one["Name"]: spelled(one["Value"]) for one in dimensions} == said[name] == {"service": service}
 
 
 # --- What an operator gets ------------------------------------------------------------------------------------------

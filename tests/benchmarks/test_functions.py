@@ -148,9 +148,7 @@ async def test_billed_milliseconds_of_a_run_among_others(code: Path) -> None:
             while await made.poll():
                 pass
             billed[runs] = sum(outcome.seconds for _, outcome in made.batches if outcome) * 1000 / runs
-    print(
-        f"\nbilled milliseconds of a run with a model call of {SECONDS:.0f} s, by conversations in flight; Lambda"
-    )
+    print(f"\nbilled milliseconds of a run with a model call of {SECONDS:.0f} s, by conversations in flight; Lambda")
     for runs, took in billed.items():
         usd = took / 1000 * GB * USD_PER_GB_SECOND * 1_000_000
         print(f"  {runs:3}: {took:6.0f} ms  {took / billed[1]:.2f} of one alone  {usd:6.2f} USD per million")
