@@ -1,8 +1,11 @@
 """AWS on loopback: moto's server, once for all tests, with a table, a bucket and two queues for whoever asks."""
 
+import contextlib
+import io
 import itertools
 import json
 import logging
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,12 +35,38 @@ RECEIVES = 5
 _numbers = itertools.count(1)
 
 
+class OneAtATime:
+    """An application that answers one request after the other: conditions are atomic on AWS, and not in moto's threads.
+
+    Whoever waits for a message lets the others through.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        self._turn = threading.Lock()
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        if environ.get("HTTP_X_AMZ_TARGET") == "AmazonSQS.ReceiveMessage":
+            body = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
+            environ["wsgi.input"] = io.BytesIO(body)
+            if json.loads(body).get("WaitTimeSeconds"):
+                return self._answer(environ, start_response)
+        with self._turn:
+            return self._answer(environ, start_response)
+
+    def _answer(self, environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        with contextlib.closing(self._app(environ, start_response)) as parts:
+            return list(parts)
+
+
 @cache
 def server() -> str:
     """The address of moto; its thread ends with the process."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     moto = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     moto.start()
+    assert moto._server is not None
+    moto._server.app = OneAtATime(moto._server.app)
     host, port = moto.get_host_and_port()
     return f"http://{host}:{port}"
 

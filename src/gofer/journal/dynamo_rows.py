@@ -16,7 +16,7 @@ The index has a line for each claim, each head, each row of usage and each memo,
 import hashlib
 
 from gofer.errors import Damaged
-from gofer.journal.coordination import UNFINISHED, Head, Retention
+from gofer.journal.coordination import Head, Retention
 from gofer.journal.table import Item, Key, Span, Value, prefixed
 
 CLAIMED, USED, REMEMBERED, OPEN = "claimed", "usage", "memo", "unfinished"
@@ -124,11 +124,6 @@ def head_of(item: Item) -> Head:
         if all(0 <= at <= _LATEST for at in times) and head_key(head.run).pk == item["pk"]:
             return head
     raise Damaged(f"The list row of {ascii(item.get('pk'))[1:-1]} is not what was written; restore the table.")
-
-
-def unfinished(item: Item | None) -> bool:
-    """Whether an item is the head of a run that has not ended."""
-    return item is not None and item.get("status") in UNFINISHED
 
 
 def _hash(text: str) -> str:

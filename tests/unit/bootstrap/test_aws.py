@@ -55,7 +55,7 @@ async def test_what_is_missing_is_named(environment: Mapping[str, str], missing:
 async def test_parameters_are_settings_and_the_environment_wins(environment: Mapping[str, str]) -> None:
     parameters = {f"NAME_{n}": str(n) for n in range(12)} | {"INSTALLATION_KEY": "a" * 64, "GOFER_STAGE": "other"}
     for name, value in parameters.items():
-        client("ssm").put_parameter(Name=PATH + name, Value=value, Type="SecureString", Overwrite=True)
+        client("ssm").put_parameter(Name=PATH + name, Value=value, Type="String", Overwrite=True)
     found = with_parameters({**environment, "GOFER_PARAMETERS": PATH})
     assert (found["NAME_11"], found["GOFER_STAGE"]) == ("11", "test")
     settings = aws_settings(found)

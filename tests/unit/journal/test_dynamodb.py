@@ -296,7 +296,7 @@ async def everything(store: Store) -> list[object]:
 
 
 @given(st.lists(STEPS, max_size=12))
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_whatever_is_written_heads_are_those_of_a_store_in_memory(steps: list[tuple[object, ...]]) -> None:
     async def play() -> None:
         stores: tuple[Store, Store] = MemoryStore(), DynamoStore(MemoryTable())
