@@ -15,7 +15,7 @@ def anyio_backend() -> str:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--schedules", type=int, default=2_000, help="simulated schedules (2,000)")
     parser.addoption("--seed", type=int, default=None, help="play one schedule again")
-    parser.addoption("--store", choices=["memory", "sqlite"], default="memory", help="on this store")
+    parser.addoption("--store", choices=["memory", "sqlite", "dynamodb"], default="memory", help="on this store")
     parser.addoption("--benchmarks", action="store_true", help="run tests/benchmarks, which print ratios")
 
 

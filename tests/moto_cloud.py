@@ -21,7 +21,9 @@ from gofer.journal.dynamo_client import DynamoTable
 from gofer.journal.dynamodb import TABLE, DynamoStore
 from gofer.journal.store import Store
 from gofer.queue.doorbell import Queue
+from gofer.queue.memory import MemoryQueue
 from gofer.queue.sqs import SqsQueue
+from memory_table import MemoryTable
 from stand_ins import SetClock, any_stores
 
 REGION = "eu-central-1"
@@ -110,7 +112,10 @@ def new_clock(kind: str) -> SetClock:
 
 @contextmanager
 def all_stores(kind: str, folder: Path, clock: SetClock) -> Iterator[tuple[Store, Queue]]:
-    """A store and a queue of one kind: `memory`, `sqlite` or `aws`."""
+    """A store and a queue of one kind: `memory`, `sqlite`, `table` (DynamoDB in memory) or `aws`."""
+    if kind == "table":
+        yield DynamoStore(MemoryTable()), MemoryQueue(clock)
+        return
     if kind == "aws":
         url, dead = new_queues()
         yield DynamoStore(new_table()), SqsQueue(aws(), client("sqs"), url, dead, clock)

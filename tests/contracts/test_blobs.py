@@ -8,7 +8,7 @@ from gofer.blobs.directory import DirectoryBlobs
 from gofer.blobs.memory import MemoryBlobs
 from gofer.blobs.s3 import S3Blobs
 from gofer.blobs.store import Blobs, blob_key
-from gofer.errors import Damaged, TemporaryError
+from gofer.errors import ConfigError, Damaged, TemporaryError
 from moto_cloud import aws, client, new_bucket
 
 pytestmark = pytest.mark.anyio
@@ -44,6 +44,23 @@ async def test_whole_or_absent(blobs: Blobs) -> None:
     await blobs.put(key, BODY[:-1])
     with pytest.raises(Damaged, match="not the one that was written"):
         await blobs.get(key)
+
+
+async def test_what_was_stored_already_is_not_sent_to_s3_again_until_it_was_dropped() -> None:
+    blobs, requests = S3Blobs(aws(), client("s3"), new_bucket()), aws().requests
+    key, before = blob_key("run1", BODY), requests["put_object"]
+    for _ in range(3):
+        await blobs.put(key, BODY)
+    assert requests["put_object"] == before + 1
+    await blobs.drop("run1")
+    await blobs.put(key, BODY)
+    assert (requests["put_object"], await blobs.get(key)) == (before + 2, BODY)
+
+
+async def test_a_bucket_that_is_not_there_is_named() -> None:
+    blobs = S3Blobs(aws(), client("s3"), "nowhere-at-all")
+    with pytest.raises(ConfigError, match="GOFER_BUCKET"):
+        await blobs.put(blob_key("run1", BODY), BODY)
 
 
 async def test_a_changed_file_is_reported_not_read(tmp_path: Path) -> None:

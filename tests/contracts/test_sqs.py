@@ -65,6 +65,19 @@ async def test_a_bell_for_much_later_is_heard_when_sqs_can_hold_it_back_no_longe
     assert [bell.run for bell in await cloud.queue.receive(10, 120, 0)] == ["r"]
 
 
+async def test_a_bell_that_is_still_held_back_is_not_rung_for_again_until_it_was_heard(cloud: MotoCloud) -> None:
+    for _ in range(3):
+        await cloud.queue.ring("r", delay=60)
+        cloud.clock.advance(10)
+    await cloud.queue.ring("r", delay=29)
+    await cloud.queue.ring("other", delay=60)
+    cloud.clock.advance(31)
+    assert [bell.run for bell in await cloud.queue.receive(10, 120, 0)] == ["r", "r"]
+    await cloud.queue.ring("r", delay=60)
+    cloud.clock.advance(61)
+    assert sorted(bell.run for bell in await cloud.queue.receive(10, 30, 0)) == ["other", "r"]
+
+
 @pytest.mark.parametrize("late", ["acknowledge", "bury", "extend"])
 async def test_who_held_a_bell_too_long_takes_no_other_ring_away(cloud: MotoCloud, late: str) -> None:
     await cloud.queue.ring("r")

@@ -17,7 +17,7 @@ from stand_ins import NOON, SetClock, any_store
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(params=["memory", "sqlite", "aws"])
+@pytest.fixture(params=["memory", "sqlite", "table", "aws"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     with all_stores(request.param, tmp_path, SetClock()) as (made, _):
         yield made

@@ -19,6 +19,7 @@ def approvals(run: str, journal: Sequence[e.Recorded], plan: Plan, people: Peopl
     decided: dict[Name, e.ApprovalDecided] = {}
     clicks: list[e.ApprovalClicked] = []
     words: set[str] = set()
+    answered: set[str] = set()
     for recorded in journal:
         match recorded.entry:
             case e.ApprovalRequested(about=about, call=call) as one:
@@ -33,7 +34,8 @@ def approvals(run: str, journal: Sequence[e.Recorded], plan: Plan, people: Peopl
                 decided[about, call] = one
             # Branches of a script wait one after the other: a press for the second is looked at after the first.
             case e.RunParked(why="approval") if not plan.script:
-                waiting = [name for name in requested if name not in decided]
+                # What another run did meanwhile needs nobody's decision any more.
+                waiting = [name for name in requested if name not in decided and name[1] not in answered]
                 counting = [item for name in waiting for item in _counting(run, name, clicks, people)]
                 found += [] if words >= set(counting) else ["it waits although somebody decided"]
             case e.ToolCall(call=call) if call.startswith("word/"):
@@ -44,6 +46,8 @@ def approvals(run: str, journal: Sequence[e.Recorded], plan: Plan, people: Peopl
                 found += ["a call that nobody approved"] if allowed != ["approved"] * len(gates) else []
                 pressed = all(people.approved(run, about, call) for about in gates)
                 found += [] if pressed else ["a call that nobody pressed a button for"]
+            case e.ToolResult(call=call) | e.ToolUnknown(call=call):
+                answered.add(call)
             case _:
                 pass
     return found + _told(journal, decided) + _lost(run, journal, clicks, people)

@@ -43,6 +43,7 @@ EFFECTS, STEP = "unit/engine/test_effects.py::test_", "unit/engine/test_step.py:
 REPLAY = "unit/engine/test_replay.py::test_"
 LOG, FRAMES = "unit/journal/test_log.py::test_", "unit/journal/test_frames.py::test_"
 APPROVAL, ONCE = "unit/engine/test_approval.py::test_", "unit/engine/test_once.py::test_"
+DYNAMO = "unit/journal/test_dynamodb.py::test_"
 DISPATCH, PROGRESS = "unit/test_dispatch.py::test_", "unit/projections/test_"
 
 MUTANTS = (
@@ -59,6 +60,34 @@ MUTANTS = (
         '" ON CONFLICT DO NOTHING",',
         '" ON CONFLICT DO UPDATE SET frame = ?3",',
         "contracts/test_store.py::test_the_position_is_the_fence[sqlite]",
+    ),
+    Mutant(
+        "the fence of the table",
+        "journal/dynamo_frames.py",
+        "Put(row(frame_key(run, n), frame=frame), Free())",
+        "Put(row(frame_key(run, n), frame=frame))",
+        "unit/test_aws.py::test_who_meets_the_frame_of_somebody_else_stops",
+    ),
+    Mutant(
+        "what the index shows is read again",
+        "journal/dynamo_heads.py",
+        "if not head.ended and head.touched_at < before:",
+        "if head.touched_at < before:",
+        f"{DYNAMO}a_run_that_ended_since_the_index_knew_of_it_is_not_unfinished",
+    ),
+    Mutant(
+        "a run that is unfinished again is open again",
+        "journal/dynamo_heads.py",
+        'elif await self.table.write(_change(head, Is("status", UNFINISHED))):',
+        "elif await self.table.write(_change(head, None)):",
+        f"{DYNAMO}a_head_that_a_frozen_owner_writes_over_an_ending_is_found_again",
+    ),
+    Mutant(
+        "a page ends where the index shows it",
+        "journal/dynamo_heads.py",
+        "moved = stale[: limit - 1] if found else stale[:limit]",
+        "moved, found = [], [*found, *stale]",
+        f"{DYNAMO}a_page_never_ends_at_a_run_that_has_moved_on_while_another_stands_where_it_was",
     ),
     Mutant(
         "the nonce that tells our own lost answer",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from clockwork import START, VirtualClock, VirtualLoop, play
+from cloud import MachineTable, SharedTable, StandardQueue
 from judge import Judge, Report
 from machines import Faults, Machine, MachineQueue, MachineStore
 from people import People
@@ -24,6 +25,7 @@ from gofer.engine.term import Term
 from gofer.errors import Damaged, TemporaryError
 from gofer.events import Event
 from gofer.journal import entries as e
+from gofer.journal.dynamodb import DynamoStore
 from gofer.journal.log import read_journal
 from gofer.journal.memory import MemoryStore
 from gofer.journal.seal import KEY_BYTES
@@ -31,6 +33,7 @@ from gofer.journal.sqlite import SCHEMA, SqliteStore
 from gofer.journal.store import Store
 from gofer.models.prices import Prices
 from gofer.outside import Outside
+from gofer.queue.doorbell import Queue
 from gofer.queue.memory import MemoryQueue
 from gofer.retention import Purger
 from gofer.secret import Secret
@@ -93,6 +96,7 @@ class Rules:
     store: Callable[[Store], Store] = lambda store: store
     ingress: type[Ingress] = Ingress
     alone: bool = False
+    table: type[SharedTable] = SharedTable
 
 
 class Schedule:
@@ -105,10 +109,15 @@ class Schedule:
         self.faults = Faults(random.Random(seed))
         self.world = World(self.faults)
         self.database = InlineDatabase() if kind == "sqlite" else None
-        store = SqliteStore(self.database) if self.database else MemoryStore()  # type: ignore[arg-type]
-        self.archive = Archive(store)
-        self.store: Store = self.rules.store(self.archive)  # type: ignore[arg-type]
-        self.queue = MemoryQueue(self.clock)
+        self.table = self.rules.table(self.faults, self.clock) if kind == "dynamodb" else None
+        if self.table:
+            self.copy = self.table.copy
+            self.store: Store = DynamoStore(self.table)
+        else:
+            archive = Archive(SqliteStore(self.database) if self.database else MemoryStore())  # type: ignore[arg-type]
+            self.copy = archive.copy
+            self.store = self.rules.store(archive)  # type: ignore[arg-type]
+        self.queue = StandardQueue(self.clock) if self.table else MemoryQueue(self.clock)
         self.blobs = MemoryBlobs()
         self.ids = itertools.count(1)
         self.graves: list[asyncio.Task] = []
@@ -117,6 +126,8 @@ class Schedule:
         self.seen: dict[str, tuple[int, e.Entry | None]] = {}
         """How many frames of a run were read last, and the last entry among them."""
         self.deliveries = 0
+        self.serving: list[Machine] = []
+        """Machines with a worker that lives."""
         # One schedule in three lives in short invocations, and in one of three somebody cancels a run.
         self.invocations = seed % 3 == 1
         self.cancels = seed % 3 == 2
@@ -168,7 +179,7 @@ class Schedule:
 
     def _ingress(self, machine: Machine) -> Ingress:
         routes = read_routes({"slack.mention": [("w", {})]})
-        store, queue = MachineStore(machine, self.store), MachineQueue(machine, self.queue)
+        store, queue = self._seen_by(machine)
         return self.rules.ingress({}, routes, store, queue, KEY, self._outside(machine))
 
     async def _press(self, click: Click) -> str:
@@ -201,7 +212,7 @@ class Schedule:
         (run,) = self.accepted.get(event.identity) or {""}
         for _ in range(2 if run else 0):
             machine = Machine(self.faults)
-            store, queue = MachineStore(machine, self.store), MachineQueue(machine, self.queue)
+            store, queue = self._seen_by(machine)
             asking = asyncio.create_task(cancel(run, e.RunCancelled("Ada"), store, queue, f"cancel-{machine.number}"))
             asking.add_done_callback(lambda task: task.cancelled() or task.exception() or self.cancelled.add(run))
             self.graves.append(asking)
@@ -219,8 +230,10 @@ class Schedule:
         """A worker; when its machine dies, another takes its place after a while."""
         while True:
             machine = Machine(self.faults)
+            self.serving.append(machine)
             serving = asyncio.create_task(self._serve(self._worker(machine)))
             await machine.dead.wait()
+            self.serving.remove(machine)
             self.graves.append(serving)
             # What the dead machine had under way stays where it is; nothing of it is cleaned up.
             serving.add_done_callback(lambda task: task.cancelled() or task.exception())
@@ -230,7 +243,7 @@ class Schedule:
         """A sweeper and a purger, started anew by a schedule, as on AWS: one that fails is followed by the next."""
         while True:
             machine = Machine(self.faults)
-            store, queue = MachineStore(machine, self.store), MachineQueue(machine, self.queue)
+            store, queue = self._seen_by(machine)
             for work in (Sweeper(store, queue, self.clock).sweep(180), Purger(store, self.blobs, self.clock).purge()):
                 task = asyncio.create_task(work)
                 task.add_done_callback(lambda task: task.cancelled() or task.exception())
@@ -238,7 +251,7 @@ class Schedule:
             await asyncio.sleep(120)
 
     def _worker(self, machine: Machine) -> Worker:
-        store, queue = MachineStore(machine, self.store), MachineQueue(machine, self.queue)
+        store, queue = self._seen_by(machine)
         services = Services(
             store,
             self.blobs,
@@ -252,6 +265,11 @@ class Schedule:
             KEY,
         )
         return Worker(services, queue, self.catalog, concurrency=2, alone=self.rules.alone)
+
+    def _seen_by(self, machine: Machine) -> tuple[Store, Queue]:
+        """The stores as one machine has them. On DynamoDB each request may fail, elsewhere each method."""
+        store = DynamoStore(MachineTable(machine, self.table)) if self.table else MachineStore(machine, self.store)
+        return store, MachineQueue(machine, self.queue)
 
     def _outside(self, machine: Machine) -> Outside:
         chance, name = self.faults.chance, f"m{machine.number}"
@@ -285,9 +303,9 @@ class Schedule:
 
     async def _last(self, run: str) -> e.Entry | None:
         """How a run stands. Nothing in the archive ever changes: only what grew is read again."""
-        frames = len(await self.archive.copy.frames(run))
+        frames = len(await self.copy.frames(run))
         if self.seen.get(run, (0, None))[0] != frames:
-            journal = await read_journal(run, self.archive.copy, self.blobs)
+            journal = await read_journal(run, self.copy, self.blobs)
             self.seen[run] = frames, journal[-1].entry
         return self.seen.get(run, (0, None))[1]
 
@@ -307,9 +325,9 @@ class Schedule:
         report = Report(violations, self.faults.seen, len(runs), self.deliveries - len(self.accepted))
         journals = {}
         for run in runs:
-            report.journals.append(b"\n".join(await self.archive.copy.frames(run)))
+            report.journals.append(b"\n".join(await self.copy.frames(run)))
             try:
-                journals[run] = await read_journal(run, self.archive.copy, self.blobs)
+                journals[run] = await read_journal(run, self.copy, self.blobs)
                 if not await self._through(run):
                     report.violations.append("an accepted run neither ended nor waits with a reason and a time")
             except Damaged as error:

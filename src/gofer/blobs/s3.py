@@ -1,5 +1,6 @@
 """How are bodies kept in S3?"""
 
+from collections import OrderedDict
 from typing import Any, Protocol
 
 from gofer.aws import Aws, Operation, Refusal
@@ -8,6 +9,8 @@ from gofer.errors import TemporaryError
 
 PREFIX = "blobs/"
 """What keys begin with; the bucket holds more than bodies."""
+_KNOWN = 1_000
+"""Keys that are known to stand; the bundle of a workflow is stored again by every run of it."""
 
 
 class S3Client(Protocol):
@@ -26,13 +29,19 @@ class S3Blobs:
         self._aws = aws
         self._client = client
         self._bucket = bucket
+        self._known: OrderedDict[str, None] = OrderedDict()
 
     async def put(self, key: str, body: bytes) -> None:
         """See Blobs.put."""
+        if key in self._known:
+            return
         # A body that is there is the one its name says, or damaged; in neither case is it replaced.
         place = {"Bucket": self._bucket, "Key": PREFIX + key}
         refusals = ["PreconditionFailed"]
         await self._aws.ask(self._client.put_object, refusals=refusals, **place, Body=body, IfNoneMatch="*")
+        self._known[key] = None
+        if len(self._known) > _KNOWN:
+            self._known.popitem(last=False)
 
     async def get(self, key: str) -> bytes:
         """See Blobs.get."""
@@ -47,6 +56,7 @@ class S3Blobs:
 
     async def drop(self, folder: str) -> None:
         """See Blobs.drop."""
+        self._known = OrderedDict((key, None) for key in self._known if not key.startswith(f"{folder}/"))
         place = {"Bucket": self._bucket, "Prefix": f"{PREFIX}{folder}/"}
         while names := (await self._aws.answer(self._client.list_objects_v2, **place)).get("Contents"):
             listed = {"Objects": [{"Key": name["Key"]} for name in names], "Quiet": True}

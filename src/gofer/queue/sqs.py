@@ -20,6 +20,8 @@ from gofer.queue.doorbell import DeadLetter, Doorbell
 LONGEST_DELAY = 900
 """Seconds that SQS holds a message back at most."""
 _LONGEST_HOLD = 43_200
+_MARGIN = 1.0
+"""Seconds before it is due in which a bell that was held back may be out already."""
 _LONGEST_WAIT = 20
 _AT_ONCE = 10
 """Messages that one request takes."""
@@ -57,12 +59,19 @@ class SqsQueue:
         self._url = url
         self._dead = dead_letter_url
         self._clock = clock
+        self._due: dict[str, float] = {}
+        """When a bell that this process had held back is heard, unix seconds, by its run."""
 
     async def ring(self, run: str, delay: float = 0.0) -> None:
-        """See Queue.ring; a delay of more than 900 s is one of 900 s, and two rings are two bells."""
-        held_back = min(max(0, math.ceil(delay)), LONGEST_DELAY)
+        """See Queue.ring; a delay of more than 900 s is one of 900 s, and two rings are mostly two bells."""
+        held_back, now = min(max(0, math.ceil(delay)), LONGEST_DELAY), self._clock.now()
+        # What is still held back nobody can have heard, so this one would be one too many.
+        if now + _MARGIN < self._due.get(run, 0.0) <= now + held_back:
+            return
         body = encode_text({"run": run})
         await self._aws.answer(self._client.send_message, QueueUrl=self._url, MessageBody=body, DelaySeconds=held_back)
+        if held_back:
+            self._due = {waiting: due for waiting, due in self._due.items() if due > now} | {run: now + held_back}
 
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
         """See Queue.receive; up to ten at a time."""

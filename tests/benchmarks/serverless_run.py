@@ -1,0 +1,151 @@
+"""One run on the stores of AWS in virtual time: what it asks of DynamoDB, S3 and SQS, with nothing left out.
+
+Three turns of a model and seven tool calls in 58 seconds, as the run of which one at a time costs 1,100 USD a million.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from aws_cost import Work
+from clockwork import VirtualClock, VirtualLoop, play
+
+from engine_room import ListModel, Said, says
+from gofer.blobs.memory import MemoryBlobs
+from gofer.journal.dynamodb import DynamoStore
+from gofer.models.model import Answer
+from gofer.outside import Clock
+from gofer.queue.doorbell import Doorbell
+from gofer.queue.memory import MemoryQueue
+from gofer.retention import DAYS, Purger
+from gofer.tools.tool import Call, Tool, ToolResult
+from memory_table import MemoryTable
+from office import Office
+
+SECONDS = 58.0
+TURNS: Sequence[Sequence[str]] = (("look",) * 3, ("look", "write"), ("write", "write"))
+"""The tools of each turn; then it answers."""
+RESULT = 1_500
+"""Characters of a tool's result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a run asked for, and what its deletion did a month later."""
+
+    run: Work
+    requests: Counter[str]
+    frames: int
+    retention: Work
+
+
+class CountedBlobs(MemoryBlobs):
+    """Bodies in memory; what a warm process stored before is not stored again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.requests: Counter[str] = Counter()
+
+    async def put(self, key: str, body: bytes) -> None:
+        self.requests["S3 put"] += key not in self._bodies
+        await super().put(key, body)
+
+    async def get(self, key: str) -> bytes:
+        self.requests["S3 get"] += 1
+        return await super().get(key)
+
+    async def drop(self, folder: str) -> None:
+        self.requests["S3 list"] += 1
+        await super().drop(folder)
+
+
+class CountedQueue(MemoryQueue):
+    """Doorbells in memory, each request counted."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self.requests: Counter[str] = Counter()
+
+    async def ring(self, run: str, delay: float = 0.0) -> None:
+        self.requests["SQS send"] += 1
+        await super().ring(run, delay)
+
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+        self.requests["SQS receive"] += 1
+        return await super().receive(limit, visibility, wait)
+
+    async def extend(self, bell: Doorbell, visibility: float) -> None:
+        self.requests["SQS extend"] += 1
+        await super().extend(bell, visibility)
+
+    async def acknowledge(self, bell: Doorbell) -> None:
+        self.requests["SQS delete"] += 1
+        await super().acknowledge(bell)
+
+
+class SlowModel(ListModel):
+    """Takes its time."""
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        await asyncio.sleep((SECONDS - 5) / (len(TURNS) + 1))
+        return await super().ask(body, timeout)
+
+
+async def act(call: Call, said: Said) -> ToolResult:
+    await asyncio.sleep(1.0)
+    return ToolResult("x" * RESULT, "done")
+
+
+def count() -> Counted:
+    """What the second run of a warm process asks for."""
+    loop = VirtualLoop()
+    return play(loop, _count(VirtualClock(loop)))
+
+
+async def _count(clock: VirtualClock) -> Counted:
+    table, blobs, queue = MemoryTable(), CountedBlobs(), CountedQueue(clock)
+    answers = [says("", *((tool, {"text": f"{tool} {i}"}) for i, tool in enumerate(turn))) for turn in TURNS]
+    model = SlowModel([*answers, says("Done."), *answers, says("Done.")])
+    made = Office(model, clock, DynamoStore(table), blobs)  # type: ignore[arg-type]
+    made.grant("look", "write")
+    more = {name: Tool(name, name, effect, Said, act) for name, effect in (("look", "read"), ("write", "keyed"))}  # type: ignore[arg-type]
+    services = replace(made.worker.services, tools={**made.worker.services.tools, **more})
+    made.queue = queue  # type: ignore[assignment]
+    made.worker = replace(made.worker, services=services, queue=queue)
+    await _one(made, "warm", 1)
+    began, before = clock.monotonic(), _counters(table, blobs, queue)
+    await _one(made, "run1", 2)
+    took = clock.monotonic() - began
+    assert abs(took - SECONDS) < 2, took
+    after = _counters(table, blobs, queue)
+    frames = await made.store.frames("run1")
+    await asyncio.sleep((DAYS + 1) * 86_400)
+    purged = await Purger(made.store, blobs, clock).purge()
+    assert (purged.deleted, purged.forgotten) == (2, 2)
+    run, rest = after - before, _counters(table, blobs, queue) - after
+    # Of two runs, and so half of it is of one.
+    return Counted(_work(run, 1, sum(map(len, frames))), run, len(frames), _work(rest, 2, 0))
+
+
+async def _one(made: Office, run: str, accepted_at: int) -> None:
+    await made.accept(run, accepted_at, private=False)
+    while await made.hear():
+        pass
+    assert await made.status(run) == "done"
+
+
+def _counters(table: MemoryTable, blobs: CountedBlobs, queue: CountedQueue) -> Counter[str]:
+    units = {f"DynamoDB {name}": number for name, number in table.units.items()}
+    return Counter({**units, **blobs.requests, **queue.requests})
+
+
+def _work(found: Counter[str], runs: int, stored: int) -> Work:
+    return Work(
+        writes=found["DynamoDB write"] / runs,
+        reads=found["DynamoDB read"] / runs,
+        puts=(found["S3 put"] + found["S3 list"]) / runs,
+        gets=found["S3 get"] / runs,
+        messages=sum(number for name, number in found.items() if name.startswith("SQS")) / runs,
+        stored_gb=stored / 1e9,
+    )

@@ -1,0 +1,71 @@
+"""What do the stores of AWS cost: the time of a frame beside SQLite's, requests for each run, USD for a million runs?
+
+moto answers in this process and in Python, so its times say what Gofer and boto3 need, not what AWS does.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from aws_cost import Compute, Work, usd_per_million
+from serverless_run import SECONDS, count
+
+from moto_cloud import all_stores
+from stand_ins import SetClock
+
+FRAMES, SIZE, ROUNDS = 200, 2_000, 5
+AIM, ONE_AT_A_TIME = 200, 1_100
+"""USD of a million runs: what is aimed for, and what one run for each invocation costs."""
+
+
+async def appended(kind: str, folder: Path) -> float:
+    """Seconds for a frame that is written after the one before, the best of some rounds."""
+    folder.mkdir()
+    best = float("inf")
+    with all_stores(kind, folder, SetClock()) as (store, _):
+        for turn in range(ROUNDS):
+            await store.claim(f"r{turn}", b"one", b"key")
+            began = time.perf_counter()
+            for n in range(2, FRAMES + 2):
+                await store.create(f"r{turn}", n, bytes(SIZE))
+            best = min(best, (time.perf_counter() - began) / FRAMES)
+    return best
+
+
+def test_appending_a_frame(tmp_path: Path) -> None:
+    timed = {kind: asyncio.run(appended(kind, tmp_path / kind)) for kind in ("table", "sqlite", "aws")}
+    print(f"\na frame of {SIZE:,} bytes, one after the other, best of {ROUNDS}")
+    for kind, seconds in timed.items():
+        named = {"table": "DynamoDB in memory", "sqlite": "SQLite, durable", "aws": "DynamoDB (moto over HTTP)"}[kind]
+        print(f"  {named:26} {seconds * 1e6:8.0f} µs  {seconds / timed['sqlite']:6.1f} times SQLite")
+
+
+def test_requests_and_usd_of_a_run() -> None:
+    found = count()
+    asked = found.requests
+    print(f"\none run of {SECONDS:.0f} s, 3 turns and 7 calls, {found.frames} frames, in a warm process")
+    print(f"  DynamoDB {asked['DynamoDB requests']:4.0f} requests, {_units(found.run)}")
+    for name in sorted(asked):
+        if not name.startswith("DynamoDB"):
+            print(f"  {name:12} {asked[name]:4.0f}")
+    print(f"  deleted after 30 days: {_units(found.retention)}")
+    retention = usd_of(found.retention)
+    for in_flight in (1, 5, 10):
+        parts = usd_per_million(found.run, Compute(SECONDS * 1_000 / in_flight, invocations=1 / in_flight))
+        total = sum(parts.values()) + retention
+        parts = {**parts, "retention": retention}
+        said = "  ".join(f"{name} {usd:.0f}" for name, usd in parts.items() if usd >= 1)
+        print(f"  {in_flight:2} in flight: {total:5.0f} USD a million ({total / ONE_AT_A_TIME:.2f})  {said}")
+    assert asked["DynamoDB requests"] < 150
+    assert total < AIM
+
+
+def _units(work: Work) -> str:
+    return f"{work.writes:.0f} write and {work.reads:.1f} read units"
+
+
+def usd_of(work: Work) -> float:
+    """USD a million of what is asked of the stores alone."""
+    parts: Mapping[str, float] = usd_per_million(work, Compute(0, invocations=0))
+    return sum(usd for name, usd in parts.items() if name.startswith(("DynamoDB", "S3", "SQS")))

@@ -1,0 +1,241 @@
+"""What `journal/table.py` asks of DynamoDB, kept by the table in memory as by moto's."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gofer.errors import ConfigError, TemporaryError
+from gofer.journal.dynamo_client import DynamoTable
+from gofer.journal.table import (
+    FIRST,
+    LAST,
+    AtMost,
+    Both,
+    Condition,
+    Delete,
+    Either,
+    Free,
+    Is,
+    Item,
+    Key,
+    Put,
+    Refused,
+    Span,
+    Standing,
+    Table,
+    Update,
+    Write,
+    prefixed,
+)
+from memory_table import MemoryTable
+from moto_cloud import aws, client, new_table
+
+pytestmark = pytest.mark.anyio
+
+KEY = Key("p", "s")
+ITEM: Item = {"pk": "p", "sk": "s", "text": "é", "raw": b"\x00\xff", "whole": -7, "half": 0.5, "yes": True, "none": b""}
+
+
+@pytest.fixture(params=["memory", "moto"])
+def table(request: pytest.FixtureRequest) -> Table:
+    return MemoryTable() if request.param == "memory" else new_table()
+
+
+async def test_an_item_comes_back_with_its_types(table: Table) -> None:
+    assert await table.get(KEY) is None
+    assert await table.write(Put(ITEM)) is None
+    found = await table.get(KEY)
+    assert found == ITEM
+    assert found is not None
+    assert {name: type(value) for name, value in found.items()} == {name: type(value) for name, value in ITEM.items()}
+
+
+@pytest.mark.parametrize("usd", [0.0, 1e-7, 0.1 + 0.2, 123456789.123456789])
+async def test_a_number_comes_back_as_it_was(table: Table, usd: float) -> None:
+    await table.write(Put({"pk": "p", "sk": "s", "usd": usd}))
+    assert await table.get(KEY) == {"pk": "p", "sk": "s", "usd": usd}
+
+
+CONDITIONS: Sequence[tuple[Condition, bool, bool]] = [
+    (Free(), True, False),
+    (Standing(), False, True),
+    (Is("owner", ["me", "you"]), False, True),
+    (Is("owner", ["nobody"]), False, False),
+    (Is("missing", ["me"]), False, False),
+    (AtMost("until", 10), False, True),
+    (AtMost("until", 9.5), False, False),
+    (AtMost("missing", 10), False, False),
+    (Either([Free(), Is("owner", ["nobody"])]), True, False),
+    (Either([Free(), AtMost("until", 10.5)]), True, True),
+    (Both([Standing(), Is("owner", ["me"]), AtMost("until", 10)]), False, True),
+    (Both([Is("owner", ["me"]), AtMost("until", 1)]), False, False),
+    (Either([Both([Free(), Standing()]), Is("owner", ["me"])]), False, True),
+]
+"""A condition, and whether it holds where nothing stands and where something does."""
+STANDING: Item = {"pk": "p", "sk": "s", "owner": "me", "until": 10}
+WRITES = (Put({"pk": "p", "sk": "s", "new": 1}), Update(KEY, {"new": 1}), Delete(KEY))
+
+
+@pytest.mark.parametrize(("when", "on_nothing", "on_something"), CONDITIONS)
+@pytest.mark.parametrize("how", WRITES, ids=lambda write: type(write).__name__)
+async def test_a_write_is_done_if_its_condition_holds_and_else_shows_what_stands(
+    table: Table, when: Condition, on_nothing: bool, on_something: bool, how: Write
+) -> None:
+    write = type(how)(**{name: getattr(how, name) for name in how.__dataclass_fields__ if name != "when"}, when=when)
+    assert await table.write(write) == (None if on_nothing else Refused(None))
+    await table.delete_all([KEY])
+    await table.write(Put(STANDING))
+    assert await table.write(write) == (None if on_something else Refused(STANDING))
+    if not on_something:
+        assert await table.get(KEY) == STANDING
+
+
+async def test_an_update_changes_what_it_names_and_makes_what_is_missing(table: Table) -> None:
+    change = Update(KEY, {"status": "done"}, {"retention": "due"}, ("key", "missing"))
+    await table.write(change)
+    assert await table.get(KEY) == {"pk": "p", "sk": "s", "status": "done", "retention": "due"}
+    await table.write(Put({"pk": "p", "sk": "s", "key": b"k", "retention": "kept", "size": 1}))
+    await table.write(change)
+    assert await table.get(KEY) == {"pk": "p", "sk": "s", "status": "done", "retention": "kept", "size": 1}
+
+
+async def test_one_of_many_that_write_at_once_finds_the_place_free(table: Table) -> None:
+    writes = [Put({"pk": "p", "sk": "s", "who": n}, Free()) for n in range(20)]
+    told = await asyncio.gather(*map(table.write, writes))
+    (winner,) = [n for n, refused in enumerate(told) if refused is None]
+    assert {refused.standing["who"] for refused in told if refused and refused.standing} == {winner}
+
+
+async def test_a_transaction_writes_all_or_nothing_and_shows_what_was_in_the_way(table: Table) -> None:
+    mine, other = Put({"pk": "p", "sk": "a"}), Put({"pk": "q", "sk": "b", "n": 1}, Free())
+    assert await table.transact([mine, other, Delete(Key("p", "gone"))]) is None
+    assert await table.transact([Delete(Key("p", "a")), Put({"pk": "q", "sk": "b", "n": 2}, Free())]) == Refused(
+        {"pk": "q", "sk": "b", "n": 1}
+    )
+    assert await table.get(Key("p", "a")) == {"pk": "p", "sk": "a"}
+    assert await table.get(Key("q", "b")) == {"pk": "q", "sk": "b", "n": 1}
+    refused = await table.transact([Update(Key("p", "a"), {"x": 1}, when=Is("x", [2])), mine_at("c")])
+    assert (refused, await table.get(Key("p", "c"))) == (Refused({"pk": "p", "sk": "a"}), None)
+
+
+def mine_at(sk: str) -> Put:
+    return Put({"pk": "p", "sk": sk})
+
+
+async def test_a_transaction_writes_no_item_twice(table: Table) -> None:
+    with pytest.raises(TemporaryError):
+        await table.transact([Put({"pk": "p", "sk": "s"}), Delete(KEY)])
+
+
+async def test_what_no_item_can_hold_is_not_written(table: Table) -> None:
+    with pytest.raises(TemporaryError):
+        await table.write(Put({"pk": "p", "sk": "s", "raw": bytes(410_000)}))
+    assert await table.get(KEY) is None
+
+
+async def test_a_partition_is_read_in_order_from_here_to_there(table: Table) -> None:
+    for sk in ("b#2", "a#1", "b#1", "c", "b#3"):
+        await table.write(mine_at(sk))
+    await table.write(Put({"pk": "other", "sk": "b#1"}))
+    assert [item["sk"] for item in await table.query(prefixed("p", "b#"))] == ["b#1", "b#2", "b#3"]
+    assert [item["sk"] for item in await table.query(prefixed("p", "b#"), newest=True, limit=2)] == ["b#3", "b#2"]
+    assert [item["sk"] for item in await table.query(Span("p", "b#2", "c"))] == ["b#2", "b#3", "c"]
+    assert list(await table.query(Span("p", "d", "a"))) == []
+    assert list(await table.query(prefixed("nobody", "b#"))) == []
+
+
+async def test_a_partition_larger_than_a_page_is_read_to_its_end(table: Table) -> None:
+    puts = [Put({"pk": "p", "sk": f"{n:02}", "raw": bytes([n]) * 300_000}) for n in range(9)]
+    await asyncio.gather(*map(table.write, puts))
+    found = await table.query(Span("p", FIRST, LAST))
+    assert [(item["sk"], item["raw"][:1]) for item in found] == [(f"{n:02}", bytes([n])) for n in range(9)]  # type: ignore[index]
+    assert len(await table.query(Span("p", FIRST, LAST), limit=7)) == 7
+
+
+async def test_many_are_read_and_removed_whether_they_are_there_or_not(table: Table) -> None:
+    keys = [Key("p", f"{n:03}") for n in range(130)]
+    await asyncio.gather(*(table.write(mine_at(key.sk)) for key in keys[:120]))
+    assert {item["sk"] for item in await table.get_all(keys)} == {key.sk for key in keys[:120]}
+    await table.delete_all(keys[1:])
+    await table.delete_all([])
+    assert [item["sk"] for item in await table.query(Span("p", FIRST, LAST))] == ["000"]
+
+
+async def test_the_index_shows_what_has_its_attributes_by_keys_only(table: Table) -> None:
+    for sk, sort in (("a", "2"), ("b", "1"), ("c", "3")):
+        await table.write(Put({"pk": "p", "sk": sk, "gsi_pk": "i", "gsi_sk": sort, "more": "m"}))
+    await table.write(mine_at("unseen"))
+    everything = Span("i", FIRST, LAST)
+    assert [(line.key.sk, line.sort) for line in await table.index(everything, limit=9)] == [
+        ("b", "1"),
+        ("a", "2"),
+        ("c", "3"),
+    ]
+    assert [line.sort for line in await table.index(everything, limit=2, newest=True)] == ["3", "2"]
+    assert [line.sort for line in await table.index(Span("i", "2", LAST), limit=9)] == ["2", "3"]
+    await table.write(Update(Key("p", "a"), {"gsi_sk": "4"}))
+    await table.write(Update(Key("p", "b"), removes=("gsi_pk", "gsi_sk")))
+    await table.write(Delete(Key("p", "c")))
+    assert [(line.key.sk, line.sort) for line in await table.index(everything, limit=9)] == [("a", "4")]
+
+
+async def test_a_scan_finds_one_sort_key_everywhere(table: Table) -> None:
+    for pk in ("p", "q"):
+        for sk in ("lease", "head"):
+            await table.write(Put({"pk": pk, "sk": sk}))
+    assert {key.pk for key in await table.scan("lease")} == {"p", "q"}
+
+
+async def test_the_index_in_memory_lags_and_keeps_the_order_of_what_was_written() -> None:
+    now, lags = [0.0], iter([5.0, 1.0, 0.0])
+    table = MemoryTable(lambda: now[0], lambda: next(lags))
+    for sort in ("1", "2", "3"):
+        await table.write(Put({"pk": "p", "sk": "s", "gsi_pk": "i", "gsi_sk": sort}))
+    assert list(await table.index(Span("i", FIRST, LAST), limit=9)) == []
+    now[0] = 5.0
+    assert [line.sort for line in await table.index(Span("i", FIRST, LAST), limit=9)] == ["3"]
+
+
+KEYS = st.sampled_from([Key("p", "a"), Key("p", "b"), Key("q", "a")])
+VALUES = st.sampled_from([1, 2, "x"])
+ATTRIBUTES = st.dictionaries(st.sampled_from(["status", "n"]), VALUES, max_size=2)
+WHENS = st.none() | st.sampled_from([Free(), Standing(), Is("status", [1, "x"]), Either([Free(), Is("n", [2])])])
+
+
+@st.composite
+def any_write(draw: st.DrawFn) -> Write:
+    key, when, sets = draw(KEYS), draw(WHENS), draw(ATTRIBUTES)
+    match draw(st.sampled_from(["put", "update", "delete"])):
+        case "put":
+            return Put({"pk": key.pk, "sk": key.sk, **sets}, when)
+        case "update":
+            sets = sets or {"n": 1}
+            rest = draw(ATTRIBUTES)
+            initial = {name: value for name, value in rest.items() if name not in sets}
+            return Update(key, sets, initial, when=when)
+        case _:
+            return Delete(key, when)
+
+
+@given(st.lists(st.lists(any_write(), min_size=1, max_size=3, unique_by=lambda write: write.key), max_size=8))
+@settings(max_examples=25)
+def test_whatever_is_written_the_table_in_memory_and_motos_say_the_same(batches: list[list[Write]]) -> None:
+    async def play(table: Table) -> list[object]:
+        said: list[object] = []
+        for batch in batches:
+            said.append(await (table.transact(batch) if len(batch) > 1 else table.write(batch[0])))
+            said += [sorted(item.items()) for item in await table.query(Span("p", FIRST, LAST))]
+        return said
+
+    async def both() -> None:
+        assert await play(MemoryTable()) == await play(new_table())
+
+    asyncio.run(both())
+
+
+async def test_a_table_that_is_not_there_is_named() -> None:
+    with pytest.raises(ConfigError, match="GOFER_TABLE"):
+        await DynamoTable(aws(), client("dynamodb"), "nowhere").get(KEY)

@@ -1,0 +1,205 @@
+"""State that is damaged, newer or poisonous on the stores of AWS: it is seen, nothing is dropped, the queue goes on."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from engine_room import ListModel, says
+from gofer.canonical import encode
+from gofer.errors import Damaged
+from gofer.journal.dynamo_rows import frame_key, head_key
+from gofer.journal.entries import MessageReceived, RunOwned
+from gofer.journal.frames import Frame, frame_bytes, frame_hash
+from gofer.journal.log import Pen, open_journal, read_journal
+from gofer.journal.seal import seal_of
+from gofer.journal.table import Put, Update
+from gofer.models.model import Answer
+from gofer.owner import TAKEOVERS
+from gofer.sweeper import Sweeper
+from moto_cloud import RECEIVES, MotoClock, MotoCloud, client
+from office import Lost, Office
+from stand_ins import make_outside
+
+pytestmark = pytest.mark.anyio
+
+
+class Serverless:
+    """A worker over the stores of AWS."""
+
+    def __init__(self, *answers: Answer | Exception) -> None:
+        self.clock = MotoClock()
+        self.cloud = MotoCloud(self.clock)
+        self.office = Office(ListModel(list(answers)), self.clock, self.cloud.store, self.cloud.blobs)  # type: ignore[arg-type]
+        self.office.queue = self.cloud.queue  # type: ignore[assignment]
+        self.office.worker = replace(self.office.worker, queue=self.cloud.queue)
+
+    async def run_with(self, run: str, *entries: Sequence[object]) -> None:
+        """A claimed run to whose journal somebody added frames."""
+        await self.office.accept(run, private=False)
+        for frame in entries:
+            journal, _ = await open_journal(run, self.cloud.store, self.cloud.blobs, Pen("lost", make_outside()))
+            for entry in frame:
+                journal.add(entry)  # type: ignore[arg-type]
+            await journal.commit()
+
+    async def settle(self) -> None:
+        """Hears every bell, and every one that comes back, until there is none."""
+        quiet = 0
+        while quiet < 3:
+            quiet = 0 if await self.office.hear() else quiet + 1
+            self.clock.advance(121)
+
+    async def attention(self, run: str) -> str:
+        head = await self.cloud.store.head(run)
+        assert head is not None
+        return head.reason if head.status == "needs_attention" else ""
+
+
+async def test_a_run_goes_from_claim_to_answer_on_the_stores_of_aws() -> None:
+    made = Serverless(says("Hello."))
+    await made.office.accept("run1", private=False)
+    await made.settle()
+    assert (await made.office.status("run1"), made.office.posted) == ("done", ["Hello."])
+    assert list(await made.cloud.queue.buried(9)) == []
+
+
+async def test_a_frame_of_a_newer_gofer_is_a_dead_letter_and_stays_for_that_one() -> None:
+    made = Serverless(says("Hello."))
+    await made.office.accept("run1", private=False)
+    (first,) = await made.cloud.store.frames("run1")
+    newer = Frame(2, 1, "o", "n", frame_hash(first), [{"kind": "run.dreamed"}])
+    await made.cloud.store.create("run1", 2, frame_bytes(newer, await seal_of("run1", made.cloud.store)))
+    await made.settle()
+    (letter,) = await made.cloud.queue.buried(9)
+    assert letter.run == "run1"
+    assert len(await made.cloud.store.frames("run1")) == 2
+    assert await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(0) == 1
+
+
+def body_of(folder: str, made: Serverless) -> str:
+    (found,) = client("s3").list_objects_v2(Bucket=made.cloud.bucket, Prefix=f"blobs/{folder}/")["Contents"]
+    return found["Key"]
+
+
+LONG = MessageReceived("user", "x" * 20_000)
+
+
+async def test_a_run_whose_body_is_missing_needs_attention_and_the_next_is_answered() -> None:
+    made = Serverless(says("Hello."))
+    await made.run_with("run1", [LONG])
+    client("s3").delete_object(Bucket=made.cloud.bucket, Key=body_of("run1", made))
+    await made.office.accept("run2", 2)
+    await made.settle()
+    assert "missing; restore it from a backup" in await made.attention("run1")
+    assert await made.office.status("run2") == "done"
+
+
+async def test_a_run_whose_body_has_another_hash_needs_attention_and_the_next_is_answered() -> None:
+    made = Serverless(says("Hello."))
+    await made.run_with("run1", [LONG])
+    client("s3").put_object(Bucket=made.cloud.bucket, Key=body_of("run1", made), Body=b"something else")
+    await made.office.accept("run2", 2)
+    await made.settle()
+    assert "not the one that was written" in await made.attention("run1")
+    assert await made.office.status("run2") == "done"
+
+
+@pytest.mark.parametrize("frame", [b"", b"no frame", "text"], ids=["empty", "bytes", "text"])
+async def test_a_run_whose_frame_was_changed_needs_attention_and_the_next_is_answered(frame: bytes | str) -> None:
+    made = Serverless(says("Hello."))
+    await made.run_with("run1", [RunOwned()])
+    await made.cloud.table.write(Update(frame_key("run1", 2), {"frame": frame}))
+    await made.office.accept("run2", 2)
+    await made.settle()
+    assert "damaged at frame 2" in await made.attention("run1")
+    assert await made.office.status("run2") == "done"
+
+
+async def test_a_run_that_lost_a_frame_needs_attention_and_the_next_is_answered() -> None:
+    made = Serverless(says("Hello."))
+    await made.run_with("run1", [RunOwned()], [RunOwned()])
+    await made.cloud.table.delete_all([frame_key("run1", 2)])
+    await made.office.accept("run2", 2)
+    await made.settle()
+    assert "it is missing and later ones are there" in await made.attention("run1")
+    assert await made.office.status("run2") == "done"
+
+
+class Deadly:
+    """A model whose answer nobody survives, until there is another one."""
+
+    def __init__(self, then: Answer) -> None:
+        self.kills = True
+        self.then = then
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        if self.kills:
+            raise Lost
+        return self.then
+
+
+async def test_a_conversation_that_kills_its_workers_ends_with_a_reason_and_goes_on() -> None:
+    made, model = Serverless(), Deadly(says("Hello."))
+    worker = made.office.worker
+    made.office.worker = replace(worker, services=replace(worker.services, model=model))
+    await made.office.accept("run1", private=False)
+    lost = 0
+    while await made.office.status("run1") != "failed":
+        lost += sum(isinstance(result, Lost) for result in await made.office.hear_lost())
+        made.clock.advance(181)
+        # By then SQS has made a dead letter of its bell.
+        await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(180)
+    head = await made.cloud.store.head("run1")
+    assert head is not None
+    assert (lost, head.reason[:8]) == (TAKEOVERS, "poison: ")
+    model.kills = False
+    await made.office.accept("run2", 2)
+    await made.settle()
+    assert await made.office.status("run2") == "done"
+
+
+async def test_a_bell_whose_worker_is_lost_each_time_is_a_dead_letter_and_its_run_is_still_found() -> None:
+    made = Serverless()
+    await made.office.accept("run1")
+    for _ in range(RECEIVES):
+        assert len(await made.cloud.queue.receive(10, 120, 0)) == 1
+        made.clock.advance(121)
+    assert list(await made.cloud.queue.receive(10, 120, 0)) == []
+    assert [letter.run for letter in await made.cloud.queue.buried(9)] == ["run1"]
+    assert await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(0) == 1
+
+
+DAMAGE = [{"status": 7}, {"accepted_at": -1}, {"updated_at": 10**15}, {"private": "yes"}, {"run": "another"}]
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: next(iter(damage)))
+async def test_a_head_that_is_no_head_is_left_out_of_lists_and_named(
+    damage: dict[str, object], caplog: pytest.LogCaptureFixture
+) -> None:
+    made = Serverless()
+    await made.office.accept("run1")
+    await made.office.accept("run2", 2)
+    await made.cloud.table.write(Update(head_key("run1"), damage))  # type: ignore[arg-type]
+    assert [head.run for head in await made.cloud.store.heads(9, private=True)] == ["run2"]
+    assert [head.run for head in await made.cloud.store.unfinished(10**14, 9)] == ["run2"]
+    assert "The list row of run#run1 is not what was written" in caplog.text
+    with pytest.raises(Damaged, match="run#run1"):
+        await made.cloud.store.head("run1")
+
+
+async def test_a_key_that_is_no_bytes_is_damage() -> None:
+    made = Serverless()
+    await made.office.accept("run1")
+    await made.cloud.table.write(Update(frame_key("run1", 1), {"key": encode("text").decode()}))
+    with pytest.raises(Damaged, match="key of run run1"):
+        await read_journal("run1", made.cloud.store, made.cloud.blobs)
+
+
+async def test_an_item_of_a_type_that_gofer_never_writes_is_damage() -> None:
+    made = Serverless()
+    await made.cloud.table.write(Put({"pk": "run#r", "sk": "head"}))
+    item = {"pk": {"S": "run#r"}, "sk": {"S": "head"}, "run": {"L": []}}
+    client("dynamodb").put_item(TableName=made.cloud.table._name, Item=item)
+    with pytest.raises(Damaged, match="never writes"):
+        await made.cloud.store.head("r")

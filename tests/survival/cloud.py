@@ -1,0 +1,97 @@
+"""Stores as AWS has them, in virtual time: a table whose every request may fail, and a queue that doubles bells."""
+
+from collections.abc import Sequence
+
+from clockwork import VirtualClock
+from machines import Faults, Machine
+
+from gofer.journal.dynamo_rows import FRAMES
+from gofer.journal.memory import MemoryStore
+from gofer.journal.table import Indexed, Item, Key, Put, Refused, Span, Table, Write
+from gofer.outside import Clock
+from gofer.queue.doorbell import Doorbell
+from gofer.queue.memory import MemoryQueue
+from gofer.queue.sqs import LONGEST_DELAY
+from memory_table import MemoryTable
+
+RECEIVES = 5
+"""How often SQS hands a bell out before it is a dead letter."""
+
+
+class SharedTable(MemoryTable):
+    """The table of a schedule. Its index lags, mostly by moments; what is a frame is also copied to `copy`."""
+
+    def __init__(self, faults: Faults, clock: VirtualClock) -> None:
+        super().__init__(clock.monotonic, self._lagging)
+        self._faults = faults
+        self.copy = MemoryStore()
+
+    async def write(self, write: Write) -> Refused | None:
+        refused = await super().write(write)
+        if refused is None and isinstance(write, Put) and write.key.sk.startswith(FRAMES):
+            await self._copy(write.item)
+        return refused
+
+    async def _copy(self, item: Item) -> None:
+        run, n, frame = str(item["pk"]).removeprefix("run#"), int(str(item["sk"]).removeprefix(FRAMES)), item["frame"]
+        assert isinstance(frame, bytes)
+        key = item.get("key", b"")
+        assert isinstance(key, bytes)
+        await (self.copy.create(run, n, frame) if n > 1 else self.copy.claim(run, frame, key))
+
+    def _lagging(self) -> float:
+        chance = self._faults.chance
+        return chance.uniform(1, 60) if not self._faults.over and chance.random() < 0.05 else chance.uniform(0, 0.5)
+
+
+class MachineTable:
+    """A table as one machine sees it: it may die, or lose an answer, between any two requests of one method."""
+
+    def __init__(self, machine: Machine, table: Table) -> None:
+        self._io = machine.io
+        self._table = table
+
+    async def get(self, key: Key) -> Item | None:
+        return await self._io(lambda: self._table.get(key))
+
+    async def get_all(self, keys: Sequence[Key]) -> Sequence[Item]:
+        return await self._io(lambda: self._table.get_all(keys))
+
+    async def query(self, span: Span, *, limit: int = 0, newest: bool = False) -> Sequence[Item]:
+        return await self._io(lambda: self._table.query(span, limit=limit, newest=newest))
+
+    async def index(self, span: Span, *, limit: int, newest: bool = False) -> Sequence[Indexed]:
+        return await self._io(lambda: self._table.index(span, limit=limit, newest=newest))
+
+    async def write(self, write: Write) -> Refused | None:
+        return await self._io(lambda: self._table.write(write))
+
+    async def transact(self, writes: Sequence[Write]) -> Refused | None:
+        return await self._io(lambda: self._table.transact(writes))
+
+    async def delete_all(self, keys: Sequence[Key]) -> None:
+        await self._io(lambda: self._table.delete_all(keys))
+
+    async def scan(self, sk: str) -> Sequence[Key]:
+        return await self._io(lambda: self._table.scan(sk))
+
+
+class StandardQueue(MemoryQueue):
+    """As SQS standard: every ring is a bell, none is held back for long, and what is never answered goes away."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self._rings_made = 0
+
+    async def ring(self, run: str, delay: float = 0.0) -> None:
+        self._rings_made += 1
+        # Under a name of its own: then no bell that waits is one of the same run.
+        await super().ring(f"{self._rings_made}/{run}", min(delay, LONGEST_DELAY))
+
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[Doorbell]:
+        found = await super().receive(limit, visibility, wait)
+        for bell in found:
+            if bell.receives > RECEIVES:
+                await self.bury(bell, "it was heard too often without an answer")
+        kept = [bell for bell in found if bell.receives <= RECEIVES]
+        return [Doorbell(bell.run.partition("/")[2], bell.receipt, bell.receives) for bell in kept]

@@ -1,0 +1,82 @@
+"""A crashed run resumes within three minutes, wherever its worker dies, on the semantics of DynamoDB and SQS."""
+
+import asyncio
+import logging
+import random
+from collections.abc import Iterator, Sequence
+
+import pytest
+from clockwork import START
+from judge import Report
+from schedule import Schedule
+
+from gofer.journal.entries import Recorded, RunFinished, RunHandedOver, RunParked
+from gofer.journal.log import read_journal
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+WITHIN = 180.0
+"""Seconds from the crash to the first frame of the next owner."""
+SCHEDULES = 100
+KINDS = ("crash", "pause", "throttle", "lost", "refused", "late", "absent")
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+class OneCrash(Schedule):
+    """A schedule in which nothing fails but one worker, once, at a time that the seed decides."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed, "dynamodb")
+        for kind in KINDS:
+            setattr(self.faults, kind, 0.0)
+        self.at = random.Random(f"crash {seed}").uniform(0.05, 40)
+        self.journals: Sequence[Sequence[Recorded]] = ()
+        self.victim = 0
+
+    async def _play(self) -> Report:
+        killing = asyncio.create_task(self._kill())
+        report = await super()._play()
+        await killing
+        runs = sorted(run for found in self.accepted.values() for run in found)
+        self.journals = [await read_journal(run, self.copy, self.blobs) for run in runs]
+        return report
+
+    async def _kill(self) -> None:
+        await asyncio.sleep(self.at)
+        machine = self.serving[0]
+        self.victim = machine.number
+        machine.dead.set()
+
+    @property
+    def waits(self) -> Sequence[float]:
+        """Seconds that each run was without an owner which the dead machine had in its hands."""
+        crash, dead = (START + self.at) * 1000, f"m{self.victim}-"
+        found: list[float] = []
+        for journal in self.journals:
+            last = next((recorded for recorded in reversed(journal) if recorded.at <= crash), None)
+            # What was parked or handed over or had ended was in nobody's hands.
+            if (
+                last
+                and last.owner.startswith(dead)
+                and not isinstance(last.entry, RunFinished | RunHandedOver | RunParked)
+            ):
+                found.append(next(recorded.at - crash for recorded in journal if recorded.at > crash) / 1000)
+        return found
+
+
+def test_a_crashed_run_resumes_within_three_minutes() -> None:
+    waits: list[float] = []
+    for seed in range(SCHEDULES):
+        schedule = OneCrash(seed)
+        assert schedule.run().violations == [], f"seed {seed}"
+        assert all(wait <= WITHIN for wait in schedule.waits), f"seed {seed}: {schedule.waits}"
+        waits += schedule.waits
+    # Most crashes hit somebody's run, and then nobody has it until its lease and its bell come back.
+    assert len(waits) > SCHEDULES / 3
+    assert max(waits) > 30

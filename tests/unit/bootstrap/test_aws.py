@@ -1,0 +1,94 @@
+"""From an environment to stores: on moto, as a process on AWS or a laptop with a profile opens them."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from gofer.blobs.store import blob_key
+from gofer.bootstrap.aws import aws_settings, cloud_settings, open_cloud, process_environment, with_parameters
+from gofer.errors import ConfigError
+from moto_cloud import REGION, client, new_bucket, new_queues, new_table, server
+from stand_ins import SetClock
+
+pytestmark = pytest.mark.anyio
+
+PATH = "/gofer/test/"
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, str]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.delenv("AWS_PROFILE", raising=False)
+    url, dead = new_queues()
+    return {
+        "GOFER_TABLE": new_table()._name,
+        "GOFER_BUCKET": new_bucket(),
+        "GOFER_QUEUE_URL": url,
+        "GOFER_DEAD_LETTER_URL": dead,
+        "GOFER_STAGE": "test",
+        "AWS_REGION": REGION,
+        "AWS_ENDPOINT_URL": server(),
+    }
+
+
+async def test_an_environment_opens_the_table_the_bucket_and_the_queues(environment: Mapping[str, str]) -> None:
+    cloud = open_cloud(cloud_settings(environment), SetClock())
+    await cloud.store.claim("r", b"one", b"key")
+    await cloud.blobs.put(blob_key("r", b"body"), b"body")
+    await cloud.queue.ring("r")
+    assert list(await cloud.store.frames("r")) == [b"one"]
+    assert await cloud.blobs.get(blob_key("r", b"body")) == b"body"
+    (bell,) = await cloud.queue.receive(1, 120, 0)
+    assert (bell.run, list(await cloud.queue.buried(9))) == ("r", [])
+    cloud.close()
+    asked = {"put_item": 1, "query": 1, "put_object": 1, "get_object": 1, "send_message": 1, "receive_message": 2}
+    assert cloud.aws.requests == asked
+
+
+@pytest.mark.parametrize("missing", ["GOFER_TABLE", "GOFER_BUCKET", "GOFER_QUEUE_URL", "GOFER_DEAD_LETTER_URL"])
+async def test_what_is_missing_is_named(environment: Mapping[str, str], missing: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{missing} must be set"):
+        cloud_settings({**environment, missing: ""})
+
+
+async def test_parameters_are_settings_and_the_environment_wins(environment: Mapping[str, str]) -> None:
+    parameters = {f"NAME_{n}": str(n) for n in range(12)} | {"INSTALLATION_KEY": "a" * 64, "GOFER_STAGE": "other"}
+    for name, value in parameters.items():
+        client("ssm").put_parameter(Name=PATH + name, Value=value, Type="SecureString", Overwrite=True)
+    found = with_parameters({**environment, "GOFER_PARAMETERS": PATH})
+    assert (found["NAME_11"], found["GOFER_STAGE"]) == ("11", "test")
+    settings = aws_settings(found)
+    assert (settings.installation_key.reveal(), settings.cloud.table) == ("a" * 64, environment["GOFER_TABLE"])
+    assert with_parameters(environment) == environment
+
+
+async def test_this_process_has_its_parameters_too(
+    environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client("ssm").put_parameter(Name="/gofer/mine/NAME", Value="value", Type="SecureString", Overwrite=True)
+    for name, value in {**environment, "GOFER_PARAMETERS": "/gofer/mine/"}.items():
+        monkeypatch.setenv(name, value)
+    assert process_environment()["NAME"] == "value"
+
+
+@pytest.mark.parametrize("key", ["", "a" * 63, "A" * 64, "g" * 64])
+async def test_a_missing_or_damaged_installation_key_is_not_made_anew(environment: Mapping[str, str], key: str) -> None:
+    with pytest.raises(ConfigError, match="INSTALLATION_KEY is missing or damaged"):
+        aws_settings({**environment, "INSTALLATION_KEY": key})
+
+
+async def test_parameters_that_cannot_be_read_are_named_without_their_values(environment: Mapping[str, str]) -> None:
+    nobody = {**environment, "GOFER_PARAMETERS": PATH, "AWS_ENDPOINT_URL": "http://127.0.0.1:9"}
+    with pytest.raises(ConfigError, match=r"under /gofer/test/ cannot be read \(EndpointConnectionError\)"):
+        with_parameters(nobody)
+
+
+async def test_a_process_that_is_told_no_region_says_so(
+    environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    monkeypatch.delenv("AWS_REGION", raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
+    with pytest.raises(ConfigError, match="set AWS_REGION"):
+        open_cloud(cloud_settings({**environment, "AWS_REGION": ""}), SetClock())
