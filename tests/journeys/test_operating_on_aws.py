@@ -177,6 +177,35 @@ def test_what_somebody_changed_by_hand_is_set_right(at: Type, stage: Stage, repo
     assert (right["State"], right["ScheduleExpressionTimezone"]) == ("ENABLED", "Europe/Berlin")
 
 
+def test_what_is_shown_for_people_while_nothing_was_published(at: Type, stage: Stage, repository: Path) -> None:
+    assert at("publish", "--list") == (0, "", "Nothing is published yet.\n")
+    code, out, err = at("publish", "--dry-run")
+    assert (code, out.splitlines()[:2], err) == (
+        0,
+        ["+ answer-here", "+ digest"],
+        "This would be live; nothing was changed.\n",
+    )
+    code, out, err = at("publish", "--roll-back", "20261121T120000Z-000000000000")
+    assert (code, out, "`gofer publish --list` shows which there are" in err) == (2, "", True)
+    code, out, err = at("publish", "elsewhere")
+    assert (code, err) == (
+        2,
+        "gofer: There is no folder elsewhere/agents; run this in the repository that holds your workflows.\n",
+    )
+
+
+def test_who_publishes_the_same_again_is_told_so(at: Type, stage: Stage, repository: Path) -> None:
+    assert at("publish")[0] == 0
+    (digest,) = stage.schedules().values()
+    client("scheduler").delete_schedule(GroupName=stage.name, Name=digest["Name"])
+    code, out, err = at("publish")
+    assert (code, out.split()[:2]) == (0, ["+", digest["Name"]])
+    assert err == f"{live(stage)} is live already; nothing else was published.\n"
+    form = {key: digest[key] for key in ("Name", "GroupName", "FlexibleTimeWindow", "Target")}
+    client("scheduler").update_schedule(**form, ScheduleExpression="rate(1 hour)")
+    assert at("publish")[1].split()[:2] == ["~", digest["Name"]]
+
+
 def test_runs_on_aws_are_looked_after_from_a_terminal(at: Type, stage: Stage, repository: Path) -> None:
     assert at("publish")[0] == 0
     assert at("runs") == (0, "", "No runs that you may see.\n")
@@ -254,6 +283,7 @@ def test_a_sweep_on_aws_rings_and_says_what_still_waits(at: Type, stage: Stage, 
         (("runs", "--profile", "ops"), "--profile is for a Gofer on AWS"),
         (("runs", "--stage", "prod"), "The parameters below /gofer/prod/ cannot be read"),
         (("publish",), "Name where to publish with --stage"),
+        (("sweep",), "Set SLACK_BOT_TOKEN"),
         (("publish", "--stage", "nowhere", "--profile", "ops"), "There is nothing below /gofer/nowhere/"),
     ],
 )
@@ -264,6 +294,16 @@ def test_a_stage_that_cannot_be_asked_is_one_sentence(
     monkeypatch.setenv("AWS_REGION", "eu-central-1")
     code, out, err = gofer(capsys, *words)
     assert (code, out, told in err, err.count("\n")) == (2, "", True, 1), err
+
+
+@pytest.mark.usefixtures("repository")
+def test_what_the_environment_lacks_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, stage: Stage
+) -> None:
+    for name, value in {**stage.variables, "AWS_PROFILE": "ops", "GOFER_SCHEDULE_ROLE": ""}.items():
+        monkeypatch.setenv(name, value)
+    code, _, err = gofer(capsys, "publish")
+    assert (code, "GOFER_SCHEDULE_ROLE must be set; name a stage with --stage" in err) == (2, True)
 
 
 def test_the_environment_alone_names_a_stage_too(

@@ -40,8 +40,8 @@ _EXAMPLES = """examples:
   gofer serve                serve it; docs/slack-app.md tells what to write into .env before
   gofer run answer-here --event tests/events/slack_app_mention.json
   gofer trace RUN            RUN as `gofer runs` lists it; the first characters are enough
-  gofer publish --stage prod   agents/, subagents/ and skills/ are live on AWS half a minute later
-  gofer runs --stage prod    the same commands look after runs on AWS
+  gofer publish --stage prod what stands in agents/, subagents/ and skills/ is live on AWS half a minute later
+  gofer runs --stage prod    what looks after runs here does so on AWS
 
 `gofer COMMAND --help` shows its options, with examples. Exit codes: 0 fine, 1 the thing failed, 2 the input was wrong.
 State lives in GOFER_DATA (default .gofer/); settings come from the environment and below it from .env.

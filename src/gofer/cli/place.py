@@ -22,12 +22,9 @@ class Opener(Protocol):
 
 def place_options(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    stage = (
-        "act on this stage on AWS, as `prod`, whose names stand in Parameter Store below /gofer/NAME/; without it on"
-    )
-    parser.add_argument(
-        "--stage", default="", metavar="NAME", help=f"{stage} the table that GOFER_TABLE names, or on this folder"
-    )
+    stage = "the stage on AWS to act on, as `prod`: what belongs to it stands in Parameter Store below /gofer/NAME/;"
+    otherwise = "without it what GOFER_TABLE and its like in the environment name, or else this machine"
+    parser.add_argument("--stage", default="", metavar="NAME", help=f"{stage} {otherwise}")
     parser.add_argument("--profile", default="", metavar="NAME", help="the profile of your AWS configuration to use")
 
 

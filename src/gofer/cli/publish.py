@@ -18,7 +18,7 @@ from gofer.publish.publisher import Published, Publisher
 from gofer.workflows.mistake import refuse
 from gofer.workflows.publication import AGENTS, read_files
 
-_EXAMPLES = """checks all files as `gofer check` does, puts agents/, subagents/ and skills/ into the bucket as one
+_EXAMPLES = """Checks all files as `gofer check` does, puts agents/, subagents/ and skills/ into the bucket as one
 bundle that never changes, writes the schedules, and moves the pointer. Functions follow within 30 seconds; a run that
 has begun keeps what it began with. Scripts in coordinators/ are code and come with a deploy.
 

@@ -1,6 +1,7 @@
 """Publishing, rolling back and their schedules, over a shelf and a timetable in memory."""
 
 import asyncio
+import itertools
 import json
 import random
 from collections.abc import Callable, Sequence
@@ -13,8 +14,8 @@ from hypothesis import strategies as st
 from gofer.errors import ConfigError, TemporaryError
 from gofer.publish.publisher import Overtaken, Published
 from gofer.publish.timetable import Entry
-from gofer.workflows.published import POINTER, Found, bundle_key, routes_key
-from printing_house import House, MemoryShelf, MemoryTimetable, files
+from gofer.workflows.published import POINTER, Current, Found, bundle_key, encode_pointer, routes_key
+from printing_house import House, MemoryShelf, MemoryTimetable, files, no_trouble
 
 pytestmark = pytest.mark.anyio
 
@@ -143,6 +144,63 @@ async def test_a_small_part_that_is_missing_is_written_by_the_way_back(house: Ho
     small = house.shelf.objects.pop(routes_key(first.name))
     await house.publisher.roll_back(first.name)
     assert house.shelf.objects[routes_key(first.name)].body == small.body
+
+
+async def test_a_damaged_pointer_is_listed_as_nothing_and_replaced(house: House) -> None:
+    first = await house.publisher.publish(files(a="Do it."))
+    house.shelf.objects[POINTER] = Found(b"nonsense", "x")
+    assert await house.publisher.listing(10) == ([first.name], None)
+    house.clock.advance(1)
+    again = await house.publisher.publish(files(a="Do it."))
+    assert (again.before, live(house)) == ("", again.name)
+
+
+async def test_a_bundle_of_that_name_with_other_contents_is_never_replaced(house: House) -> None:
+    tried = await house.publisher.publish(files(a="Do it."), dry=True)
+    house.shelf.objects[bundle_key(tried.name)] = Found(b"another", "x")
+    with pytest.raises(TemporaryError, match="Something else stands under"):
+        await house.publisher.publish(files(a="Do it."))
+    assert POINTER not in house.shelf.objects
+
+
+async def test_a_publisher_that_was_lost_before_the_pointer_goes_on_where_it_was(house: House) -> None:
+    def lost(call: str, key: str) -> None:
+        if call == "swap":
+            raise TemporaryError("lost")
+
+    house.shelf.trouble = lost
+    with pytest.raises(TemporaryError):
+        await house.publisher.publish(files(a="Do it."))
+    house.shelf.trouble = no_trouble
+    done = await house.publisher.publish(files(a="Do it."))
+    assert (done.moved, live(house)) == (True, done.name)
+
+
+async def test_a_winner_that_cannot_be_read_has_its_schedules_left_alone(house: House) -> None:
+    class Late(MemoryShelf):
+        async def swap(self, key: str, body: bytes, tag: str) -> bool:
+            # Somebody else is first, and what they published is not there.
+            self._write(POINTER, encode_pointer(Current("20261121T120000Z-000000000000", "")))
+            return False
+
+    late = House(house.code, house.clock, Late(), house.timetable)
+    with pytest.raises(Overtaken, match="20261121T120000Z-000000000000"):
+        await late.publisher.publish(files(a="Do it.", b="Report."))
+
+
+async def test_who_is_overtaken_again_and_again_gives_up(house: House) -> None:
+    class Busy(MemoryTimetable):
+        async def names(self) -> Sequence[str]:
+            # Whenever schedules are looked at something else is live.
+            await house.publisher.shelf.swap(POINTER, house.shelf.objects[POINTER].body, "x")
+            house.shelf.objects[POINTER] = Found(encode_pointer(Current(next(turns), "")), "x")
+            return await super().names()
+
+    names = [(await house.publisher.publish(files(a=text))).name for text in ("one", "two")]
+    turns = itertools.cycle(names)
+    busy = House(house.code, house.clock, house.shelf, Busy())
+    with pytest.raises(TemporaryError, match="Others publish all the time"):
+        await busy.publisher.publish(files(a="two"))
 
 
 async def wait(turns: Callable[[], int]) -> None:

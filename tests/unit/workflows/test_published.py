@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gofer.bootstrap.published import live_front
 from gofer.bootstrap.published_catalog import live_catalog
-from gofer.errors import Damaged, TemporaryError
+from gofer.errors import ConfigError, Damaged, TemporaryError
 from gofer.workflows.load import Catalog
 from gofer.workflows.publication import publication, read_catalog, read_files, read_publication
 from gofer.workflows.published import (
@@ -221,6 +221,19 @@ def test_what_is_no_plain_text_is_not_published(tmp_path: Path, name: str, hint:
         (tmp_path / name).write_bytes(b"\xff\xfe")
     with pytest.raises(Exception, match=hint):
         read_files(tmp_path)
+
+
+def test_more_than_workflows_need_is_not_published(tmp_path: Path) -> None:
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "skills" / "large.md").write_text("x" * 20_000_001)
+    with pytest.raises(ConfigError, match="hold more than 20000000 characters"):
+        read_files(tmp_path)
+
+
+def test_files_that_no_folder_can_hold_are_tried_again_later() -> None:
+    """As when the disk of a function is full: here one file is the folder of another."""
+    with pytest.raises(TemporaryError, match="cannot be unpacked"):
+        publication({**files(a="Do it."), "agents/a.md/b": "x"}, ROOT, NOON)
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/x", "agents/../../x", "other/x", "agents//x", "", "agents/\0"])
