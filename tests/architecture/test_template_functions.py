@@ -20,7 +20,7 @@ from gofer.bootstrap.functions.parameters import KEY, SIGN_IN, SYSTEMS
 from gofer.bootstrap.functions.working import LEAVE
 from gofer.bootstrap.settings import read_settings
 from gofer.journal.dynamodb import TABLE
-from gofer.models.windows import load_windows
+from gofer.models.abilities import load_abilities
 from gofer.projections.progress import Progress
 from gofer.triggers import slack_actions
 from gofer.worker import Ended
@@ -260,7 +260,7 @@ def test_alarms_on_runs_listen_to_what_functions_say(
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", service)
     for trouble in ("poison", "damaged"):
         progress = Progress(largest={"gpt-5.4-mini": 100_000}, cost_usd=0.25)
-        measuring(load_windows())(Ended("needs_attention", 1.0, progress, trouble))
+        measuring(load_abilities())(Ended("needs_attention", 1.0, progress, trouble))
     measuring_tokens({"JIRA_API_TOKEN": date(2026, 12, 1)})(0.0)
     said: dict[str, dict[str, str]] = {}
     for line in map(json.loads, capsys.readouterr().out.splitlines()):

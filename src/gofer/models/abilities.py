@@ -41,6 +41,14 @@ class Abilities:
         window = min((one.window for one in each if one.window), default=0)
         return Ability(window, all(one.vision for one in each), all(one.pdf for one in each))
 
+    def utilisation(self, largest: Mapping[str, int]) -> float | None:
+        """The share of its window that an exchange filled at most, by the tokens of the largest one with each model.
+
+        1 is all of it; None when no model's window is known.
+        """
+        windows = {model: self.of(model).window for model in largest}
+        return max((tokens / size for model, tokens in largest.items() if (size := windows[model])), default=None)
+
 
 def load_abilities() -> Abilities:
     """The table that ships with Gofer."""

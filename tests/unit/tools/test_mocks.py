@@ -128,7 +128,7 @@ REFUSED: list[tuple[str, Mapping[str, object], Mapping[str, str]]] = [
 
 
 def test_every_tool_that_a_workflow_can_have_has_a_mock() -> None:
-    assert [name for name, tool in ALL.items() if tool.mock is None] == []
+    assert [name for name, tool in ALL.items() if tool.mock is None and not tool.base] == []
 
 
 def test_no_tool_is_left_out_here() -> None:

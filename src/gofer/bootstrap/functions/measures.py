@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit, single_metric
 
-from gofer.models.windows import Windows
+from gofer.models.abilities import Abilities
 from gofer.worker import Ended
 
 NAMESPACE = "Gofer"
 
 
-def measuring(windows: Windows) -> Callable[[Ended], None]:
+def measuring(abilities: Abilities) -> Callable[[Ended], None]:
     """Says the numbers of each run that ended."""
 
     def measure(ended: Ended) -> None:
@@ -22,7 +22,7 @@ def measuring(windows: Windows) -> Callable[[Ended], None]:
         metrics = Metrics(namespace=NAMESPACE)
         metrics.add_metric("RunSeconds", MetricUnit.Seconds, ended.seconds)
         if progress := ended.progress:
-            if (utilisation := windows.utilisation(progress.largest)) is not None:
+            if (utilisation := abilities.utilisation(progress.largest)) is not None:
                 metrics.add_metric("PeakContextUtilisation", MetricUnit.Percent, round(100 * utilisation, 2))
             if progress.cost_usd is not None:
                 metrics.add_metric("CostUsd", MetricUnit.NoUnit, progress.cost_usd)

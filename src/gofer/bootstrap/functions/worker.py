@@ -17,7 +17,7 @@ from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.bootstrap.published_catalog import live_catalog
 from gofer.bootstrap.worker import build_model, build_worker
 from gofer.engine.effects import Patience
-from gofer.models.windows import load_windows
+from gofer.models.abilities import load_abilities
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
@@ -36,7 +36,7 @@ def worker_function(
     ssm = build_client(session, "ssm", ground.cloud.endpoint)
     parameters = ground.parameters(SsmParameters(ssm))
     live = live_catalog(ground.shelf(), ground.clock, ground.package)
-    http, measure = http_client(), measuring(load_windows())
+    http, measure = http_client(), measuring(load_abilities())
 
     def make(environment: Mapping[str, str]) -> Worker:
         known = aws_settings(environment)

@@ -13,7 +13,7 @@ from gofer.bootstrap.functions.lines import start_lines
 from gofer.bootstrap.functions.measures import measuring
 from gofer.bootstrap.settings import LogLevel, read_settings
 from gofer.errors import ConfigError
-from gofer.models.windows import Windows, load_windows
+from gofer.models.abilities import Abilities, load_abilities
 from gofer.projections.progress import Progress
 from gofer.worker import Ended
 
@@ -95,7 +95,7 @@ def metrics(told: list[dict]) -> dict[str, tuple[object, list[list[str]]]]:
 
 def test_a_run_that_ends_is_measured_by_service_and_status_alone(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(largest={"gpt-4o-2024-11-20": 64_000, "unknown-model": 10**9}, cost_usd=0.25)
-    measuring(load_windows())(Ended("done", 12.5, progress))
+    measuring(load_abilities())(Ended("done", 12.5, progress))
     assert metrics(said(capsys)) == {
         "RunsEnded": ([1.0], [["status", "service"]]),
         "RunSeconds": ([12.5], [["service"]]),
@@ -105,13 +105,13 @@ def test_a_run_that_ends_is_measured_by_service_and_status_alone(capsys: pytest.
 
 
 def test_what_is_not_known_is_not_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    measuring(Windows({}))(Ended("done", 1.0, Progress(largest={"m": 10}, cost_usd=None)))
+    measuring(Abilities({}))(Ended("done", 1.0, Progress(largest={"m": 10}, cost_usd=None)))
     assert metrics(said(capsys)).keys() == {"RunsEnded", "RunSeconds"}
 
 
 @pytest.mark.parametrize(("trouble", "name"), [("poison", "PoisonRuns"), ("damaged", "DamagedRuns")])
 def test_what_an_alarm_waits_for_is_counted(trouble: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    measuring(Windows({}))(Ended("needs_attention", 1.0, trouble=trouble))  # type: ignore[arg-type]
+    measuring(Abilities({}))(Ended("needs_attention", 1.0, trouble=trouble))  # type: ignore[arg-type]
     assert metrics(said(capsys))[name] == ([1.0], [["service"]])
 
 
