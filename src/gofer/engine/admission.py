@@ -20,7 +20,7 @@ from gofer.projections.recap import recap
 from gofer.workflows.bundle import FOLDER, Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Loaded
 
-TOOLS = ("slack_read_thread",)
+TOOLS = ("slack_read_thread", "slack_get_file")
 """Tools that every run calls by itself before the model is asked."""
 _PAGE = 500
 _EVER = 2**62

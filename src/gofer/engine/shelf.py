@@ -6,6 +6,7 @@ from dataclasses import replace
 from gofer.canonical import as_object, as_text
 from gofer.engine.services import Services
 from gofer.errors import Damaged, Gone, ToolError
+from gofer.files.display_name import display_name
 from gofer.journal.log import Journal, read_body
 from gofer.journal.workspace import FileAdded
 from gofer.projections.workspace import Workspace
@@ -35,10 +36,12 @@ class Shelf:
     async def add(self, files: Sequence[NewFile]) -> Sequence[FileAdded]:
         """Stores new files; gives what is written down of each. Raises ToolError for too many or too much."""
         room, added = RUN_LIMIT - self._workspace.bytes_held, list[FileAdded]()
-        if len(self._workspace.files) + len(files) > FILES:
+        if len(self._workspace.files.keys() | {file.id for file in files}) > FILES:
             raise ToolError(f"A run has at most {FILES} files, and with these there would be more.")
         for file in files:
-            entry = FileAdded(file.id, file.name, file.media_type, file.size, file.origin, source=file.source)
+            entry = FileAdded(
+                file.id, display_name(file.name), file.media_type, file.size, file.origin, source=file.source
+            )
             if file.content is not None:
                 room -= len(file.content)
                 if len(file.content) > FILE_LIMIT or room < 0:

@@ -8,6 +8,7 @@ from pydantic import Field
 from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
 from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.attached import attached
 from gofer.tools.slack.names import Names, look_up, mentioned, one_line
 from gofer.tools.slack.read_thread import Message, channel_id, is_private, render
 from gofer.tools.tool import Arguments, Call, ToolResult
@@ -37,10 +38,12 @@ async def read_channel(api: SlackApi, call: Call, arguments: ReadChannel) -> Too
     people = {as_text(message.get("user")) for message in messages}
     names = await look_up(api, call, people | mentioned(as_text(message.get("text")) for message in messages))
     name = one_line(as_text(info.get("name"))) or "a direct message"
+    files = attached(messages)
     return ToolResult(
-        text=render(name, messages, names, title="Newest messages"),
+        text=render(name, messages, names, title="Newest messages", files=files),
         summary=f"read {len(messages)} message{'' if len(messages) == 1 else 's'} of a channel",
         details={"channel": name, "private": private, "messages": [_value(message, names) for message in messages]},
+        files=files,
     )
 
 
