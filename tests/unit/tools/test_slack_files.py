@@ -4,7 +4,6 @@ import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 
-import httpx2
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request

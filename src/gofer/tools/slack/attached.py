@@ -46,8 +46,9 @@ def new_file(file: Fields, content: bytes | None = None) -> NewFile:
 
 
 def attached(messages: Iterable[Fields], focus: str = "") -> Sequence[NewFile]:
-    """The files of some messages, oldest first: those of the message with ts `focus` first, then the newest."""
-    in_order = sorted(reversed(list(messages)), key=lambda message: message.get("ts") != focus)
+    """The files of some messages, given oldest first: those of the message with ts `focus`, then the newest."""
+    newest_first = list(messages)[::-1]
+    in_order = sorted(newest_first, key=lambda message: message.get("ts") != focus)
     files = (file for message in in_order for file in of(message) if not absent(file))
     found = {made.id: made for file in files if (made := new_file(file))}
     return list(found.values())[:FILES]

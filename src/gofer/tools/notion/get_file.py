@@ -1,0 +1,90 @@
+"""Which blocks of a page are files, and how does one come here?
+
+The address of a file is good for an hour, so nobody keeps it: whoever wants the file reads its block again.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from pydantic import Field
+
+from gofer.canonical import as_object, as_text
+from gofer.errors import ToolError
+from gofer.files.display_name import display_name
+from gofer.files.media_kind import guessed, media_type_of, plain
+from gofer.outside import HttpResponse
+from gofer.tools.download import Way, download, is_public, same_place
+from gofer.tools.notion.api import Fields, NotionApi, NotionRefusal
+from gofer.tools.notion.ids import object_id
+from gofer.tools.tool import Arguments, Call, NewFile, ToolResult
+
+FETCH = "notion_get_file"
+"""The tool that fetches one."""
+FILES = 50
+"""Files of one page that can be looked into."""
+KINDS: Mapping[str, str] = {"image": "image/png", "pdf": "application/pdf", "file": "", "audio": "", "video": ""}
+"""Blocks that are files, with the type of those whose name does not say it."""
+
+
+class GetFile(Arguments):
+    """Which block of which page."""
+
+    page: str = Field(description="Id of the page.")
+    block: str = Field(description="Id of the block that is the file.")
+
+
+def new_file(page: str, block: str, kind: str, content: Fields) -> NewFile | None:
+    """The file that a block is; None for one that Notion does not have itself."""
+    file = as_object(content.get("file"))
+    if kind not in KINDS or not as_text(file.get("url")):
+        return None
+    name = display_name(as_text(content.get("name")) or _last(as_text(file.get("url"))))
+    source = {"tool": FETCH, "arguments": {"page": page, "block": block}}
+    return NewFile(name, guessed(name) or KINDS[kind], None, "Notion", source=source)
+
+
+def _last(url: str) -> str:
+    try:
+        return unquote(urlsplit(url).path.rpartition("/")[2])
+    except ValueError:
+        return ""
+
+
+async def get_file(api: NotionApi, call: Call, arguments: GetFile) -> ToolResult:
+    """The file as the one of its result."""
+    block = await _block(api, call, object_id(arguments.block, "block"))
+    kind = as_text(block.get("type"))
+    content = as_object(block.get(kind))
+    told = new_file(arguments.page, arguments.block, kind, content)
+    if told is None or block.get("in_trash") is True:
+        raise ToolError("There is no file in that block of the page any more.", code="gone")
+    response = await download(
+        call, Way("Notion", partial(_headers, api)), as_text(as_object(content["file"]).get("url"))
+    )
+    if not 200 <= response.status < 300:
+        raise ToolError(f"Notion did not give that file (HTTP {response.status}).", code=str(response.status))
+    made = NewFile(told.name, _type(told, response), response.body, told.origin, source=told.source)
+    return ToolResult("The file was fetched.", "fetched a file", files=(made,))
+
+
+async def _block(api: NotionApi, call: Call, block: str) -> Fields:
+    try:
+        return await api.get(call, f"blocks/{block}")
+    except NotionRefusal as refused:
+        if refused.code != "object_not_found":
+            raise
+        raise ToolError(
+            "That file was deleted, or its page is not shared with Gofer any more.", code="gone"
+        ) from refused
+
+
+def _type(told: NewFile, response: HttpResponse) -> str:
+    sent = plain(response.headers.get("content-type", ""))
+    known = "" if sent in ("application/octet-stream", "binary/octet-stream") else sent
+    return media_type_of(response.body) or guessed(told.name) or known or told.media_type
+
+
+def _headers(api: NotionApi, address: SplitResult) -> Mapping[str, str] | None:
+    """The address itself says that it may be read; it is never sent a token."""
+    return {} if is_public(address) or same_place(address, api.base_url) else None
