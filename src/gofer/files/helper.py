@@ -1,0 +1,17 @@
+"""The helper process: which jobs does it know? The only one that imports libraries for documents."""
+
+from gofer.files import jq_child, json_grep
+from gofer.files.fork import Work, serve
+
+JOBS: dict[str, Work] = {
+    "jq": jq_child.run,
+    "grep_json": json_grep.run,
+}
+
+SEALED = frozenset({"jq"})
+"""Jobs whose program comes from a model: they cannot open files."""
+
+
+def main(control: float, memory: float, seconds: float) -> None:
+    """Serves jobs over the socket that has the number `control`, until it is closed."""
+    serve(JOBS, SEALED, int(control), int(memory), seconds)
