@@ -1,11 +1,14 @@
 """The helper process: which jobs does it know? The only one that imports libraries for documents."""
 
 from gofer.files import jq_child, json_grep
+from gofer.files.extract import picture, reader
 from gofer.files.fork import Work, serve
 
 JOBS: dict[str, Work] = {
-    "jq": jq_child.run,
+    "extract": reader.run,
     "grep_json": json_grep.run,
+    "jq": jq_child.run,
+    "resize": picture.resize,
 }
 
 SEALED = frozenset({"jq"})
