@@ -76,7 +76,7 @@ def _text(page: pypdfium2.PdfTextPage) -> str:
     characters = page.count_chars()
     if characters <= 0:
         return ""
-    plain = page.get_text_bounded().replace("\r\n", "\n").replace("\0", "")[:PAGE_CHARACTERS]
+    plain = page.get_text_range(0, min(characters, PAGE_CHARACTERS)).replace("\r\n", "\n").replace("\0", "")
     segments = page.count_rects() if characters < PAGE_CHARACTERS else 0
     if _TABLE_SEGMENTS[0] <= segments <= _TABLE_SEGMENTS[1] and not _RIGHT_TO_LEFT.search(plain):
         plain = with_tables(list(_segments(page, segments))) or plain

@@ -68,7 +68,7 @@ def tidy(text: str) -> str:
 def _known(encoding: str) -> bool:
     try:
         # Python also calls compression an encoding, and refuses it here.
-        b"".decode(encoding)
+        b"xxxx".decode(encoding, "replace")
     except (LookupError, ValueError):
         return False
     return True

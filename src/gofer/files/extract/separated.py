@@ -24,8 +24,8 @@ def read(data: bytes) -> str:
         rows = [row for row in csv.reader(StringIO(text), delimiter=separator) if any(row)]
     except csv.Error:
         return text
-    width = max(map(len, rows))
-    if width > _WIDEST:
+    width = max(map(len, rows), default=0)
+    if not 0 < width <= _WIDEST:
         return text
     named = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}[separator]
     lines = [line([*map(cell, row), *[""] * (width - len(row))]) for row in rows]
@@ -34,9 +34,9 @@ def read(data: bytes) -> str:
 
 
 def _separator(text: str) -> str:
-    """The one that cuts the most lines into the same number of fields, and into more than one; empty when none does."""
+    """The one that cuts the most lines, and the most of them alike; empty when none cuts more than half of them."""
     sample = "".join(text.splitlines(keepends=True)[: _LOOKED_AT + 1][:_LOOKED_AT])
-    best, most = "", 0.0
+    best, most = "", (0.5, 0.0)
     for separator in _SEPARATORS:
         if separator not in sample:
             continue
@@ -44,8 +44,9 @@ def _separator(text: str) -> str:
             widths = Counter(len(row) for row in csv.reader(StringIO(sample), delimiter=separator) if row)
         except csv.Error:
             continue
-        width, rows = max(widths.items(), key=lambda pair: (pair[1], pair[0]))
-        alike = rows / widths.total()
-        if width > 1 and alike > 0.5 and (alike, width) > (most, 0):
-            best, most = separator, alike
+        # Rows that are cut at all, then rows that are cut alike: some end before their last, empty, fields.
+        cut = 1 - widths[1] / max(1, widths.total())
+        alike = max(widths.values(), default=0) / max(1, widths.total())
+        if (cut, alike) > most:
+            best, most = separator, (cut, alike)
     return best

@@ -60,6 +60,8 @@ class _Table:
     rows: list[list[str]] = field(default_factory=list[list[str]])
     outer: list[str] = field(default_factory=list[str])
     """What was written around the table so far."""
+    loose: list[str] = field(default_factory=list[str])
+    """A caption, or what stands between cells."""
 
 
 class _Page:
@@ -151,6 +153,8 @@ class _Page:
                 self._end_line()
                 self._tables.append(_Table(outer=self._blocks))
                 self._blocks = []
+            case "td" | "th" if self._tables:
+                self._loosen()
             case "tr" if self._tables:
                 self._tables[-1].rows.append([])
             case "input":
@@ -230,11 +234,15 @@ class _Page:
         rows[-1].append("\n".join(block for block in self._blocks if block))
         self._blocks = []
 
-    def _end_table(self) -> None:
+    def _loosen(self) -> None:
         self._end_line()
+        self._tables[-1].loose += [block for block in self._blocks if block]
+        self._blocks = []
+
+    def _end_table(self) -> None:
+        self._loosen()
         table = self._tables.pop()
-        loose = [block for block in self._blocks if block]  # A caption, or what stood between cells.
-        self._blocks = table.outer
+        self._blocks, loose = table.outer, table.loose
         widest = max((sum(bool(text) for text in row) for row in table.rows), default=0)
         if widest <= 1 or self._tables:
             # It lays out a page, or stands within a cell.
