@@ -246,7 +246,7 @@ def stream(content: bytes, *, compress: bool = False) -> bytes:
 _EVERY_CHARACTER = (
     b"/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /U def /CMapType 2 def\n"
     b"1 begincodespacerange <0000> <FFFF> endcodespacerange\n"
-     b"100 beginbfrange\n"
+    b"100 beginbfrange\n"
     + b"".join(b"<%02X00> <%02XFF> <%02X00>\n" % (high, high, high) for high in range(0x64))
     + b"endbfrange\n100 beginbfrange\n"
     + b"".join(b"<%02X00> <%02XFF> <%02X00>\n" % (high, high, high) for high in range(0x64, 0xC8))

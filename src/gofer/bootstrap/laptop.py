@@ -18,6 +18,7 @@ from gofer.bootstrap.simulated import Simulated, simulate
 from gofer.bootstrap.state import State, installation_key, open_state, serving, write_secret
 from gofer.bootstrap.worker import build_model, build_worker
 from gofer.dispatch import Ingress
+from gofer.files.child import Children
 from gofer.local.front import front
 from gofer.local.lobby import BOUNDS, Bounds
 from gofer.local.pages import Pages
@@ -108,10 +109,22 @@ async def open_laptop(
         app = front(ingress, Pages(state.store, state.blobs, catalog))
         url = await stack.enter_async_context(serve(app, port, bounds=bounds))
         model = build_model(settings, http)
+        children = Children()
+        stack.callback(children.close)
         # The lock on the state proves that no other worker is alive.
         pages = settings.public_url or url
         worker = build_worker(
-            settings, catalog, state.store, state.blobs, state.queue, model, outside, pages, key, alone=True
+            settings,
+            catalog,
+            state.store,
+            state.blobs,
+            state.queue,
+            model,
+            outside,
+            pages,
+            key,
+            alone=True,
+            children=children,
         )
         worker = replace(worker, grace=GRACE)
         plans = [planned(name, compiled) for name, compiled in catalog.schedules()]

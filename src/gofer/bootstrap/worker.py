@@ -1,5 +1,7 @@
 """How is a worker put together: the model, the tools, the prices and the stores?"""
 
+from functools import partial
+
 import httpx2
 from openai import AsyncOpenAI
 
@@ -8,6 +10,8 @@ from gofer.bootstrap.catalog import build_tools
 from gofer.bootstrap.settings import Settings
 from gofer.engine.services import Links, Services
 from gofer.errors import ConfigError
+from gofer.files.child import Children
+from gofer.files.image import BYTES, Fitted, fitted
 from gofer.journal.store import Store
 from gofer.models.model import Model
 from gofer.models.openai import OpenAIModel
@@ -32,6 +36,10 @@ def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
     return OpenAIModel(client)
 
 
+async def _fit(children: Children, image: bytes, most: int) -> Fitted:
+    return await fitted(children, image, most=min(most, BYTES))
+
+
 def build_worker(
     settings: Settings,
     catalog: Catalog,
@@ -44,8 +52,12 @@ def build_worker(
     key: Secret,
     *,
     alone: bool,
+    children: Children | None = None,
 ) -> Worker:
-    """A worker over given stores and a given model; `alone` when a lock keeps every other worker out."""
+    """A worker over given stores and a given model; `alone` when a lock keeps every other worker out.
+
+    Images are made ready for models by `children`; without them small ones are shown as they are.
+    """
     services = Services(
         store=store,
         blobs=blobs,
@@ -56,5 +68,6 @@ def build_worker(
         outside=outside,
         scripts=catalog.scripts,
         installation_key=key,
+        fit=partial(_fit, children) if children else None,
     )
     return Worker(services, queue, catalog, alone=alone)

@@ -6,6 +6,7 @@ from gofer.blobs.store import blob_key
 from gofer.engine.allowance import enter
 from gofer.engine.material import read_material
 from gofer.engine.meant import asks_for, check_conditions, check_hops, meets
+from gofer.engine.preload import preload
 from gofer.engine.services import Services
 from gofer.engine.status import look
 from gofer.engine.step import Step
@@ -15,8 +16,9 @@ from gofer.events import Event
 from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived, RunStarted
 from gofer.journal.log import read_journal
+from gofer.journal.workspace import FileAdded
 from gofer.projections.progress import project
-from gofer.projections.recap import recap
+from gofer.projections.recap import handles, recap
 from gofer.workflows.bundle import FOLDER, Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Loaded
 
@@ -51,14 +53,19 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     if not welcome:
         raise await turn_away(step, event, person, loaded, provenance)
     left = await enter(step, event, loaded)
-    continues, recalled = await _recall(step, earlier)
+    preloaded = await preload(step, loaded, provenance)
+    # From here on nothing is called: what is noted now stands in one frame with the beginning of the run.
+    continues, recalled, handles = await _recall(step, earlier, private=material.private)
     tools = [tool.schema() for tool in step.services.granted(loaded.workflow).values()]
     raw = encode_bundle(Bundle(loaded, tools))
     key = blob_key(FOLDER, raw)
     await step.services.blobs.put(key, raw)
     started = RunStarted(key.rpartition("/")[2], material.private, continues, left.usd, left.of)
     step.note(started)
-    step.note(MessageReceived(f"{material.text}\n\n{recalled}".strip()))
+    for handle in handles:
+        step.note(handle)
+    said = "\n\n".join(filter(None, [material.text, preloaded.text, recalled])).strip()
+    step.note(MessageReceived(said, media=tuple(preloaded.media)))
     return started
 
 
@@ -90,16 +97,23 @@ async def _under_way(step: Step, event: Event) -> bool:
     return False
 
 
-async def _recall(step: Step, head: Head | None) -> tuple[str, str]:
-    """The run that this one goes on from and what is worth knowing of it; empty when there is none."""
+async def _recall(step: Step, head: Head | None, *, private: bool) -> tuple[str, str, Sequence[FileAdded]]:
+    """The run that this one goes on from, what is worth knowing of it, and its files; empty when there is none."""
     if head is None:
-        return "", ""
+        return "", "", ()
     try:
         journal = await read_journal(head.run, step.services.store, step.services.blobs)
     except (Damaged, Gone):
-        return "", ""
+        return "", "", ()
     # Its head may lie; what it left in the journal counts.
     earlier = project(journal)
     if earlier.finished is None or earlier.started is None:
-        return "", ""
-    return head.run, recap(head.run, journal)
+        return "", "", ()
+    # What was for some people only does not go to where everybody can look.
+    files = handles(head.run, journal) if private or not earlier.started.private else ()
+    return head.run, recap(head.run, journal), [file for file in files if not _held(step, file)]
+
+
+def _held(step: Step, file: FileAdded) -> bool:
+    known = step.workspace.files.get(file.file)
+    return known is not None and (known.fetched or not file.body)

@@ -34,7 +34,7 @@ def test_attachments_are_listed_newest_first_under_their_ids_and_fetched_whole()
         assert read.text.count("Reporter:") == 2
         at = read.text.index("Attachments, newest first:")
         assert read.text[at:].splitlines()[1:3] == [
-            f"    [file {new.id}: new Reporter: nobody.png, image/png, {len(PNG)} bytes]",
+            f"    [file {new.id}: newReporter: nobody.png, image/png, {len(PNG)} bytes]",
             f"    [file {old.id}: old.log, text/plain, 3 bytes]",
         ]
         assert (await fetched(call_of(room), new)).content == PNG

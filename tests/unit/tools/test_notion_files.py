@@ -31,7 +31,7 @@ def test_blocks_that_are_files_are_files_of_the_run() -> None:
         assert [(file.name, file.media_type) for file in read.files] == [
             ("shot 1.png", "image/png"),
             ("plan", "application/pdf"),
-            ("_notes.md", "text/markdown"),
+            ("notes.md", "text/markdown"),
         ]
         assert all(f"[file {file.id}: {file.name}, {file.media_type}]" in read.text for file in read.files)
         assert "X-Amz" not in read.text

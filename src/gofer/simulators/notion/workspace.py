@@ -128,7 +128,8 @@ class Workspace:
         name, now = block.file[0] if block.file else "", datetime.fromtimestamp(self.clock(), UTC)
         query = f"X-Amz-Date={now:%Y%m%dT%H%M%SZ}&X-Amz-Expires={FILE_SECONDS}"
         signature = self.signature(block.id, f"{now:%Y%m%dT%H%M%SZ}")
-        url = f"{self.origin}/{self.id}/{block.id}/{quote(name, safe="")}?{query}&X-Amz-Signature={signature}"
+        path = f"{self.id}/{block.id}/{quote(name, safe='')}"
+        url = f"{self.origin}/{path}?{query}&X-Amz-Signature={signature}"
         expires = now + timedelta(seconds=FILE_SECONDS)
         return {"url": url, "expiry_time": f"{expires:%Y-%m-%dT%H:%M:%S}.000Z"}
 

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
-from gofer.files.display_name import display_name
-from gofer.files.media_kind import guessed, plain
+from gofer.files.names import display
+from gofer.files.said import told
 from gofer.tools.download import Way, check_size, download, is_public, parts, same_place
 from gofer.tools.jira.api import Fields, JiraApi, JiraRefusal
 from gofer.tools.tool import Arguments, Call, NewFile, ToolResult
@@ -19,7 +19,6 @@ FETCH = "jira_get_attachment"
 """The tool that fetches one."""
 FILES = 50
 """Files of one issue that are shown; the newest."""
-_UNTOLD = ("", "application/octet-stream", "application/binary")
 
 
 class GetAttachment(Arguments):
@@ -37,11 +36,10 @@ def attached(fields: Fields) -> Sequence[NewFile]:
 
 def new_file(one: Fields, content: bytes | None = None) -> NewFile:
     """A file as Jira describes it."""
-    name, size = display_name(as_text(one.get("filename"))), one.get("size")
-    said = plain(as_text(one.get("mimeType")))
+    name, size = display(as_text(one.get("filename"))), one.get("size")
     return NewFile(
         name,
-        guessed(name) or said if said in _UNTOLD else said,
+        told(as_text(one.get("mimeType")), name),
         content,
         "Jira",
         size if isinstance(size, int) and size > 0 else 0,

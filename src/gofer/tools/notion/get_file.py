@@ -11,8 +11,9 @@ from pydantic import Field
 
 from gofer.canonical import as_object, as_text
 from gofer.errors import ToolError
-from gofer.files.display_name import display_name
-from gofer.files.media_kind import guessed, media_type_of, plain
+from gofer.files.kind import kind_of
+from gofer.files.names import display
+from gofer.files.said import UNTOLD, guessed, plain
 from gofer.outside import HttpResponse
 from gofer.tools.download import Way, download, is_public, same_place
 from gofer.tools.notion.api import Fields, NotionApi, NotionRefusal
@@ -39,7 +40,7 @@ def new_file(page: str, block: str, kind: str, content: Fields) -> NewFile | Non
     file = as_object(content.get("file"))
     if kind not in KINDS or not as_text(file.get("url")):
         return None
-    name = display_name(as_text(content.get("name")) or _last(as_text(file.get("url"))))
+    name = display(as_text(content.get("name")) or _last(as_text(file.get("url"))))
     source = {"tool": FETCH, "arguments": {"page": page, "block": block}}
     return NewFile(name, guessed(name) or KINDS[kind], None, "Notion", source=source)
 
@@ -80,9 +81,11 @@ async def _block(api: NotionApi, call: Call, block: str) -> Fields:
 
 
 def _type(told: NewFile, response: HttpResponse) -> str:
-    sent = plain(response.headers.get("content-type", ""))
-    known = "" if sent in ("application/octet-stream", "binary/octet-stream") else sent
-    return media_type_of(response.body) or guessed(told.name) or known or told.media_type
+    sent, found = plain(response.headers.get("content-type", "")), kind_of(response.body, told.name).media_type
+    # Its bytes say most, but not of which kind a plain text is.
+    if found not in UNTOLD and not found.startswith("text/"):
+        return found
+    return guessed(told.name) or (told.media_type if sent in UNTOLD else sent)
 
 
 def _headers(api: NotionApi, address: SplitResult) -> Mapping[str, str] | None:

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from gofer.canonical import as_list, as_object, as_text
-from gofer.files.display_name import display_name
-from gofer.files.media_kind import guessed, plain
+from gofer.files.names import display
+from gofer.files.said import told
 from gofer.tools.tool import NewFile
 
 FETCH = "slack_get_file"
@@ -34,10 +34,10 @@ def absent(file: Fields) -> str:
 def new_file(file: Fields, content: bytes | None = None) -> NewFile:
     """A file as Slack describes it."""
     size = file.get("size")
-    name = display_name(as_text(file.get("name")) or as_text(file.get("title")))
+    name = display(as_text(file.get("name")) or as_text(file.get("title")))
     return NewFile(
         name,
-        plain(as_text(file.get("mimetype"))) or guessed(name),
+        told(as_text(file.get("mimetype")), name),
         content,
         "Slack",
         size if isinstance(size, int) and size > 0 else 0,
