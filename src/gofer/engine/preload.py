@@ -8,14 +8,14 @@ import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from gofer.canonical import as_object, as_text, encode_text
+from gofer.canonical import encode_text
+from gofer.engine.fetching import content_of
 from gofer.engine.results import SIGHTLESS
-from gofer.engine.step import Permitted, Step
+from gofer.engine.step import Step
 from gofer.errors import TemporaryError, ToolError
 from gofer.files.kind import IMAGES, kind_of
 from gofer.files.plain_text import decoded
 from gofer.files.said import likely
-from gofer.journal.entries import ToolResult
 from gofer.journal.workspace import FileAdded
 from gofer.messages import Media
 from gofer.models.abilities import Ability
@@ -23,6 +23,8 @@ from gofer.tools.download import LIMIT
 from gofer.tools.tool import Provenance
 from gofer.workflows.load import Loaded
 
+PURPOSE = "preload"
+"""What the ids of calls begin with that fetch one."""
 MOST = 10
 """Files of one run that are preloaded at most."""
 AS_THEY_ARE = 1_000_000
@@ -61,7 +63,8 @@ async def preload(step: Step, loaded: Loaded, provenance: Provenance) -> Preload
             made.sections.append(f"{_label(added)} {SIGHTLESS}")
         elif _may_fit(step, added, ability, made.room):
             try:
-                await _shown(step, made, added, await _content(step, added, provenance), ability)
+                content = await content_of(step, added, provenance, PURPOSE)
+                await _shown(step, made, added, content, ability)
             except ToolError as error:
                 made.sections.append(f"{_label(added)} could not be shown: {error.message_to_model}")
     return made
@@ -85,22 +88,6 @@ def _may_fit(step: Step, added: FileAdded, ability: Ability, room: int) -> bool:
             return room >= WORTH_IT and added.size <= LIMIT
         case "other":
             return False
-
-
-async def _content(step: Step, added: FileAdded, provenance: Provenance) -> bytes:
-    """What a file holds, fetched first. Raises ToolError, TemporaryError, Cancelled, OutOfTime."""
-    if not added.body:
-        source = added.source or {}
-        tool, arguments = step.services.tools.get(as_text(source.get("tool"))), as_object(source.get("arguments"))
-        if tool is None:
-            raise ToolError("nothing here knows how to fetch it.")
-        asked = Permitted(f"preload/{added.file}", tool, tool.parse(arguments), arguments)
-        match await step.call(asked, provenance):
-            case ToolResult(status="ok"):
-                added = step.workspace.files[added.file].added
-            case outcome:
-                raise ToolError(outcome.text)
-    return await step.shelf.content(added)
 
 
 async def _shown(step: Step, made: Preloaded, added: FileAdded, content: bytes, ability: Ability) -> None:
