@@ -56,8 +56,8 @@ class Run(Protocol):
     async def subagent(self, name: str, prompt: str, files: Sequence[str] = ()) -> str:
         """Asks the model of subagents/<name>.yaml once, with <name>.md as what it is told first; gives its answer.
 
-        `files` are ids of files whose texts follow the prompt. Where the subagent has an `output`, the answer is JSON of
-        that form. Raises ToolFailed, also for a file that is no text or too large.
+        `files` are ids of files whose texts follow the prompt. Where the subagent has an `output`, the answer is JSON
+        of that form. Raises ToolFailed, also for a file that is no text or too large.
         """
         ...
 

@@ -107,7 +107,7 @@ async def _shown(step: Step, made: Preloaded, added: FileAdded, content: bytes, 
         section = _text(added, text)
     else:
         return
-    took = len(media.data) * 3 // 4 if media else len(content)
+    took = _size(media) if media else len(content)
     if took > made.room:
         return
     made.room -= took
@@ -133,6 +133,11 @@ async def _image(step: Step, added: FileAdded, content: bytes, room: int) -> Med
 def _text(added: FileAdded, text: str) -> str:
     rows = [f"    {row}" for row in text.splitlines()]
     return "\n".join([f"{_label(added)}, whole:", *rows]) if rows else f"{_label(added)} is empty."
+
+
+def _size(media: Media) -> int:
+    """Bytes of what stands there in base64."""
+    return len(media.data) * 3 // 4 - media.data[-2:].count("=")
 
 
 def _label(added: FileAdded) -> str:
