@@ -14,8 +14,10 @@ _TEXTS = frozenset(
         "application/toml", "application/javascript", "application/x-sh", "application/sql", "application/graphql",
     }
 )  # fmt: skip
-_MORE = {"yaml": "application/yaml", "yml": "application/yaml", "toml": "application/toml", "sql": "application/sql"}
-_MORE |= {"py": "text/x-python", "js": "application/javascript", "sh": "application/x-sh"}
+_MORE = {
+    "yaml": "application/yaml", "yml": "application/yaml", "toml": "application/toml", "sql": "application/sql",
+    "py": "text/x-python", "js": "application/javascript", "sh": "application/x-sh",
+}  # fmt: skip
 UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/binary"})
 """Media types that say nothing."""
 
