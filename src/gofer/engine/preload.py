@@ -53,9 +53,10 @@ class Preloaded:
 
 async def preload(step: Step, loaded: Loaded, provenance: Provenance) -> Preloaded:
     """Fetches and shows what fits. Raises Cancelled, OutOfTime, TemporaryError."""
-    made = Preloaded(loaded.workflow.files.preload_kb * 1000)
-    if loaded.workflow.coordinator != "llm":
-        # A script reads no messages.
+    made, event = Preloaded(loaded.workflow.files.preload_kb * 1000), step.progress.event
+    recent = event is not None and event.source == "slack" and "ts" not in event.place
+    if loaded.workflow.coordinator != "llm" or recent:
+        # A script reads no messages, and what was said in a channel of late is not what a run is about.
         return made
     ability = step.services.abilities.common(loaded.models)
     for added in _candidates(step, made.room):

@@ -79,9 +79,11 @@ async def test_texts_stand_whole_under_id_and_name_and_are_told_to_be_there() ->
     desk = Desk({"a.md": b"# A\n\nline", "b.csv": "\ufeffä;ö\n".encode(), "c.txt": b""})
     made, step = await desk.preload()
     ids = [desk.file(name).id for name in desk.contents]
-    assert made.text.split("\n\n", 1)[1] == (
-        f'{ids[0]} "a.md", whole:\n    # A\n    \n    line\n\n{ids[1]} "b.csv", whole:\n    ä;ö\n\n{ids[2]} "c.txt" is empty.'
-    )
+    assert made.text.split("\n\n", 1)[1].split("\n\n") == [
+        f'{ids[0]} "a.md", whole:\n    # A\n    \n    line',
+        f'{ids[1]} "b.csv", whole:\n    ä;ö',
+        f'{ids[2]} "c.txt" is empty.',
+    ]
     assert all(step.workspace.files[id_].added.preloaded for id_ in ids)
 
 
@@ -105,6 +107,14 @@ async def test_nothing_is_preloaded_where_the_workflow_wants_nothing_and_for_scr
     desk = Desk({"a.txt": b"x"})
     assert (await preload(await desk.step(), desk.loaded("script"), PROVENANCE)).text == ""
     assert desk.made.acted == []
+
+
+async def test_files_of_what_was_said_in_a_channel_of_late_are_only_listed() -> None:
+    desk = Desk({"a.txt": b"x"})
+    step = await desk.step()
+    assert step.progress.event is not None
+    step.progress.event = replace(step.progress.event, kind="slack.member_joined", place={"channel": "C1"})
+    assert (await preload(step, desk.loaded(), PROVENANCE)).text == ""
 
 
 async def test_no_more_files_are_fetched_than_anybody_reads() -> None:

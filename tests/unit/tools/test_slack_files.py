@@ -19,7 +19,7 @@ from gofer.outside import HttpRequest, HttpResponse
 from gofer.secret import Secret
 from gofer.simulators.slack import SlackSimulator
 from gofer.tools.slack.api import SlackApi
-from gofer.tools.slack.attached import FILES
+from gofer.tools.slack.attached import FILES, attached, line
 from gofer.tools.slack.get_file import GetFile, get_file
 from gofer.tools.slack.read_channel import ReadChannel, read_channel
 from gofer.tools.slack.read_thread import ReadThread, read_thread
@@ -76,6 +76,24 @@ def test_what_cannot_be_fetched_is_told_beside_its_message(mode: str, why: str) 
         assert why in read.text
         with pytest.raises(ToolError, match=why):
             await get_file(API, call, GetFile(file=next(iter(slack.workspace.files))))
+
+    play(story)
+
+
+def test_of_a_file_of_another_company_slack_is_asked_before_anything_is_known_of_it() -> None:
+    stub = {"id": "F1", "mode": "file_access", "file_access": "check_file_info"}
+    (file,) = attached([{"ts": "1.0", "files": [stub, {"id": "F2", "mode": "tombstone"}, {}, "odd"]}])
+    assert (file.name, file.size, line(stub, {file.id})) == ("unnamed", 0, f"[file {file.id}: unnamed]")
+
+    async def story(_: SlackSimulator, call: Call) -> None:
+        there = "https://files.slack.com/a"
+        http = Recorder({"name": "plan.pdf", "url_private": there}, {there: HttpResponse(200, {}, b"%PDF-")})
+        api, asking = real(http, call)
+        found = await fetched(asking, file, api)
+        assert (found.id, found.name, found.media_type) == (file.id, "plan.pdf", "application/pdf")
+        http.file["file_access"] = "access_denied"
+        with pytest.raises(ToolError, match="Gofer may not see it"):
+            await fetched(asking, file, api)
 
     play(story)
 
