@@ -203,3 +203,39 @@ async def test_a_thread_of_a_world_has_its_files_too(tmp_path: Path) -> None:
         await made.ended()
     assert [part["type"] for part in first(model.bodies[0])] == ["text", "image_url"]
     assert as_object(json.loads(model.bodies[0]))["model"] == "gpt-5.4-mini"
+
+
+async def test_a_file_on_a_page_stands_in_the_first_message(tmp_path: Path) -> None:
+    model = Echo()
+    async with gofer(tmp_path, "when: [notion.content_updated]", model) as made:
+        notion = made.laptop.simulated.notion
+        assert notion is not None
+        page = next(iter(notion.workspace.pages.values()))
+        person = next(user for user in notion.workspace.users.values() if not user.bot)
+        notion.people.attach(page.id, "notes.md", b"what it says", by=person.id)
+        await notion.settled()
+        await made.ended()
+    assert '"notes.md", whole:\n    what it says' in first(model.bodies[0])[0]["text"]
+
+
+SCRIPT = """
+from gofer.coordinator import Run
+
+
+async def coordinate(run: Run) -> str:
+    (file,) = run.files
+    text = await run.call("file_read", file=file)
+    return f"{run.files[file]['name']} has {len(text)} characters."
+"""
+
+
+async def test_a_script_reads_the_file_of_its_message_without_listing_a_tool(tmp_path: Path) -> None:
+    script = tmp_path / "repository" / "coordinators" / "s.py"
+    script.parent.mkdir(parents=True)
+    script.write_text(SCRIPT)
+    async with gofer(
+        tmp_path, f"{MENTION}\ncoordinator: script\ncoordinator_script: coordinators/s.py", Echo()
+    ) as made:
+        asked = await share(made, "plan.txt", b"the plan", "text/plain")
+        await made.ended()
+        assert texts(made.answers(asked)) == ["plan.txt has 8 characters."]
