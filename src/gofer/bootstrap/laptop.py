@@ -16,7 +16,7 @@ from gofer.bootstrap.own_accounts import with_own_accounts
 from gofer.bootstrap.settings import Settings
 from gofer.bootstrap.simulated import Simulated, simulate
 from gofer.bootstrap.state import State, installation_key, open_state, serving, write_secret
-from gofer.bootstrap.worker import build_model, build_worker
+from gofer.bootstrap.worker import build_model, build_worker, with_eyes
 from gofer.dispatch import Ingress
 from gofer.files.child import Children
 from gofer.local.front import front
@@ -109,24 +109,12 @@ async def open_laptop(
         app = front(ingress, Pages(state.store, state.blobs, catalog))
         url = await stack.enter_async_context(serve(app, port, bounds=bounds))
         model = build_model(settings, http)
-        children = Children()
-        stack.callback(children.close)
         # The lock on the state proves that no other worker is alive.
         pages = settings.public_url or url
         worker = build_worker(
-            settings,
-            catalog,
-            state.store,
-            state.blobs,
-            state.queue,
-            model,
-            outside,
-            pages,
-            key,
-            alone=True,
-            children=children,
+            settings, catalog, state.store, state.blobs, state.queue, model, outside, pages, key, alone=True
         )
-        worker = replace(worker, grace=GRACE)
+        worker = with_eyes(replace(worker, grace=GRACE), _children(stack))
         plans = [planned(name, compiled) for name, compiled in catalog.schedules()]
         clockwork = Clockwork(plans, ingress.start, state.marks, clock)
         simulated.subscribe(url)
@@ -152,6 +140,13 @@ async def working(worker: Worker, clockwork: Clockwork | None = None) -> AsyncGe
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _children(stack: contextlib.AsyncExitStack) -> Children:
+    """Who does dangerous work on bytes; no process is begun before there is any."""
+    children = Children()
+    stack.callback(children.close)
+    return children
 
 
 async def _offline_unless_set_up(

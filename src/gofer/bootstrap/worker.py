@@ -1,6 +1,6 @@
 """How is a worker put together: the model, the tools, the prices and the stores?"""
 
-from functools import partial
+from dataclasses import replace
 
 import httpx2
 from openai import AsyncOpenAI
@@ -36,8 +36,13 @@ def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
     return OpenAIModel(client)
 
 
-async def _fit(children: Children, image: bytes, most: int) -> Fitted:
-    return await fitted(children, image, most=min(most, BYTES))
+def with_eyes(worker: Worker, children: Children) -> Worker:
+    """A worker that makes images ready for models; the one without shows small ones as they are."""
+
+    async def fit(image: bytes, most: int) -> Fitted:
+        return await fitted(children, image, most=min(most, BYTES))
+
+    return replace(worker, services=replace(worker.services, fit=fit))
 
 
 def build_worker(
@@ -52,12 +57,8 @@ def build_worker(
     key: Secret,
     *,
     alone: bool,
-    children: Children | None = None,
 ) -> Worker:
-    """A worker over given stores and a given model; `alone` when a lock keeps every other worker out.
-
-    Images are made ready for models by `children`; without them small ones are shown as they are.
-    """
+    """A worker over given stores and a given model; `alone` when a lock keeps every other worker out."""
     services = Services(
         store=store,
         blobs=blobs,
@@ -68,6 +69,5 @@ def build_worker(
         outside=outside,
         scripts=catalog.scripts,
         installation_key=key,
-        fit=partial(_fit, children) if children else None,
     )
     return Worker(services, queue, catalog, alone=alone)
