@@ -60,8 +60,9 @@ def test_old_and_open_workbooks_are_read_too() -> None:
         '[sheet "Old": 2 rows × 2 columns]\n| Name | Größe |\n| --- | --- |\n| a | 1.5 |'
     )
     table = (
-        '<table:table table:name="T"><table:table-row><table:table-cell office:value-type="string"><text:p>日本</text:p>'
-        '</table:table-cell><table:table-cell office:value-type="float" office:value="2.25"/></table:table-row></table:table>'
+        '<table:table table:name="T"><table:table-row>'
+        '<table:table-cell office:value-type="string"><text:p>日本</text:p></table:table-cell>'
+        '<table:table-cell office:value-type="float" office:value="2.25"/></table:table-row></table:table>'
     )
     assert sheets.read(ods(table)) == '[sheet "T": 1 row × 2 columns]\n| 日本 | 2.25 |\n| --- | --- |'
 

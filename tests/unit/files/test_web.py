@@ -27,7 +27,8 @@ def test_a_page_is_what_its_reader_sees() -> None:
 
 
 def test_tables_that_lay_out_a_page_are_no_tables() -> None:
-    html = "<table><tr><td><p>Dear Ana,</p><table><tr><td>a</td><td>b</td></tr></table></td></tr><tr><td>Bye</td></tr></table>"
+    inner = "<table><tr><td>a</td><td>b</td></tr></table>"
+    html = f"<table><tr><td><p>Dear Ana,</p>{inner}</td></tr><tr><td>Bye</td></tr></table>"
     assert web.read_text(html) == "Dear Ana,\na b\nBye"
 
 
@@ -66,8 +67,6 @@ tags = st.sampled_from(
         "<pre>",
         "</pre>",
         "<a href='https://x.y'>",
-    ]
-    + [
         "</a>",
         "<h2>",
         "</h2>",

@@ -6,7 +6,8 @@ from documents import WORD, docx, package, paragraph, relations, word_table
 from gofer.files.extract import word
 
 STYLES = (
-    '<w:style w:styleId="H1"><w:name w:val="heading 1"/></w:style><w:style w:styleId="T"><w:name w:val="Title"/></w:style>'
+    '<w:style w:styleId="H1"><w:name w:val="heading 1"/></w:style>'
+    '<w:style w:styleId="T"><w:name w:val="Title"/></w:style>'
     '<w:style w:styleId="Own"><w:name w:val="Our chapter"/><w:pPr><w:outlineLvl w:val="1"/></w:pPr></w:style>'
 )
 
@@ -89,7 +90,7 @@ def test_links_breaks_symbols_and_text_boxes_are_read_once() -> None:
         '<w:noBreakHyphen/><w:sym w:font="Symbol" w:char="F0B7"/></w:r></w:p>'
         f"<w:p><w:r><mc:AlternateContent><mc:Choice><wps:txbx>{box}</wps:txbx></mc:Choice>"
         f"<mc:Fallback><v:textbox>{box}</v:textbox></mc:Fallback></mc:AlternateContent></w:r></w:p>"
-        '<w:p><w:r><w:drawing><wp:inline><wp:docPr id="1" name="P" descr="A chart"/></wp:inline></w:drawing></w:r></w:p>'
+        '<w:p><w:r><w:drawing><wp:inline><wp:docPr id="1" descr="A chart"/></wp:inline></w:drawing></w:r></w:p>'
         "<w:sdt><w:sdtContent><w:p><w:r><w:t>In a control</w:t></w:r></w:p></w:sdtContent></w:sdt>"
     )
     text = word.read(docx(body, rels=relations(("x", "hyperlink", "https://example.com/"))))
