@@ -35,9 +35,11 @@ def served(*jobs: str, until: float = 0.5, seconds: float = 5.0) -> list[tuple[P
         socket.send_fds(ours, [b"j"], [theirs.fileno()])
         theirs.close()
         wires.append(wire)
-    signal.signal(signal.SIGALRM, lambda number, frame: ours.close())
+    # Not closed only: children that are forked from here hold it too.
+    signal.signal(signal.SIGALRM, lambda number, frame: ours.shutdown(socket.SHUT_RDWR))
     signal.setitimer(signal.ITIMER_REAL, until)
     serve(odd_jobs.JOBS, {"connect"}, control.detach(), 64 << 20, seconds)
+    ours.close()
     endings = [receive_ending(wire) for wire in wires]
     for wire in wires:
         wire.close()
