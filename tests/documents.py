@@ -77,7 +77,7 @@ def word_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def pptx(slides: Sequence[str], order: Sequence[int] = (), **parts: str) -> bytes:
-    """A presentation; `slides` is what stands in each shape tree. Parts by their path below ppt, `/` as `__`, `.` as `_`."""
+    """A presentation; `slides` is what stands in each shape tree. Parts by their path below ppt, `/` as `__`."""
     order = order or range(1, len(slides) + 1)
     shown = "".join(f'<p:sldId id="{255 + at}" r:id="r{at}"/>' for at in order)
     made: dict[str, str | bytes] = {
@@ -125,7 +125,7 @@ def slide_table(rows: Sequence[Sequence[str]]) -> str:
 def xlsx(sheets: Mapping[str, str], *, shared: str = "", hidden: Sequence[str] = (), **parts: str) -> bytes:
     """A workbook; each sheet is what stands in its sheetData. Style 1 is a date, style 2 a moment."""
     listed = "".join(
-        f'<sheet name="{name}" sheetId="{at}" r:id="r{at}"{" state=" + chr(34) + "hidden" + chr(34) if name in hidden else ""}/>'
+        f"<sheet name='{name}' sheetId='{at}' r:id='r{at}'{_HIDDEN if name in hidden else ''}/>"
         for at, name in enumerate(sheets, 1)
     )
     made: dict[str, str | bytes] = {
@@ -150,6 +150,9 @@ def xlsx(sheets: Mapping[str, str], *, shared: str = "", hidden: Sequence[str] =
     return package(made)
 
 
+_HIDDEN = " state='hidden'"
+
+
 def row(number: int, *cells: str) -> str:
     """A row of a sheet: texts, numbers as they are written, or whole cells."""
     made = ""
@@ -169,8 +172,7 @@ def ods(table: str) -> bytes:
         {
             "mimetype": "application/vnd.oasis.opendocument.spreadsheet",
             "META-INF/manifest.xml": f'<manifest:manifest xmlns:manifest="{_OASIS}:manifest:1.0"/>',
-            "content.xml": f"<office:document-content {_OPEN}><office:body><office:spreadsheet>{table}</office:spreadsheet>"
-            "</office:body></office:document-content>",
+            "content.xml": _open_document("spreadsheet", table),
         },
         stored=["mimetype"],
     )
@@ -180,11 +182,15 @@ def odt(body: str, kind: str = "text") -> bytes:
     return package(
         {
             "mimetype": f"application/vnd.oasis.opendocument.{kind}",
-            "content.xml": f"<office:document-content {_OPEN}><office:body><office:{kind}>{body}</office:{kind}>"
-            "</office:body></office:document-content>",
+            "content.xml": _open_document(kind, body),
         },
         stored=["mimetype"],
     )
+
+
+def _open_document(kind: str, body: str) -> str:
+    inner = f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
+    return f"<office:document-content {_OPEN}>{inner}</office:document-content>"
 
 
 _OASIS = "urn:oasis:names:tc:opendocument:xmlns"
@@ -203,12 +209,9 @@ def pdf(pages: Sequence[bytes], *, more: bytes = b"", compress: bool = False) ->
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"",
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-        b"<< /Type /Font /Subtype /Type0 /BaseFont /Any /Encoding /Identity-H /DescendantFonts [5 0 R] /ToUnicode 6 0 R >>",
-        b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Any /CIDSystemInfo << /Registry (A) /Ordering (I) /Supplement 0 >>"
-        b" /FontDescriptor 7 0 R /DW 1000 >>",
+        *_ANY_FONT,
         stream(_EVERY_CHARACTER),
-        b"<< /Type /FontDescriptor /FontName /Any /Flags 4 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 900"
-        b" /Descent -100 /CapHeight 700 /StemV 80 >>",
+        _ANY_FONT_DESCRIBED,
     ]
     kids: list[int] = []
     for content in pages:
@@ -254,6 +257,17 @@ _EVERY_CHARACTER = (
 )
 
 
+_INFORMATION = b"<< /Registry (A) /Ordering (I) /Supplement 0 >> /DW 1000"
+_ANY_FONT = (
+    b"<< /Type /Font /Subtype /Type0 /BaseFont /Any /Encoding /Identity-H /DescendantFonts [5 0 R] /ToUnicode 6 0 R >>",
+    b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Any /FontDescriptor 7 0 R /CIDSystemInfo %s >>" % _INFORMATION,
+)
+_ANY_FONT_DESCRIBED = (
+    b"<< /Type /FontDescriptor /FontName /Any /Flags 4 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 900"
+    b" /Descent -100 /CapHeight 700 /StemV 80 >>"
+)
+
+
 def lines(texts: Sequence[str], *, x: int = 72, y: int = 720, lead: int = 14) -> bytes:
     """Lines of text one below the other."""
     shown = b" ".join(b"(%s) Tj T*" % _escaped(text) for text in texts)
@@ -286,9 +300,8 @@ def compound(streams: Mapping[str, bytes]) -> bytes:
     sectors: list[bytes] = []
     entries = [_entry("Root Entry", 5, 1, -2, 0)]
     starts: list[tuple[int, int]] = []
-    for number, (name, body) in enumerate(streams.items(), 1):
-        body = body.ljust(4096, b"\0")
-        body += bytes(-len(body) % 512)
+    for number, (name, raw) in enumerate(streams.items(), 1):
+        body = raw.ljust(4096, b"\0") + bytes(-max(len(raw), 4096) % 512)
         starts.append((len(sectors), len(body) // 512))
         following = number + 1 if number < len(streams) else -1
         entries.append(_entry(name, 2, -1, len(sectors), len(body), right=following))

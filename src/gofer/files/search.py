@@ -92,7 +92,8 @@ def search(data: bytes, wanted: Search, clock: Clock) -> Found:
 
     Raises ToolError for a pattern that RE2 does not take.
     """
-    data = data.replace(b"\r\n", b"\n")
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n")
     scan = _Scan(data, compiled(wanted, utf8=_is_utf8(data)), wanted, clock, clock.monotonic() + SECONDS)
     hits = list(scan.hits())
     return _shown(data, hits, wanted, scan.ended)

@@ -58,8 +58,10 @@ MESSAGE = (
     "--X\r\nContent-Type: multipart/alternative; boundary=Y\r\n\r\n"
     "--Y\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\nSGFsbG8gw6Q=\r\n"
     "--Y\r\nContent-Type: text/html\r\n\r\n<p>Other</p>\r\n--Y--\r\n"
-    '--X\r\nContent-Type: application/pdf\r\nContent-Disposition: attachment; filename="../../etc/\u202efdp.exe"\r\n\r\nabc\r\n'
-    "--X\r\nContent-Type: message/rfc822\r\n\r\nFrom: Bo <bo@example.com>\r\nSubject: Before\r\n\r\nThe first one.\r\n--X--\r\n"
+    "--X\r\nContent-Type: application/pdf\r\n"
+    'Content-Disposition: attachment; filename="../../etc/\u202efdp.exe"\r\n\r\nabc\r\n'
+    "--X\r\nContent-Type: message/rfc822\r\n\r\n"
+    "From: Bo <bo@example.com>\r\nSubject: Before\r\n\r\nThe first one.\r\n--X--\r\n"
 )
 
 
@@ -94,8 +96,6 @@ headers = st.sampled_from(
         "",
         "Content-Type: text/html; charset=nosuch",
         "body",
-    ]
-    + [
         "Content-Transfer-Encoding: base64",
         "--X--",
         "Subject: =?x?q?=FF?=",

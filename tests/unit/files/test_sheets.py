@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documents import SHEETS, ods, row, xls, xlsx
+from documents import SHEETS, ods, package, row, xls, xlsx
+from gofer.errors import ToolError
 from gofer.files.extract import separated, sheets
 
 
@@ -30,6 +31,16 @@ def test_sheets_are_tables_with_dates_numbers_and_errors() -> None:
         '[sheet "Nothing": empty]\n\n'
         '[sheet "Secret", hidden: 1 row × 1 column from B3]\n| deep |\n| --- |'
     )
+
+
+def test_more_cells_than_anybody_reads_are_counted() -> None:
+    rows = "".join(f"<row r='{n}'><c r='A{n}'><v>1</v></c><c r='P{n}'><v>1</v></c></row>" for n in range(1, 70_001))
+    assert "more rows are left out; ask for the file in parts]" in sheets.read(xlsx({"A": rows}))
+
+
+def test_a_damaged_workbook_is_refused() -> None:
+    with pytest.raises(ToolError, match="damaged"):
+        sheets.read(package({"xl/workbook.xml": "<workbook", "[Content_Types].xml": "<x/>"}))
 
 
 def test_comments_name_their_cell_and_their_author() -> None:
@@ -60,8 +71,9 @@ def test_old_and_open_workbooks_are_read_too() -> None:
         '[sheet "Old": 2 rows × 2 columns]\n| Name | Größe |\n| --- | --- |\n| a | 1.5 |'
     )
     table = (
-        '<table:table table:name="T"><table:table-row><table:table-cell office:value-type="string"><text:p>日本</text:p>'
-        '</table:table-cell><table:table-cell office:value-type="float" office:value="2.25"/></table:table-row></table:table>'
+        '<table:table table:name="T"><table:table-row>'
+        '<table:table-cell office:value-type="string"><text:p>日本</text:p></table:table-cell>'
+        '<table:table-cell office:value-type="float" office:value="2.25"/></table:table-row></table:table>'
     )
     assert sheets.read(ods(table)) == '[sheet "T": 1 row × 2 columns]\n| 日本 | 2.25 |\n| --- | --- |'
 

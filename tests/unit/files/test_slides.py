@@ -20,7 +20,8 @@ def test_tables_groups_bullets_and_pictures_are_read() -> None:
     )
     tree = slide_table([["A", "B"], ["1", "2"]]) + f"<p:grpSp>{shape('Grouped')}</p:grpSp>" + bullets + picture
     assert slides.read(pptx([tree])) == (
-        "[slide 1 of 1]\n\n| A | B |\n| --- | --- |\n| 1 | 2 |\n\nGrouped\n\n- one\n  - two\nmore\n\n[image: Team photo]"
+        "[slide 1 of 1]\n\n| A | B |\n| --- | --- |\n| 1 | 2 |\n\nGrouped\n\n"
+        "- one\n  - two\nmore\n\n[image: Team photo]"
     )
 
 
@@ -48,14 +49,16 @@ def test_a_chart_is_the_table_it_was_drawn_from() -> None:
 
     plot = f"<c:plotArea><c:barChart>{series('North', '1.5', '2')}{series('South', '3', '4')}</c:barChart></c:plotArea>"
     title = "<c:title><c:tx><c:rich><a:p><a:r><a:t>Sales</a:t></a:r></a:p></c:rich></c:tx></c:title>"
-    frame = f'<p:graphicFrame><a:graphic><a:graphicData><c:chart xmlns:c="{CHART}" r:id="ch"/></a:graphicData></a:graphic></p:graphicFrame>'
+    inner = f'<c:chart xmlns:c="{CHART}" r:id="ch"/>'
+    frame = f"<p:graphicFrame><a:graphic><a:graphicData>{inner}</a:graphicData></a:graphic></p:graphicFrame>"
     data = pptx(
         [frame],
         slides___rels_slide1_xml=relations(("ch", "chart", "../charts/chart1.xml")),
         charts__chart1_xml=slide_part("c:chartSpace", f"<c:chart>{title}{plot}</c:chart>"),
     )
     assert slides.read(data) == (
-        "[slide 1 of 1]\n\n[chart: Sales]\n\n|  | North | South |\n| --- | --- | --- |\n| Q1 | 1.5 | 3 |\n| Q2 | 2 | 4 |"
+        "[slide 1 of 1]\n\n[chart: Sales]\n\n"
+        "|  | North | South |\n| --- | --- | --- |\n| Q1 | 1.5 | 3 |\n| Q2 | 2 | 4 |"
     )
 
 

@@ -6,7 +6,8 @@ from documents import WORD, docx, package, paragraph, relations, word_table
 from gofer.files.extract import word
 
 STYLES = (
-    '<w:style w:styleId="H1"><w:name w:val="heading 1"/></w:style><w:style w:styleId="T"><w:name w:val="Title"/></w:style>'
+    '<w:style w:styleId="H1"><w:name w:val="heading 1"/></w:style>'
+    '<w:style w:styleId="T"><w:name w:val="Title"/></w:style>'
     '<w:style w:styleId="Own"><w:name w:val="Our chapter"/><w:pPr><w:outlineLvl w:val="1"/></w:pPr></w:style>'
 )
 
@@ -46,6 +47,19 @@ def test_lists_have_the_numbers_word_shows() -> None:
     assert word.read(docx(body, numbering=numbering)).split("\n\n") == [
         "3. three", "  3.a) deep", "  3.b) deeper", "4. four", "  4.a) again", "- point",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("form", "number", "said"),
+    [("upperRoman", 14, "XIV"), ("lowerRoman", 4000, "4000"), ("upperLetter", 28, "BB"), ("decimalZero", 7, "7")],
+)
+def test_numbers_of_lists_are_written_in_their_own_way(form: str, number: int, said: str) -> None:
+    level = f'<w:lvl w:ilvl="0"><w:start w:val="{number}"/><w:numFmt w:val="{form}"/><w:lvlText w:val="%1)"/></w:lvl>'
+    numbering = (
+        f'<w:abstractNum w:abstractNumId="7">{level}</w:abstractNum>'
+        '<w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num>'
+    )
+    assert word.read(docx(listed("item"), numbering=numbering)) == f"{said}) item"
 
 
 def test_notes_comments_headers_and_footers_are_read() -> None:
@@ -89,7 +103,7 @@ def test_links_breaks_symbols_and_text_boxes_are_read_once() -> None:
         '<w:noBreakHyphen/><w:sym w:font="Symbol" w:char="F0B7"/></w:r></w:p>'
         f"<w:p><w:r><mc:AlternateContent><mc:Choice><wps:txbx>{box}</wps:txbx></mc:Choice>"
         f"<mc:Fallback><v:textbox>{box}</v:textbox></mc:Fallback></mc:AlternateContent></w:r></w:p>"
-        '<w:p><w:r><w:drawing><wp:inline><wp:docPr id="1" name="P" descr="A chart"/></wp:inline></w:drawing></w:r></w:p>'
+        '<w:p><w:r><w:drawing><wp:inline><wp:docPr id="1" descr="A chart"/></wp:inline></w:drawing></w:r></w:p>'
         "<w:sdt><w:sdtContent><w:p><w:r><w:t>In a control</w:t></w:r></w:p></w:sdtContent></w:sdt>"
     )
     text = word.read(docx(body, rels=relations(("x", "hyperlink", "https://example.com/"))))

@@ -53,8 +53,11 @@ Row = list[Cell]
 
 def with_tables(segments: Sequence[Segment]) -> str:
     """The text of a page with its tables as Markdown, from top to bottom; empty when no table is seen on it."""
+    lines = _lines(segments)
+    if sum(len(line) > 1 for line in lines) < 2:
+        return ""
     height = statistics.median(segment.height for segment in segments)
-    rows = [_cells(line, height) for line in _lines(segments)]
+    rows = [_cells(line, height) for line in lines]
     tables = _tables(rows, height)
     if not tables:
         return ""
@@ -77,7 +80,7 @@ def _lines(segments: Sequence[Segment]) -> list[list[Segment]]:
     lines: list[list[Segment]] = []
     for segment in sorted(segments, key=lambda one: -one.middle):
         last = lines[-1][0] if lines else None
-        if last is not None and abs(last.middle - segment.middle) < 0.6 * min(last.height, segment.height) + 1:
+        if last is not None and last.middle - segment.middle < 0.6 * min(last.height, segment.height) + 1:
             lines[-1].append(segment)
         else:
             lines.append([segment])

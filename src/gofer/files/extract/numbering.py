@@ -23,11 +23,15 @@ class Numbering:
             of = attribute(refers, f"{_W}val") if refers is not None else ""
             self._levels[attribute(number, f"{_W}numId")] = abstract.get(of, {})
 
-    def label(self, paragraph: Element) -> str:
-        """What Word shows before a paragraph, with a space; empty for one that is in no list."""
-        number, level = _place(paragraph)
-        if not number or number == "0":
-            return ""
+    def label(self, about: Element) -> tuple[str, str]:
+        """Two spaces for each level, and what Word shows before the paragraph with these properties.
+
+        Both are empty for one that is in no list.
+        """
+        number, level = _place(about)
+        return ("  " * level, self._said(number, level)) if number and number != "0" else ("", "")
+
+    def _said(self, number: str, level: int) -> str:
         form, text, start = self._levels.get(number, {}).get(level, ("bullet", "", 1))
         if form == "bullet" or form == "none":
             return "- "
@@ -40,15 +44,13 @@ class Numbering:
             text = text.replace(f"%{at + 1}", _count(counts.get(at, first), own))
         return f"{text or counts[level]} "
 
-    def indent(self, paragraph: Element) -> str:
-        """Two spaces for each level."""
-        return "  " * _place(paragraph)[1]
 
-
-def _place(paragraph: Element) -> tuple[str, int]:
+def _place(about: Element) -> tuple[str, int]:
     """The list and the level of a paragraph; an empty list when it is in none of its own."""
-    number = paragraph.find(f"{_W}pPr/{_W}numPr/{_W}numId")
-    level = paragraph.find(f"{_W}pPr/{_W}numPr/{_W}ilvl")
+    listed = about.find(f"{_W}numPr")
+    if listed is None:
+        return "", 0
+    number, level = listed.find(f"{_W}numId"), listed.find(f"{_W}ilvl")
     depth = attribute(level, f"{_W}val") if level is not None else "0"
     return attribute(number, f"{_W}val") if number is not None else "", min(int(depth), 8) if depth.isdigit() else 0
 

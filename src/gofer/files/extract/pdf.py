@@ -22,6 +22,7 @@ _TABLE_SEGMENTS = (6, 3_000)
 
 # What PDFium writes for a hyphen at the end of a line, and soft hyphens of its author.
 _DIVIDED = re.compile(r"(\w*)(?:[\ufffe\x02]\n?|\xad\n)(\w*)")
+_MARKS = ("\ufffe", "\x02", "\xad\n")
 _BROKEN = re.compile(r"(\w*[a-zà-öø-ÿа-я])-\n([a-zà-öø-ÿа-я]+)")
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
@@ -78,7 +79,8 @@ def _text(page: pypdfium2.PdfTextPage) -> str:
         return ""
     plain = page.get_text_range(0, min(characters, PAGE_CHARACTERS)).replace("\r\n", "\n").replace("\0", "")
     segments = page.count_rects() if characters < PAGE_CHARACTERS else 0
-    if _TABLE_SEGMENTS[0] <= segments <= _TABLE_SEGMENTS[1] and not _RIGHT_TO_LEFT.search(plain):
+    leftward = not plain.isascii() and _RIGHT_TO_LEFT.search(plain)
+    if _TABLE_SEGMENTS[0] <= segments <= _TABLE_SEGMENTS[1] and not leftward:
         plain = with_tables(list(_segments(page, segments))) or plain
     return _joined(plain).strip()
 
@@ -97,7 +99,10 @@ def _joined(text: str) -> str:
     def whole(found: re.Match[str]) -> str:
         return f"{found[1]}{'-' if f'{found[1]}-{found[2]}' in text else ''}{found[2]}"
 
-    return _BROKEN.sub(whole, _DIVIDED.sub(whole, text)) if "-\n" in text or _DIVIDED.search(text) else text
+    joined = text
+    if any(mark in text for mark in _MARKS):
+        joined = _DIVIDED.sub(whole, joined)
+    return _BROKEN.sub(whole, joined) if "-\n" in joined else joined
 
 
 def _told(first: int, last: int, count: int, empty: list[int]) -> list[str]:

@@ -36,17 +36,20 @@ def read(data: bytes) -> str:
 def _separator(text: str) -> str:
     """The one that cuts the most lines, and the most of them alike; empty when none cuts more than half of them."""
     sample = "".join(text.splitlines(keepends=True)[: _LOOKED_AT + 1][:_LOOKED_AT])
-    best, most = "", (0.5, 0.0)
+    best, most = "", (0.5, -1.0, 0.0, 0)
     for separator in _SEPARATORS:
         if separator not in sample:
             continue
         try:
-            widths = Counter(len(row) for row in csv.reader(StringIO(sample), delimiter=separator) if row)
+            rows = [row for row in csv.reader(StringIO(sample), delimiter=separator) if row]
         except csv.Error:
             continue
+        widths = Counter(map(len, rows))
         # Rows that are cut at all, then rows that are cut alike: some end before their last, empty, fields.
         cut = 1 - widths[1] / max(1, widths.total())
         alike = max(widths.values(), default=0) / max(1, widths.total())
-        if (cut, alike) > most:
-            best, most = separator, (cut, alike)
+        # A wrong separator leaves quotes in the fields, and swallows lines between them.
+        clean = -sum('"' in field for row in rows for field in row) / max(1, sum(map(len, rows)))
+        if (cut, clean, alike, len(rows)) > most:
+            best, most = separator, (cut, clean, alike, len(rows))
     return best

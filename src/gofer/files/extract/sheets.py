@@ -4,6 +4,7 @@ import datetime
 import re
 from collections.abc import Callable, Iterator
 from io import BytesIO
+from itertools import islice
 from typing import cast
 
 import re2
@@ -17,7 +18,7 @@ from python_calamine import (
 
 from gofer.errors import ToolError
 from gofer.files.extract.package import RELATIONSHIPS, Package, attribute
-from gofer.files.extract.table import cell, line, rule
+from gofer.files.extract.table import cell, rule
 
 CELLS = 1_000_000
 """Cells that are written at most."""
@@ -33,6 +34,10 @@ _EXACTLY = re.compile(
 )
 _SUSPECT = re2.compile(rb"<v>(?:#|-?[0-9]{16})", re2.Options())
 _PART = 64 << 20
+_BATCH = 4_096
+
+Exact = dict[int, list[tuple[int, str]]]
+"""For rows, counted from 0, the columns and texts of cells that say more than a float."""
 
 
 def read(data: bytes) -> str:
@@ -64,67 +69,79 @@ class _Room:
     def __init__(self) -> None:
         self.cells, self.characters = CELLS, CHARACTERS
 
-    @property
-    def left(self) -> bool:
-        return self.cells > 0 and self.characters > 0
 
-
-def _sheet(name: str, hidden: str, sheet: CalamineSheet, room: _Room, exact: dict[tuple[int, int], str]) -> str:
+def _sheet(name: str, hidden: str, sheet: CalamineSheet, room: _Room, exact: Exact) -> str:
     width, start = sheet.width, sheet.start
     marker = f'[sheet "{name}"{hidden}: {_counted(sheet.height, "row")} × {_counted(width, "column")}'
     if not width or start is None:
         return f'[sheet "{name}"{hidden}: empty]'
     where = f" from {_letters(start[1])}{start[0] + 1}" if start != (0, 0) else ""
     rows: list[str] = []
-    count = 0
-    for count, row in enumerate(sheet.iter_rows(), 1):
-        if not room.left:
-            rows.append(f"[{sheet.height - count + 1:,} more rows are left out; ask for the file in parts]")
+    read = sheet.iter_rows()
+    done = 0
+    while batch := list(islice(read, _BATCH)):
+        if room.cells <= 0 or room.characters <= 0:
+            rows.append(f"[{sheet.height - done:,} more rows are left out; ask for the file in parts]")
             break
-        texts = [_SAY[type(value)](value) for value in row]
-        if exact:
-            for at in range(width):
-                texts[at] = exact.get((start[0] + count - 1, start[1] + at), texts[at])
-        said = line(texts)
-        room.cells -= width
-        room.characters -= len(said)
-        # A row of bars and spaces only.
-        if len(said) > 3 * width + 1:
-            rows.append(said)
-            if len(rows) == 1:
-                rows.append(rule(width))
-    return "\n".join([f"{marker}{where}]", *rows])
+        columns = [_column_texts(column) for column in zip(*batch, strict=True)]
+        for at in range(len(batch)) if exact else ():
+            for column, text in exact.get(start[0] + done + at, ()):
+                columns[column - start[1]][at] = text
+        lines = [f"| {said} |" for said in map(" | ".join, zip(*columns, strict=True))]
+        done += len(batch)
+        room.cells -= len(batch) * width
+        room.characters -= sum(map(len, lines))
+        # Without rows of bars and spaces only.
+        rows += [said for said in lines if len(said) > 3 * width + 1]
+    return "\n".join([f"{marker}{where}]", *rows[:1], rule(width), *rows[1:]])
 
 
-def _number(value: object) -> str:
-    number = cast(float, value)
+def _column_texts(column: tuple[object, ...]) -> list[str]:
+    """The cells of a column as they are written; a column of one type all at once."""
+    kinds = set(map(type, column))
+    if kinds == {float}:
+        joined = "\n".join(map(repr, column))
+        if "e" not in joined:
+            # A whole number has no point.
+            return f"{joined}\n".replace(".0\n", "\n").split("\n")[:-1]
+    if kinds == {str}:
+        texts = cast(tuple[str, ...], column)
+        joined = "\n".join(texts)
+        if "|" not in joined and joined.count("\n") == len(texts) - 1:
+            return list(map(str.strip, texts))
+    return [_SAY[type(value)](value) for value in column]
+
+
+def _number(value: float) -> str:
     # Up to here spreadsheets write whole numbers without an exponent.
-    if number.is_integer() and abs(number) < _WHOLE:
-        return str(int(number))
-    return repr(number)
+    if value.is_integer() and -_WHOLE < value < _WHOLE:
+        return f"{value:.0f}" if value else "0"
+    return repr(value)
 
 
-def _date(value: object) -> str:
-    moment = cast(datetime.datetime, value)
+def _truth(value: bool) -> str:
+    return "TRUE" if value else "FALSE"
+
+
+def _date(moment: datetime.datetime) -> str:
     if moment.time() == datetime.time():
         return moment.date().isoformat()
     return moment.isoformat(sep=" ", timespec="auto")
 
 
-def _plain(value: object) -> str:
-    return str(value)
-
-
-_SAY: dict[type, Callable[[object], str]] = {
-    str: cast(Callable[[object], str], cell),
-    float: _number,
-    int: _plain,
-    bool: lambda value: "TRUE" if value else "FALSE",
-    datetime.datetime: _date,
-    datetime.date: _plain,
-    datetime.time: _plain,
-    datetime.timedelta: _plain,
-}
+_SAY = cast(
+    dict[type, Callable[[object], str]],
+    {
+        str: cell,
+        float: _number,
+        int: str,
+        bool: _truth,
+        datetime.datetime: _date,
+        datetime.date: str,
+        datetime.time: str,
+        datetime.timedelta: str,
+    },
+)
 
 
 def _parts(package: Package) -> Iterator[tuple[str, str]]:
@@ -134,15 +151,15 @@ def _parts(package: Package) -> Iterator[tuple[str, str]]:
         yield attribute(sheet, "name"), relations.get(attribute(sheet, f"{RELATIONSHIPS}id"), ("", ""))[1]
 
 
-def _exact(package: Package, name: str) -> dict[tuple[int, int], str]:
-    """Cells whose text a float does not hold, by row and column from 0."""
+def _exact(package: Package, name: str) -> Exact:
+    """Cells whose text a float does not hold."""
     raw = package.read(name) if name else b""
     if len(raw) > _PART or not _SUSPECT.search(raw, 0, len(raw)):
         return {}
-    return {
-        (int(row) - 1, _column(column)): cell(text.decode("utf-8", "replace"))
-        for column, row, text in _EXACTLY.findall(raw)
-    }
+    found: Exact = {}
+    for column, row, text in _EXACTLY.findall(raw):
+        found.setdefault(int(row) - 1, []).append((_column(column), cell(text.decode("utf-8", "replace"))))
+    return found
 
 
 def _column(letters: bytes) -> int:

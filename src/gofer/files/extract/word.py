@@ -71,12 +71,15 @@ class _Word:
         text = "".join(self._inline(element)).strip("\n")
         if not text.strip():
             return ""
-        style = element.find(f"{W}pPr/{W}pStyle")
+        about = element.find(f"{W}pPr")
+        if about is None or not len(about):
+            return text
+        style = about.find(f"{W}pStyle")
         level = self._headings.get(attribute(style, f"{W}val"), 0) if style is not None else 0
+        indent, label = self._numbering.label(about)
         if level:
-            return f"{'#' * level} {self._numbering.label(element)}{text.strip()}"
-        label = self._numbering.label(element)
-        return f"{self._numbering.indent(element)}{label}{text}" if label else text
+            return f"{'#' * level} {label}{text.strip()}"
+        return f"{indent}{label}{text}" if label else text
 
     def _inline(self, element: Element) -> Iterator[str]:
         for child in element.iterchildren():
