@@ -89,6 +89,21 @@ async def test_a_screenshot_stands_in_the_first_message_made_ready_for_the_model
     assert "shown whole at the beginning" in tail(model.bodies[0])
 
 
+async def test_a_pdf_stands_beside_the_first_message_and_a_damaged_one_is_told(tmp_path: Path) -> None:
+    made_pdf = io.BytesIO()
+    Image.new("RGB", (60, 60), "white").save(made_pdf, "PDF")
+    model = Echo()
+    async with gofer(tmp_path, MENTION, model) as made:
+        asked = await share(made, "deck.pdf", made_pdf.getvalue(), "application/pdf")
+        await made.ended()
+        await made.slack.upload(CAPTAIN, DEPLOYS, "torn.pdf", b"%PDF-1.7 torn", "<@U0GOFER0> and?", asked.ts)
+        await made.ended(2)
+    whole, torn = first(model.bodies[0]), first(model.bodies[1])
+    assert [part["type"] for part in whole] == ["text", "file"]
+    assert whole[1]["file"]["file_data"].startswith("data:application/pdf;base64,JVBER")
+    assert '"torn.pdf" could not be shown: The PDF is damaged or cut off' in torn[0]["text"]
+
+
 async def test_a_model_that_takes_no_images_is_told_of_them_and_nothing_is_fetched(tmp_path: Path) -> None:
     model = Echo()
     async with gofer(tmp_path, f"{MENTION}\nmodel: some-model", model) as made:

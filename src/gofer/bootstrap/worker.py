@@ -11,6 +11,7 @@ from gofer.bootstrap.settings import Settings
 from gofer.engine.services import Links, Services
 from gofer.errors import ConfigError
 from gofer.files.child import Children
+from gofer.files.document import Document, extract
 from gofer.files.image import BYTES, Fitted, fitted
 from gofer.journal.store import Store
 from gofer.models.model import Model
@@ -37,12 +38,15 @@ def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
 
 
 def with_eyes(worker: Worker, children: Children) -> Worker:
-    """A worker that makes images ready for models; the one without shows small ones as they are."""
+    """A worker that makes images ready for models and opens PDFs before they do."""
 
     async def fit(image: bytes, most: int) -> Fitted:
         return await fitted(children, image, most=min(most, BYTES))
 
-    return replace(worker, services=replace(worker.services, fit=fit))
+    async def open_pdf(content: bytes) -> Document:
+        return await extract(children, content, name=".pdf")
+
+    return replace(worker, services=replace(worker.services, fit=fit, open_pdf=open_pdf))
 
 
 def build_worker(

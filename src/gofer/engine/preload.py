@@ -102,7 +102,7 @@ async def _shown(step: Step, made: Preloaded, added: FileAdded, content: bytes, 
         media = await _image(step, added, content, made.room)
         section = f"{_label(added)} is beside this as an image."
     elif kind.name == "pdf" and ability.pdf:
-        media = Media(added.file, kind.media_type, base64.b64encode(content).decode())
+        media = await _pdf(step, added, content)
         section = f"{_label(added)} is beside this as a document."
     elif kind.name != "pdf" and (text := decoded(content)) is not None:
         section = _text(added, text)
@@ -129,6 +129,17 @@ async def _image(step: Step, added: FileAdded, content: bytes, room: int) -> Med
     if kind.name not in SHOWABLE:
         raise ToolError(f"it is {kind.title}, which models do not look at.")
     return Media(added.file, kind.media_type, base64.b64encode(content).decode())
+
+
+async def _pdf(step: Step, added: FileAdded, content: bytes) -> Media:
+    """A PDF as the model gets it. Raises ToolError for one that cannot be opened: a provider would refuse it, and with
+    it the whole request."""
+    if step.services.open_pdf is not None:
+        try:
+            await step.services.open_pdf(content)
+        except TemporaryError as error:
+            raise ToolError(str(error)) from error
+    return Media(added.file, "application/pdf", base64.b64encode(content).decode())
 
 
 def _text(added: FileAdded, text: str) -> str:
