@@ -6,7 +6,7 @@ import io
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -254,3 +254,27 @@ async def test_a_script_reads_the_file_of_its_message_without_listing_a_tool(tmp
         asked = await share(made, "plan.txt", b"the plan", "text/plain")
         await made.ended()
         assert texts(made.answers(asked)) == ["plan.txt has 8 characters."]
+
+
+@pytest.mark.parametrize("private", [True, False])
+async def test_files_of_a_private_run_are_not_passed_on_to_one_that_everybody_sees(
+    tmp_path: Path, private: bool
+) -> None:
+    model = Echo()
+    async with gofer(tmp_path, "when: [jira.commented]", model) as made:
+        jira = made.laptop.simulated.jira
+        assert jira is not None
+        issue = jira.site.issue("PAY-17")
+        jira.site.put(replace(issue, security="Security team" if private else ""))
+        one = jira.people.attach("712020:support", jira.site.issue("PAY-17"), "keys.txt", b"canary", "text/plain")
+        jira.people.comment("712020:support", jira.site.issue("PAY-17"), "what is this?")
+        await jira.settled()
+        (head,) = await made.ended()
+        assert head.private is private
+        jira.people.detach(jira.site.issue("PAY-17"), one.id)
+        jira.site.put(replace(jira.site.issue("PAY-17"), security=""))
+        jira.people.comment("712020:support", jira.site.issue("PAY-17"), "and now?")
+        await jira.settled()
+        await made.ended(2)
+    assert [b"canary" in body for body in model.bodies] == [True, False]
+    assert [b"keys.txt" in body for body in model.bodies] == [True, not private]
