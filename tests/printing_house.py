@@ -10,7 +10,7 @@ from gofer.publish.timetable import Entry
 from gofer.workflows.published import Found
 from stand_ins import SetClock
 
-WORKFLOW = 'description: d\nowner: "#o"\nwhen: [slack.mention]\n'
+WORKFLOW = 'description: d\nowner: "#o"\nwhen: [slack.mention]\nplan: off\n'
 SCHEDULED = 'description: d\nowner: "#o"\nwhen:\n  - schedule: {cron: "0 9 ? * MON *", zone: Europe/Berlin}\n'
 
 

@@ -89,7 +89,7 @@ def _part(media: Media) -> dict[str, object]:
     url = f"data:{media.media_type};base64,{media.data}"
     if media.media_type.startswith("image/"):
         return {"type": "image_url", "image_url": {"url": url}}
-    return {"type": "file", "file": {"filename": media.file, "file_data": url}}
+    return {"type": "file", "file": {"filename": f"{media.file}.pdf", "file_data": url}}
 
 
 def assistant(text: str, asks: tuple[ToolAsk, ...]) -> bytes:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from gofer.errors import TemporaryError
+
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
@@ -34,11 +36,18 @@ class HttpRequest:
     """Bytes of the answer that are read at most."""
 
 
+class TooLarge(TemporaryError):
+    """An answer was larger than whoever asked reads; nothing of it was kept."""
+
+
 class Http(Protocol):
     """The network as a tool sees it."""
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """The answer to a request. Raises TemporaryError when none came (refused, reset, timed out, too large)."""
+        """The answer to a request.
+
+        Raises TooLarge for more than its limit, TemporaryError when none came (refused, reset, timed out).
+        """
         ...
 
 

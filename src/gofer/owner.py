@@ -20,6 +20,7 @@ from gofer.engine.step import Step
 from gofer.errors import Cancelled, OutOfTime, RunStopped, TemporaryError
 from gofer.events import Event
 from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked
+from gofer.models.abilities import Abilities
 from gofer.tools.tool import Provenance
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Catalog, Loaded
@@ -122,7 +123,7 @@ class Owner:
                 if loaded is None:
                     step.give_up_calls("its workflow was taken away meanwhile")
                     raise RunStopped(f"there is no workflow {step.progress.workflow!r} any more.")
-                step.shown = shown(loaded)
+                step.shown = shown(loaded, self.services.abilities)
                 bundle = await pinned(self.services, await admit(step, event, loaded))
                 await self._show_whether_private(step)
             return await self._coordinate(step, event, bundle)
@@ -138,7 +139,7 @@ class Owner:
     async def _coordinate(self, step: Step, event: Event, bundle: Bundle) -> Ending:
         provenance = step.provenance(bundle.loaded.prompt_file)
         await announce(step, event, bundle.loaded.workflow.reply, provenance)
-        step.guard, step.shown = Clearance(bundle.loaded.workflow), shown(bundle.loaded)
+        step.guard, step.shown = Clearance(bundle.loaded.workflow), shown(bundle.loaded, self.services.abilities)
         try:
             return await COORDINATORS[bundle.loaded.workflow.coordinator](step, bundle, provenance)
         except Parked as parked:
@@ -163,7 +164,7 @@ def _where(loaded: Loaded | None) -> tuple[Reply, str]:
     return (loaded.workflow.reply, loaded.prompt_file) if loaded else ("thread", "")
 
 
-def shown(loaded: Loaded) -> Shown:
-    """How much of one text the model of a workflow is shown."""
-    files = loaded.workflow.files
-    return Shown(files.whole_tokens, files.preview_tokens)
+def shown(loaded: Loaded, abilities: Abilities) -> Shown:
+    """How much of one text the models of a workflow are shown, and what else each of them takes."""
+    files, ability = loaded.workflow.files, abilities.common(loaded.models)
+    return Shown(files.whole_tokens, files.preview_tokens, ability.vision, ability.pdf)

@@ -24,6 +24,7 @@
 """
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -252,9 +253,12 @@ async def test_a_failed_trigger_shows_what_the_other_system_said(tmp_path: Path)
     assert "Slack did not answer conversations.replies properly (HTTP 502)" in told
 
 
-@pytest.mark.parametrize("name", ["crash.png", "notes.pdf", "dump.bin"])
-async def test_files_dropped_silently(tmp_path: Path, name: str) -> None:
-    """A bare file in a direct message is answered, and the model knows in one sentence that it cannot be read."""
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("crash.png", "image/png"), ("notes.pdf", "application/pdf"), ("dump.bin", "application/octet-stream")],
+)
+async def test_files_dropped_silently(tmp_path: Path, name: str, kind: str) -> None:
+    """A bare file in a direct message is answered; the model has its id, and knows when it cannot be looked at."""
     model = Echo()
     async with gofer(tmp_path, "when: [slack.direct]", model) as made:
         direct = made.slack.direct(ONCALL)
@@ -263,7 +267,9 @@ async def test_files_dropped_silently(tmp_path: Path, name: str) -> None:
         assert head.status == "done"
         assert texts(made.answers(sent)) == ["Here you are."]
     (asked,) = model.bodies
-    assert f"[file: {name}, application/octet-stream, 2 bytes; what stands in it cannot be read yet" in asked.decode()
+    assert re.search(rf"\[file file_[0-9a-f]{{12}}: {name}, {kind}, 2 bytes]", asked.decode())
+    damaged = 'crash.png\\" could not be shown: The image is damaged; ask for it to be sent again.'
+    assert (damaged in asked.decode()) == (name == "crash.png")
 
 
 def _jira(made: Company) -> JiraSimulator:

@@ -103,5 +103,9 @@ async def test_with_an_endpoint_set_the_words_come_from_there_and_no_script_is_u
     assert (reply.text, head.status) == ("Words of another endpoint.", "done")
     (request,) = seen
     assert request["model"] == "gpt-5.4-mini"
-    assert [tool["function"]["name"] for tool in request["tools"]] == ["slack_read_thread", "slack_add_reaction"]
+    listed, offered = (
+        ["slack_read_thread", "slack_add_reaction"],
+        [tool["function"]["name"] for tool in request["tools"]],
+    )
+    assert offered[: len(listed)] == listed
     assert [message["role"] for message in request["messages"]] == ["system", "user", "user"]

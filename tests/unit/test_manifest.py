@@ -36,6 +36,7 @@ def test_every_run_reads_its_thread_and_posts_its_answer() -> None:
         "channels:history",
         "channels:read",
         "chat:write",
+        "files:read",
         "files:write",
         "groups:history",
         "groups:read",

@@ -48,9 +48,14 @@ def mocks(text: str, where: str) -> Overrides:
     return read_overrides(text, where, {name: tool for name, tool in tools.items() if not tool.internal})
 
 
+def base_tool_names() -> list[str]:
+    """The names of the tools that every run has, whatever its workflow lists."""
+    return sorted(name for name, tool in build_tools(read_settings({})).items() if tool.base == "all")
+
+
 def mistakes(folder: Path) -> list[Mistake]:
     """Every mistake in a folder of workflows."""
-    return check_folder(folder, tool_names(), load_prices())
+    return check_folder(folder, tool_names(), load_prices(), base_tool_names())
 
 
 def checked_catalog(folder: Path) -> Catalog:

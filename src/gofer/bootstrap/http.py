@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Callable
 import httpx2
 
 from gofer.errors import TemporaryError
-from gofer.outside import HttpRequest, HttpResponse
+from gofer.outside import HttpRequest, HttpResponse, TooLarge
 
-RESPONSE_LIMIT = 20_000_000
+RESPONSE_LIMIT = 25_000_000
 """Bytes of any response that are read at most, whoever asked."""
 
 
@@ -114,11 +114,14 @@ class SharedHttp:
 
 
 async def _read(response: httpx2.Response, limit: int) -> bytes:
+    announced = response.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced) > limit:
+        raise TooLarge(f"the answer is larger than {limit} bytes")
     body = bytearray()
     async for chunk in response.aiter_bytes():
         body += chunk
         if len(body) > limit:
-            raise TemporaryError(f"the answer is larger than {limit} bytes")
+            raise TooLarge(f"the answer is larger than {limit} bytes")
     return bytes(body)
 
 

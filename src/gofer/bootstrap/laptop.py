@@ -16,8 +16,9 @@ from gofer.bootstrap.own_accounts import with_own_accounts
 from gofer.bootstrap.settings import Settings
 from gofer.bootstrap.simulated import Simulated, simulate
 from gofer.bootstrap.state import State, installation_key, open_state, serving, write_secret
-from gofer.bootstrap.worker import build_model, build_worker
+from gofer.bootstrap.worker import build_model, build_worker, with_eyes
 from gofer.dispatch import Ingress
+from gofer.files.child import Children
 from gofer.local.front import front
 from gofer.local.lobby import BOUNDS, Bounds
 from gofer.local.pages import Pages
@@ -113,7 +114,7 @@ async def open_laptop(
         worker = build_worker(
             settings, catalog, state.store, state.blobs, state.queue, model, outside, pages, key, alone=True
         )
-        worker = replace(worker, grace=GRACE)
+        worker = with_eyes(replace(worker, grace=GRACE), _children(stack))
         plans = [planned(name, compiled) for name, compiled in catalog.schedules()]
         clockwork = Clockwork(plans, ingress.start, state.marks, clock)
         simulated.subscribe(url)
@@ -139,6 +140,13 @@ async def working(worker: Worker, clockwork: Clockwork | None = None) -> AsyncGe
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _children(stack: contextlib.AsyncExitStack) -> Children:
+    """Who does dangerous work on bytes; no process is begun before there is any."""
+    children = Children()
+    stack.callback(children.close)
+    return children
 
 
 async def _offline_unless_set_up(

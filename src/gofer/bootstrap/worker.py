@@ -1,5 +1,7 @@
 """How is a worker put together: the model, the tools, the prices and the stores?"""
 
+from dataclasses import replace
+
 import httpx2
 from openai import AsyncOpenAI
 
@@ -8,8 +10,10 @@ from gofer.bootstrap.catalog import build_tools
 from gofer.bootstrap.settings import Settings
 from gofer.engine.services import Links, Services
 from gofer.errors import ConfigError
+from gofer.files.child import Children
+from gofer.files.document import Document, extract
+from gofer.files.image import BYTES, Fitted, fitted
 from gofer.journal.store import Store
-from gofer.models.abilities import load_abilities
 from gofer.models.model import Model
 from gofer.models.openai import OpenAIModel
 from gofer.models.prices import load_prices
@@ -34,6 +38,18 @@ def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
     return OpenAIModel(client)
 
 
+def with_eyes(worker: Worker, children: Children) -> Worker:
+    """A worker that makes images ready for models and opens PDFs before they do."""
+
+    async def fit(image: bytes, most: int) -> Fitted:
+        return await fitted(children, image, most=min(most, BYTES))
+
+    async def open_pdf(content: bytes) -> Document:
+        return await extract(children, content, name=".pdf")
+
+    return replace(worker, services=replace(worker.services, fit=fit, open_pdf=open_pdf))
+
+
 def build_worker(
     settings: Settings,
     catalog: Catalog,
@@ -54,7 +70,6 @@ def build_worker(
         model=model,
         tools=build_tools(settings),
         prices=load_prices(),
-        abilities=load_abilities(),
         links=Links(base_url, catalog.defaults.prompt_links),
         outside=outside,
         scripts=catalog.scripts,

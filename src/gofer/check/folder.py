@@ -7,7 +7,7 @@ from pathlib import Path
 from gofer.check.models import check_models
 from gofer.check.prompts import check_prompts
 from gofer.check.schemas import check_schemas
-from gofer.check.scripts import check_listed, check_scripts, is_script
+from gofer.check.scripts import Tools, check_listed, check_scripts, is_script
 from gofer.check.skills import check_skills
 from gofer.check.subagents import check_subagents
 from gofer.check.tools import check_tools
@@ -23,10 +23,10 @@ from gofer.workflows.subagent import subagent_files
 _NAME = re.compile(r"[a-z0-9-]+")
 
 
-def check_folder(folder: Path, tools: Collection[str], prices: Prices) -> list[Mistake]:
+def check_folder(folder: Path, tools: Collection[str], prices: Prices, base: Collection[str] = ()) -> list[Mistake]:
     """Every mistake in the files of a folder, by file and line; `tools` are all that exist. Never raises.
 
-    Scripts and subagents stand in folders beside it.
+    `base` are those that every script may call, listed or not. Scripts and subagents stand in folders beside it.
     """
     workflows = [read_source(path) for path in workflow_files(folder)]
     path = folder / DEFAULTS
@@ -46,7 +46,7 @@ def check_folder(folder: Path, tools: Collection[str], prices: Prices) -> list[M
     mistakes += check_models([*asking, *subagents], defaults, prices)
     mistakes += check_prompts(folder, workflows, defaults, tools)
     mistakes += check_schemas(folder, workflows)
-    mistakes += check_scripts(folder.parent, workflows, tools, names)
+    mistakes += check_scripts(folder.parent, workflows, Tools(tools, base), names)
     mistakes += [mistake for source in workflows for mistake in check_listed(source, names)]
     mistakes += check_subagents(subagents)
     return in_order(mistakes)

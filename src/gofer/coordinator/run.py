@@ -38,8 +38,11 @@ class Run(Protocol):
         ...
 
     @property
-    def files(self) -> Mapping[str, object]:
-        """The files of the run by name; there are none."""
+    def files(self) -> Mapping[str, Mapping[str, object]]:
+        """The files of the run by id, each as `{name, media_type, size, origin}`; `size` is in bytes, 0 for unknown.
+
+        Those it began with, and those that calls of the script told of; `run.call("file_read", file=id)` reads one.
+        """
         ...
 
     async def call(self, tool: str, /, **arguments: object) -> Any:
@@ -53,7 +56,8 @@ class Run(Protocol):
     async def subagent(self, name: str, prompt: str, files: Sequence[str] = ()) -> str:
         """Asks the model of subagents/<name>.yaml once, with <name>.md as what it is told first; gives its answer.
 
-        Where the subagent has an `output`, the answer is JSON of that form. Raises ToolFailed.
+        `files` are ids of files whose texts follow the prompt. Where the subagent has an `output`, the answer is JSON
+        of that form. Raises ToolFailed, also for a file that is no text or too large.
         """
         ...
 

@@ -1,11 +1,13 @@
 """What did the event not say, and does the run start? The first steps of every run, journaled like all others."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from gofer.blobs.store import blob_key
 from gofer.engine.allowance import enter
 from gofer.engine.material import read_material
 from gofer.engine.meant import asks_for, check_conditions, check_hops, meets
+from gofer.engine.preload import preload
 from gofer.engine.services import Services
 from gofer.engine.status import look
 from gofer.engine.step import Step
@@ -15,21 +17,31 @@ from gofer.events import Event
 from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived, RunStarted
 from gofer.journal.log import read_journal
-from gofer.journal.workspace import PlanUpdated, Todo
+from gofer.journal.workspace import FileAdded, PlanUpdated, Todo
 from gofer.projections import workspace
 from gofer.projections.progress import project
-from gofer.projections.recap import recap
-from gofer.projections.workspace import Workspace
+from gofer.projections.recap import handles, recap
 from gofer.workflows.bundle import FOLDER, Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Loaded
 
-TOOLS = ("slack_read_thread",)
+TOOLS = ("slack_read_thread", "slack_get_file")
 """Tools that every run calls by itself before the model is asked."""
 _PAGE = 500
 _EVER = 2**62
 """Unix milliseconds after everything."""
 _LOOKED_BACK = 50
 """Earlier runs of a conversation that are looked at, when none of those after them came to anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What an earlier run of the conversation left to the one that goes on from it."""
+
+    run: str = ""
+    told: str = ""
+    """What is worth knowing of it."""
+    files: Sequence[FileAdded] = ()
+    plan: tuple[Todo, ...] = ()
 
 
 async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
@@ -54,16 +66,21 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     if not welcome:
         raise await turn_away(step, event, person, loaded, provenance)
     left = await enter(step, event, loaded)
-    continues, recalled, left_at = await _recall(step, earlier)
+    preloaded = await preload(step, loaded, provenance)
+    # From here on nothing is called: what is noted now stands in one frame with the beginning of the run.
+    past = await _recall(step, earlier, private=material.private)
     tools = [tool.schema() for tool in step.services.granted(loaded.workflow).values()]
     raw = encode_bundle(Bundle(loaded, tools))
     key = blob_key(FOLDER, raw)
     await step.services.blobs.put(key, raw)
-    started = RunStarted(key.rpartition("/")[2], material.private, continues, left.usd, left.of)
+    started = RunStarted(key.rpartition("/")[2], material.private, past.run, left.usd, left.of)
     step.note(started)
-    if open_plan(left_at.plan):
-        step.note(PlanUpdated(left_at.plan))
-    step.note(MessageReceived(f"{material.text}\n\n{recalled}".strip()))
+    for handle in past.files:
+        step.note(handle)
+    if any(todo.status != "completed" for todo in past.plan):
+        step.note(PlanUpdated(past.plan))
+    said = "\n\n".join(filter(None, [material.text, preloaded.text, past.told])).strip()
+    step.note(MessageReceived(said, media=tuple(preloaded.media)))
     return started
 
 
@@ -95,21 +112,26 @@ async def _under_way(step: Step, event: Event) -> bool:
     return False
 
 
-async def _recall(step: Step, head: Head | None) -> tuple[str, str, Workspace]:
-    """The run that this one goes on from, what is worth knowing of it, and what it had at hand; empty without one."""
+async def _recall(step: Step, head: Head | None, *, private: bool) -> Past:
+    """What the run that this one goes on from left; nothing when there is none."""
     if head is None:
-        return "", "", Workspace()
+        return Past()
     try:
         journal = await read_journal(head.run, step.services.store, step.services.blobs)
     except (Damaged, Gone):
-        return "", "", Workspace()
+        return Past()
     # Its head may lie; what it left in the journal counts.
     earlier = project(journal)
     if earlier.finished is None or earlier.started is None:
-        return "", "", Workspace()
-    return head.run, recap(head.run, journal), workspace.project(journal)
+        return Past()
+    told = recap(head.run, journal)
+    if earlier.started.private and not private:
+        # What was for some people only does not go to where everybody can look.
+        return Past(head.run, told)
+    files = [file for file in handles(head.run, journal) if not _held(step, file)]
+    return Past(head.run, told, files, workspace.project(journal).plan)
 
 
-def open_plan(plan: Sequence[Todo]) -> bool:
-    """Whether a plan is one to go on with."""
-    return any(todo.status != "completed" for todo in plan)
+def _held(step: Step, file: FileAdded) -> bool:
+    known = step.workspace.files.get(file.file)
+    return known is not None and (known.fetched or not file.body)

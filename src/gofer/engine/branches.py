@@ -7,10 +7,11 @@ calls, a hash of its arguments, and how often the same was asked for in that bra
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from gofer.canonical import MAX_DEPTH, deeper_than, encode
+from gofer.journal.workspace import FileAdded
 
 DEPTH = 8
 """Levels of `gather` within `gather`."""
@@ -44,6 +45,15 @@ class Branch:
     path: Path = ()
     gathers: int = 0
     asked: Counter[str] = field(default_factory=Counter[str])
+    files: dict[str, FileAdded] = field(default_factory=dict[str, FileAdded])
+    """The files that it was told of, by id."""
+
+    def learn(self, files: Iterable[FileAdded]) -> None:
+        """It was told of some files, or more of those it knew."""
+        for added in files:
+            known = self.files.get(added.file)
+            if known is None or added.body:
+                self.files[added.file] = replace(added, name=known.name if known else added.name)
 
     def ask(self, tool: str, arguments: Mapping[str, object], place: str) -> Asked:
         """The next call of the branch. Raises TypeError or ValueError for arguments that are no plain JSON."""
@@ -59,7 +69,8 @@ class Branch:
         self.gathers += 1
         if len(self.path) >= DEPTH or parts > WIDTH:
             raise ValueError(f"a gather of more than {WIDTH} parts, or more than {DEPTH} of them within each other")
-        return [Branch(place, (*self.path, (self.gathers, index))) for index in range(parts)]
+        paths = [(*self.path, (self.gathers, index)) for index in range(parts)]
+        return [Branch(place, path, files=dict(self.files)) for path in paths]
 
 
 def path_of(call: str) -> Path:

@@ -13,6 +13,7 @@ from gofer.files.tokens import estimate
 from gofer.journal.entries import Entry, MessageReceived, ToolUnknown
 from gofer.journal.entries import ToolResult as Result
 from gofer.journal.workspace import FileAdded
+from gofer.messages import Media
 from gofer.tools.tool import NewFile, ToolResult
 
 TEXT_LIMIT = 100_000
@@ -24,16 +25,26 @@ PREFIX = "result"
 _KINDS = {"json": (".json", "application/json"), "text": (".txt", "text/plain")}
 LOOK = "[Gofer, by code] What {} gave, to look at:"
 """Said before images that follow a result."""
+SIGHTLESS = "is an image that you cannot see: your model takes no images. Say so if it matters."
+"""Said of an image to a model without eyes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How much of one text a model is shown, in tokens."""
+    """How much of one text a model is shown, in tokens, and what else."""
 
     whole: int = 10_000
     """A longer text becomes a file."""
     preview: int = 1_000
     """What is shown of one that did."""
+    vision: bool = True
+    """Whether its model looks at images."""
+    pdf: bool = True
+    """Whether it reads PDFs by itself."""
+
+    def looks_at(self, media: Media) -> bool:
+        """Whether the model takes something that is no text."""
+        return self.pdf if media.media_type == "application/pdf" else self.vision
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +118,23 @@ async def _done(taken: Taken, done: ToolResult, took: int, shelf: Shelf, shown: 
     if taken.long:
         text, added = await shorten(text, taken.tool, taken.tool, shelf, shown)
         facts += [added] if added else []
+    media = tuple(one for one in done.media if shown.looks_at(one))
+    text = "\n".join([text, *(f"{one.file} {_unseen(one)}" for one in done.media if one not in media)])
     value = done.value if taken.valued else None
     result = Result(taken.call, "ok", cut(text), done.summary, done.details or None, took, value)
-    seen = [MessageReceived(LOOK.format(taken.tool), media=tuple(done.media))] if done.media else []
+    seen = [MessageReceived(LOOK.format(taken.tool), media=media)] if media else []
     return [*facts, result, *seen]
 
 
 def _failed(call: str, text: str, code: str, took: int, access: str = "") -> Result:
     details = {name: said for name, said in (("code", code), ("access", access)) if said}
     return Result(call, "error", cut(text), details=details or None, took_ms=took)
+
+
+def _unseen(media: Media) -> str:
+    if media.media_type == "application/pdf":
+        return "is a PDF that your model does not read by itself; use extract_file to get its text."
+    return SIGHTLESS
 
 
 def cut(text: str) -> str:

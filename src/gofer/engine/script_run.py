@@ -23,6 +23,7 @@ from gofer.engine import gates
 from gofer.engine.asking import Parked
 from gofer.engine.branches import Asked, Branch
 from gofer.engine.divergence import Ledger
+from gofer.engine.handed import handed
 from gofer.engine.loop import LEAST_SECONDS
 from gofer.engine.results import cut
 from gofer.engine.script_module import file_of
@@ -31,6 +32,7 @@ from gofer.engine.subagent import question
 from gofer.errors import GoferError, RunStopped, ToolError
 from gofer.events import Event
 from gofer.journal.entries import SubagentFinished, ToolResult
+from gofer.journal.workspace import FileAdded
 from gofer.tools.tool import Provenance, Tool
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.script import Script
@@ -40,7 +42,6 @@ VALUES = 1_000
 """Values of the clock and of chance that one run may record."""
 _BRANCH: ContextVar[Branch | None] = ContextVar("branch", default=None)
 """The branch of a script that the current task is; None is the whole of it."""
-_NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class Halted(BaseException):
@@ -85,6 +86,8 @@ class ScriptRun:
         self._ledger = Ledger(step.replay.effects)
         self._files = {file_of(module) for module in script.sources}
         self._root = Branch(script.file)
+        self._root.learn(step.replay.files.get("", ()))
+        self._fetching = asyncio.Lock()
 
     @property
     def event(self) -> Event:
@@ -94,14 +97,17 @@ class ScriptRun:
         return copy.deepcopy(self._step.progress.event)
 
     @property
-    def files(self) -> Mapping[str, object]:
+    def files(self) -> Mapping[str, Mapping[str, object]]:
         """See Run.files."""
-        return _NOTHING
+        # What this branch was told, so that it is the same whenever the script is run again.
+        return MappingProxyType({added.file: _described(added) for added in self._branch.files.values()})
 
     async def call(self, tool: str, /, **arguments: object) -> Any:
         """See Run.call."""
-        asked = self._ask(tool, arguments)
-        return _value(await self._guarded(self._outcome(asked)))
+        asked, branch = self._ask(tool, arguments), self._branch
+        outcome = await self._guarded(self._outcome(asked))
+        branch.learn(self._step.replay.files.get(asked.call, ()))
+        return _value(outcome)
 
     async def subagent(self, name: str, prompt: str, files: Sequence[str] = ()) -> str:
         """See Run.subagent."""
@@ -117,7 +123,8 @@ class ScriptRun:
     async def gather(self, *branches: Awaitable[T]) -> list[T]:
         """See Run.gather."""
         self._alive()
-        parts = self._branch.split(len(branches), self._here())
+        branch = self._branch
+        parts = branch.split(len(branches), self._here())
         tasks = [asyncio.create_task(self._part(part, one)) for part, one in zip(parts, branches, strict=True)]
         self._branches += len(tasks) - 1
         try:
@@ -126,6 +133,8 @@ class ScriptRun:
         finally:
             self._branches += 1
             await put_an_end_to(*tasks)
+        for part in parts:
+            branch.learn(part.files.values())
         # In the order given, so that the same error is raised whenever the script is run again.
         failed = [error for task in tasks if (error := task.exception())]
         self._alive()
@@ -273,8 +282,11 @@ class ScriptRun:
             return refused
         if name not in known:
             return self._refused(asked, f"There is no subagent {name[:64]!r}. There are: {', '.join(known) or 'none'}.")
-        if files:
-            return self._refused(asked, f"The run has no file {str(files[0])[:64]!r}.")
+        try:
+            async with self._fetching:
+                prompt = await handed(step, prompt, files, self._provenance)
+        except ToolError as error:
+            return self._refused(asked, error.message_to_model)
         left = self._limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
         timeout = min(known[name].subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
         aside = question(asked.call, name, known[name], prompt, timeout)
@@ -312,6 +324,12 @@ async def put_an_end_to(*tasks: asyncio.Task[Any]) -> None:
         if task.done() and not task.cancelled():
             # Looked at, so that nobody is told of an error that nobody looked at.
             task.exception()
+
+
+def _described(added: FileAdded) -> Mapping[str, object]:
+    return MappingProxyType(
+        {"name": added.name, "media_type": added.media_type, "size": added.size, "origin": added.origin}
+    )
 
 
 def _value(outcome: Outcome) -> object:

@@ -1,13 +1,14 @@
 """What does a run rely on that is not its own: stores, the model, tools, prices, links, the outside?"""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gofer.blobs.store import Blobs
 from gofer.engine.effects import Patience
+from gofer.files.image import Fitted
 from gofer.journal.store import Store
-from gofer.models.abilities import Abilities
+from gofer.models.abilities import Abilities, load_abilities
 from gofer.models.model import Model
 from gofer.models.prices import Prices
 from gofer.outside import Outside
@@ -48,10 +49,14 @@ class Services:
     patience: Patience = field(default_factory=Patience)
     scripts: Mapping[str, Script] = field(default_factory=dict[str, Script])
     """The Python that decides in some workflows, by file; live, as the code of tools is."""
+    abilities: Abilities = field(default_factory=load_abilities)
+    """What models take beside text."""
+    fit: Callable[[bytes, int], Awaitable[Fitted]] | None = None
+    """Makes an image ready for a model, in so many bytes; None where small ones are shown as they are."""
+    open_pdf: Callable[[bytes], Awaitable[object]] | None = None
+    """Raises ToolError for a PDF that cannot be opened; None where nobody tries."""
     installation_key: Secret = field(default_factory=lambda: Secret(""))
     """What buttons are stamped with, so that nobody else can make one; empty where nothing is ever asked for."""
-    abilities: Abilities = field(default_factory=lambda: Abilities({}))
-    """What each model takes."""
 
     def of(self, catalog: Catalog) -> "Services":
         """The same with the scripts and the links of other workflows."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from gofer.canonical import as_object, as_text
 from gofer.engine.services import Services
 from gofer.errors import Damaged, Gone, ToolError
+from gofer.files.names import display
 from gofer.journal.log import Journal, read_body
 from gofer.journal.workspace import FileAdded
 from gofer.projections.workspace import Workspace
@@ -35,10 +36,10 @@ class Shelf:
     async def add(self, files: Sequence[NewFile]) -> Sequence[FileAdded]:
         """Stores new files; gives what is written down of each. Raises ToolError for too many or too much."""
         room, added = RUN_LIMIT - self._workspace.bytes_held, list[FileAdded]()
-        if len(self._workspace.files) + len(files) > FILES:
+        if len(self._workspace.files.keys() | {file.id for file in files}) > FILES:
             raise ToolError(f"A run has at most {FILES} files, and with these there would be more.")
         for file in files:
-            entry = FileAdded(file.id, file.name, file.media_type, file.size, file.origin, source=file.source)
+            entry = FileAdded(file.id, display(file.name), file.media_type, file.size, file.origin, source=file.source)
             if file.content is not None:
                 room -= len(file.content)
                 if len(file.content) > FILE_LIMIT or room < 0:
@@ -86,7 +87,13 @@ class Reach:
         added = next((one for one in self.fetched if one.file == file), held.added)
         if not added.body:
             added = await self._fetch(added)
-        return await self._shelf.content(added)
+        try:
+            return await self._shelf.content(added)
+        except ToolError:
+            # An earlier run had fetched it, and was deleted meanwhile; what it fetched may still be where it was.
+            if not (added.home and added.source):
+                raise
+            return await self._shelf.content(await self._fetch(added))
 
     async def _fetch(self, added: FileAdded) -> FileAdded:
         source: Mapping[str, object] = added.source or {}
@@ -97,6 +104,8 @@ class Reach:
         if not given.files or given.files[0].content is None:
             raise ToolError(f"{added.file} cannot be fetched: {given.text}", code="gone")
         (fresh,) = await self._shelf.add(given.files[:1])
-        fetched = replace(added, body=fresh.body, size=fresh.size, media_type=fresh.media_type or added.media_type)
+        fetched = replace(
+            added, body=fresh.body, home="", size=fresh.size, media_type=fresh.media_type or added.media_type
+        )
         self.fetched.append(fetched)
         return fetched

@@ -63,7 +63,8 @@ def _next(plan: Sequence[Todo]) -> str:
 
 def _file(held: HeldFile) -> str:
     added = held.added
-    about = [added.media_type or "unknown type", size_of(added.size), f"from {added.origin}", _read(held)]
+    size = size_of(added.size) if added.size or held.fetched else "unknown size"
+    about = [added.media_type or "unknown type", size, f"from {added.origin}", _read(held)]
     return f"- {added.file} {encode_text(added.name)}: {', '.join(about)}"
 
 

@@ -1,6 +1,7 @@
 """What does a model have in view: which window, how full, and how is room made in it?"""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from gofer.engine.compaction import make_room, room_of
 from gofer.engine.context import Window
@@ -33,7 +34,7 @@ class View:
         """How much of each result of a turn is shown, so that all of them together leave room."""
         files, share = bundle.loaded.workflow.files, int(TURN * room_of(step, bundle).window) // max(1, calls)
         whole = min(files.whole_tokens, max(share, LEAST_WHOLE))
-        return Shown(whole, min(files.preview_tokens, whole // 2))
+        return replace(step.shown, whole=whole, preview=min(files.preview_tokens, whole // 2))
 
     def told(self, step: Step, bundle: Bundle) -> str:
         """How full the window is, for the model."""

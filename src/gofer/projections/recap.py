@@ -1,14 +1,20 @@
 """What of an earlier run does the run that goes on from it need to know?"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gofer.journal.entries import LlmResponse, Recorded, RunFinished, ToolResult, ToolUnknown
+from gofer.journal.workspace import FileAdded
 from gofer.messages import ToolAsk
+from gofer.projections import workspace
 
 ARGUMENTS_LIMIT = 300
 RESULT_LIMIT = 1_500
 RECAP_LIMIT = 10_000
 """Characters of one call's arguments, of one result, and of the whole; the newest results are kept."""
+
+HANDLES = 100
+"""Files that are passed on; the newest."""
 
 
 def recap(run: str, journal: Sequence[Recorded]) -> str:
@@ -22,6 +28,14 @@ def recap(run: str, journal: Sequence[Recorded]) -> str:
         kept.append(line)
     head = f"You were at work in this thread before (run {run[:8]}, which ended: {_ending(journal)})."
     return "\n".join([head, "Tools it called, and what they gave then:", *reversed(kept)] if kept else [head])
+
+
+def handles(run: str, journal: Sequence[Recorded]) -> Sequence[FileAdded]:
+    """The newest files that a run had, as the one after it has them: what was fetched stays where it is stored."""
+    held = [file.added for file in workspace.project(journal).files.values()]
+    return [
+        replace(added, home=(added.home or run) if added.body else "", preloaded=False) for added in held[-HANDLES:]
+    ]
 
 
 def _results(journal: Sequence[Recorded]) -> list[str]:

@@ -3,7 +3,18 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from gofer.journal.entries import CallDeferred, Recorded, SubagentFinished, ToolCall, ToolResult, ValueRecorded
+from gofer.journal.entries import (
+    CallDeferred,
+    Entry,
+    MessageReceived,
+    Recorded,
+    SubagentFinished,
+    ToolCall,
+    ToolResult,
+    ToolUnknown,
+    ValueRecorded,
+)
+from gofer.journal.workspace import FileAdded
 
 
 @dataclass(slots=True)
@@ -16,6 +27,10 @@ class Replay:
     values: dict[str, object] = field(default_factory=dict[str, object])
     refused: int = 0
     """How many calls were refused before they happened."""
+    files: dict[str, list[FileAdded]] = field(default_factory=dict[str, list[FileAdded]])
+    """What each call told of files; under the empty id what was known before the script began."""
+    untold: list[FileAdded] = field(default_factory=list[FileAdded])
+    """Files whose call has no result yet: that stands right after them."""
 
 
 def project(entries: Iterable[Recorded]) -> Replay:
@@ -28,6 +43,7 @@ def project(entries: Iterable[Recorded]) -> Replay:
 
 def fold(state: Replay, recorded: Recorded) -> Replay:
     """The replay after one more entry; the state given is used up."""
+    _follow_files(state, recorded.entry)
     match recorded.entry:
         case ToolCall(call=call, effect=effect) as intent if effect != "read" and is_of_a_script(call):
             state.effects[call] = intent
@@ -42,6 +58,22 @@ def fold(state: Replay, recorded: Recorded) -> Replay:
         case _:
             pass
     return state
+
+
+def _follow_files(state: Replay, entry: Entry) -> None:
+    match entry:
+        case FileAdded():
+            state.untold.append(entry)
+        case ToolResult(call=call) | ToolUnknown(call=call):
+            # What the run fetches for a subagent of the script tells the script nothing.
+            if not call.startswith("file/"):
+                state.files.setdefault(call if is_of_a_script(call) else "", []).extend(state.untold)
+            state.untold = []
+        case MessageReceived():
+            state.files.setdefault("", []).extend(state.untold)
+            state.untold = []
+        case _:
+            pass
 
 
 def is_of_a_script(call: str) -> bool:

@@ -41,8 +41,8 @@ class Workspace:
 
     @property
     def bytes_held(self) -> int:
-        """Bytes of all files whose content is known."""
-        return sum(file.added.size for file in self.files.values() if file.fetched)
+        """Bytes of all files whose content is known and stored with this run."""
+        return sum(file.added.size for file in self.files.values() if file.fetched and not file.added.home)
 
 
 def project(entries: Iterable[Recorded]) -> Workspace:

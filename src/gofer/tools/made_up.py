@@ -4,7 +4,7 @@ import hashlib
 from uuid import UUID
 
 from gofer.canonical import encode
-from gofer.tools.tool import Arguments
+from gofer.tools.tool import Arguments, NewFile, ToolResult
 
 SECONDS = 1_767_225_600
 """The moment at which whatever a mock tells of happened, unix seconds."""
@@ -33,3 +33,9 @@ def uuid(said: Arguments | str) -> str:
 def _hash(said: Arguments | str) -> bytes:
     plain = said if isinstance(said, str) else [type(said).__name__, said.model_dump(mode="json")]
     return hashlib.sha256(encode(plain)).digest()
+
+
+def fetched(origin: str) -> ToolResult:
+    """A file of one line, as those that fetch files give it."""
+    file = NewFile("notes.txt", "text/plain", b"What stands in this file.\n", origin)
+    return ToolResult("The file was fetched.", "fetched a file", files=(file,))

@@ -93,6 +93,17 @@ def test_a_role_that_stands_for_a_list_of_models_needs_a_price_for_each(tmp_path
     assert ["llama-10" in m.message or "llama-9" in m.message for m in unpriced] == [True, True]
 
 
+def test_a_script_may_call_what_every_run_has_without_listing_it(tmp_path: Path) -> None:
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "coordinators").mkdir()
+    script = "coordinator: script\ncoordinator_script: coordinators/s.py\n"
+    (tmp_path / "agents" / "w.yaml").write_text(f'description: d\nowner: "#o"\nwhen: [slack.mention]\n{script}')
+    call = 'async def coordinate(run):\n    await run.call("{}", file="file_1")\n'
+    for tool, rules in (("file_read", []), ("load_file", ["tool-not-granted"]), ("slack_get_file", ["unknown-tool"])):
+        (tmp_path / "coordinators" / "s.py").write_text(call.format(tool))
+        assert [mistake.rule for mistake in mistakes(tmp_path / "agents")] == rules
+
+
 def checked(folder: Path, yaml: bytes, prompt: bytes = b"Do it.") -> list[Mistake]:
     (folder / "w.yaml").write_bytes(yaml)
     (folder / "w.md").write_bytes(prompt)

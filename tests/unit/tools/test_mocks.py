@@ -90,6 +90,11 @@ CASES: list[tuple[str, Mapping[str, object]]] = [
     ("github_create_issue", {"title": "x"}),
     ("github_request_reviewers", {"reviewers": ["@sam"]}),
 ]
+FETCHING: Mapping[str, Mapping[str, object]] = {
+    "slack_get_file": {"file": "F0000001"},
+    "jira_get_attachment": {"attachment": "10001"},
+    "notion_get_file": {"page": "p", "block": "b"},
+}
 REFUSED: list[tuple[str, Mapping[str, object], Mapping[str, str]]] = [
     ("slack_read_thread", {"link": "https://example.com/"}, {}),
     ("slack_read_thread", {"ts": "yesterday"}, {}),
@@ -134,7 +139,17 @@ def test_every_tool_that_a_workflow_can_have_has_a_mock() -> None:
 def test_no_tool_is_left_out_here() -> None:
     ours = {name for name in ALL if name.partition("_")[0] in ("slack", "jira", "notion", "github")}
     changing = {"slack_update_message", "slack_delete_message", "slack_close_question"}
-    assert {name for name, _ in CASES} | changing == ours
+    assert {name for name, _ in CASES} | changing | FETCHING.keys() == ours
+
+
+@pytest.mark.parametrize(("name", "arguments"), FETCHING.items())
+def test_a_mock_of_what_fetches_a_file_gives_one_with_its_content(name: str, arguments: Mapping[str, object]) -> None:
+    tool = ALL[name]
+    assert tool.mock is not None
+    call = played("slack_get_permalink", {}, {})[1]
+    (file,) = tool.mock(call, tool.parse(arguments)).files
+    assert file.content
+    assert file.media_type == "text/plain"
 
 
 async def over_http(tool: str, arguments: Mapping[str, object], call: Call, tools: tuple[Tool[Any], ...]) -> ToolResult:

@@ -53,7 +53,8 @@ def test_blocks_of_every_kind_are_a_line_and_what_is_not_known_is_named() -> Non
         block("numbered_list_item", texts("two"), 8),
         block("paragraph", {"rich_text": [{"type": "mention", "plain_text": "@Ada", "href": None}]}, 9),
     ]
-    shown = [line.split("] ", 1)[1] for line in read({}, blocks).text.splitlines() if "] " in line]
+    page = read({}, blocks)
+    shown = [line.split("] ", 1)[1] for line in page.text.splitlines() if "] " in line]
     assert shown == [
         "- more",
         "inside",
@@ -61,7 +62,7 @@ def test_blocks_of_every_kind_are_a_line_and_what_is_not_known_is_named() -> Non
         "(child page: Sub)",
         "$$e=mc^2$$",
         "(image: https://x.example/i.png)",
-        "(file: a.pdf)",
+        f"[file {page.files[0].id}: a.pdf, application/pdf]",
         "(unsupported)",
         "1. one",
         "2. two",

@@ -21,11 +21,12 @@ from gofer.simulators.notion import NotionSimulator
 from gofer.tools.notion.api import NotionApi
 from gofer.tools.notion.tools import notion_tools
 from gofer.tools.tool import Call, Tool
-from simulated_notion import ADA, BOT, CACHE, INTRO, SPACE, WORLD
+from simulated_notion import ADA, BOT, CACHE, INTRO, SPACE, WORLD, uuid
 
 TOOLS = {tool.name: tool for tool in notion_tools(NotionApi("", Secret("")))}
 ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "notion_get_page": {"comments": "all"},
+    "notion_get_file": {"page": CACHE, "block": uuid(40)},
     "notion_search": {"query": "cache"},
     "notion_query_database": {"database": "RFCs", "where": {"Reviewers": "Ada Byron"}},
     "notion_add_comment": {"text": "hello", "block": INTRO},
@@ -54,6 +55,7 @@ def play(name: str, capabilities: frozenset[str], story: Story) -> None:
     async def run() -> None:
         async with http_client() as http, httpx2.AsyncClient() as nowhere:
             notion = NotionSimulator(world, clock=SystemClock().now, http=nowhere)
+            notion.people.attach(CACHE, "a.txt", b"what it says", by=ADA).id = uuid(40)
             async with serve(notion.app) as url:
                 tools = notion_tools(NotionApi(url, Secret("ntn_simulated")))
                 place = {"workspace": SPACE, "page": CACHE}
@@ -115,6 +117,7 @@ def test_a_write_whose_answer_is_lost_is_found_and_one_that_was_not_made_is_not(
 def test_every_tool_declares_what_a_resume_and_a_model_need() -> None:
     assert {tool.name: tool.effect for tool in TOOLS.values()} == {
         "notion_get_page": "read",
+        "notion_get_file": "read",
         "notion_search": "read",
         "notion_query_database": "read",
         "notion_add_comment": "lookup",

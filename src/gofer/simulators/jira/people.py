@@ -102,17 +102,29 @@ class People:
         self._tell("jira:issue_updated", "issue_commented", account, after, [])
         return one
 
-    def attach(self, account: str, issue: Issue, filename: str, size: int = 1) -> Attachment:
+    def attach(
+        self,
+        account: str,
+        issue: Issue,
+        filename: str,
+        content: bytes = b"x",
+        mime_type: str = "application/octet-stream",
+    ) -> Attachment:
         """Somebody adds a file, which Jira tells twice."""
         self._known(account)
         now = self._site.clock()
-        one = Attachment(self._site.new_id(), filename, account, size, now)
+        one = Attachment(self._site.new_id(), filename, account, len(content), now, content, mime_type)
         after = self._site.put(replace(issue, attachments=(*issue.attachments, one), updated=now))
         shown = shapes.attachment(self._site, one, self._deliveries.flavour)
         self._deliveries.announce({"webhookEvent": "attachment_created", "attachment": shown})
         item = _item("Attachment", ("", ""), (one.id, filename))
         self._tell("jira:issue_updated", "issue_updated", account, after, [item])
         return one
+
+    def detach(self, issue: Issue, attachment: str) -> None:
+        """Somebody deletes a file."""
+        left = tuple(one for one in issue.attachments if one.id != attachment)
+        self._site.put(replace(issue, attachments=left, updated=self._site.clock()))
 
     def link_url(self, issue: Issue, global_id: str, url: str, title: str) -> tuple[RemoteLink, bool]:
         """A link to something outside, and whether it is new: the same global id is the same link."""

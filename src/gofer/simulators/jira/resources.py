@@ -31,6 +31,11 @@ def get_issue(asked: Asked) -> Answer:
     return 200, shapes.issue_json(asked.site, issue, wanted, asked.listed("properties"))
 
 
+def get_attachment(asked: Asked) -> Answer:
+    """GET /attachment/{attachment}: what is known of a file, without its bytes."""
+    return 200, shapes.attachment(asked.site, asked.site.attachment(asked.path["attachment"]))
+
+
 def get_transitions(asked: Asked) -> Answer:
     """GET /issue/{issue}/transitions: those that lead away from where the issue is."""
     issue = asked.site.issue(asked.path["issue"])
@@ -196,6 +201,7 @@ _TABLE: Mapping[str, Callable[[Asked], Answer]] = {
     "GET /issue/createmeta/{project}/issuetypes/{type}": get_type_fields,
     "POST /issueLink": post_issue_link,
     "POST /comment/list": list_comments,
+    "GET /attachment/{attachment}": get_attachment,
     "GET /issue/{issue}": get_issue,
     "PUT /issue/{issue}": writing.edit_issue,
     "GET /issue/{issue}/transitions": get_transitions,

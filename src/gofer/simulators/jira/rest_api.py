@@ -5,10 +5,12 @@ The door of `/rest/api/3`: credentials, faults, form of the body; what each reso
 
 import asyncio
 import base64
+import re
 from collections.abc import Mapping
+from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from gofer.simulators.faults import Fault, Faults
@@ -20,6 +22,7 @@ from gofer.simulators.jira.site import JiraRefusal, Site
 from gofer.simulators.json_values import parsed
 
 _PREFIX = "/rest/api/3"
+_CONTENT = re.compile(_PREFIX + r"/attachment/content/([^/]+)")
 _METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH"]
 _REASONS = {
     403: "You do not have permission to perform this operation.",
@@ -38,7 +41,10 @@ class RestApi:
 
     def routes(self) -> list[Route]:
         """The routes of an app that serves this."""
-        return [Route("/{path:path}", self._call, methods=_METHODS)]
+        return [
+            Route("/file/{attachment}/binary", self._media, methods=["GET"]),
+            Route("/{path:path}", self._call, methods=_METHODS),
+        ]
 
     async def _call(self, request: Request) -> Response:
         fault = self._faults.take(request.method, request.url.path)
@@ -54,11 +60,31 @@ class RestApi:
         if kind.lower() != "basic" or given.strip() != self._basic:
             return _unknown_caller()
         try:
+            if request.method == "GET" and (asked_for := _CONTENT.fullmatch(request.url.path)):
+                return self._content(request, asked_for[1])
             resource, path = _resource(request)
             asked = Asked(self._site, self._people, path, dict(request.query_params), await _body(request))
             return _said(resource.run(asked))
         except JiraRefusal as refusal:
             return _refused(refusal)
+
+    def _content(self, request: Request, attachment: str) -> Response:
+        """Where the bytes of a file are: at an address on the media host that anybody may read who has it."""
+        one = self._site.attachment(attachment)
+        if request.query_params.get("redirect") == "false":
+            return Response(one.content, media_type=one.mime_type)
+        name, origin = quote(one.filename), str(request.base_url).rstrip("/")
+        return RedirectResponse(f"{origin}/file/{one.id}/binary?token={one.signature}&name={name}", 303)
+
+    async def _media(self, request: Request) -> Response:
+        """The media host, which takes the signature in the address and nothing else."""
+        try:
+            one = self._site.attachment(request.path_params["attachment"])
+        except JiraRefusal:
+            return JSONResponse({"error": {"code": "NotFoundError"}}, 404)
+        if "authorization" in request.headers or request.query_params.get("token") != one.signature:
+            return JSONResponse({"error": {"code": "JwtAuthoriserError", "title": "Unauthorized"}}, 401)
+        return Response(one.content, media_type=one.mime_type)
 
 
 def _resource(request: Request) -> tuple[Resource, Mapping[str, str]]:

@@ -93,7 +93,7 @@ def attachment(site: Site, one: Attachment, flavour: Flavour = "cloud") -> Json:
         "author": user(site, one.author, flavour),
         "created": moment(one.created),
         "size": one.size,
-        "mimeType": "application/octet-stream",
+        "mimeType": one.mime_type,
         "content": f"{site.url}/rest/api/3/attachment/content/{one.id}",
     }
 

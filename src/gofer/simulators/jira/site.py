@@ -3,6 +3,7 @@
 Values are frozen and replaced; each state of an issue is kept with its moment, because the search index lags behind.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -89,6 +90,13 @@ class Attachment:
     author: str
     size: int
     created: float
+    content: bytes = b""
+    mime_type: str = "application/octet-stream"
+
+    @property
+    def signature(self) -> str:
+        """What lets whoever has its address read it without an account."""
+        return hashlib.sha256(f"{self.id}/{self.filename}".encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +207,14 @@ class Site:
         if found is None:
             raise JiraRefusal(404, NO_ISSUE)
         return found
+
+    def attachment(self, id_: str) -> Attachment:
+        """The file with this id at an issue that may be seen. Raises JiraRefusal(404)."""
+        for issue in self.visible(self.all_issues()):
+            for one in issue.attachments:
+                if one.id == id_:
+                    return one
+        raise JiraRefusal(404, f"The attachment with id '{id_}' does not exist")
 
     def project(self, id_or_key: str) -> Project | None:
         """The project with this id or key that the token's account may see."""

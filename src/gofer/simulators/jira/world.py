@@ -5,11 +5,11 @@ Every mistake is a ConfigError that names the place in the file.
 
 from collections.abc import Callable, Mapping
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, ValidationError
 
 from gofer.errors import ConfigError
 from gofer.simulators.jira.adf import document
-from gofer.simulators.jira.site import Comment, Issue, IssueType, Project, Site, User
+from gofer.simulators.jira.site import Attachment, Comment, Issue, IssueType, Project, Site, User
 
 STATUSES = ("To Do", "In Progress", "Done")
 MINUTE = 60.0
@@ -48,6 +48,16 @@ class _Comment(_Part):
     minutes_ago: float = Field(default=30.0, ge=0)
 
 
+class _Attachment(_Part):
+    filename: str = Field(min_length=1)
+    author: str
+    mime_type: str = "text/plain"
+    text: str = ""
+    content: Base64Bytes = b""
+    """Instead of `text`, in base64."""
+    minutes_ago: float = Field(default=30.0, ge=0)
+
+
 class _Issue(_Part):
     key: str = Field(pattern=r"^[A-Z][A-Z0-9_]+-[1-9][0-9]*$")
     summary: str
@@ -62,6 +72,7 @@ class _Issue(_Part):
     priority: str = "Medium"
     security: str = ""
     comments: tuple[_Comment, ...] = ()
+    attachments: tuple[_Attachment, ...] = ()
     minutes_ago: float = Field(default=60.0, ge=0)
 
 
@@ -116,7 +127,8 @@ def _plant(site: Site, issue: _Issue) -> None:
     kind, status = issue.type or project.types[0].name, issue.status or project.statuses[0]
     if kind not in {one.name for one in project.types} or status not in project.statuses:
         raise ConfigError(f"The world is wrong at jira.{place}: its project has no such type or status.")
-    for person in (issue.reporter, *(comment.author for comment in issue.comments), issue.assignee or issue.reporter):
+    authors = [one.author for one in (*issue.comments, *issue.attachments)]
+    for person in (issue.reporter, *authors, issue.assignee or issue.reporter):
         _person(site, person, place)
     now, at = site.clock(), site.clock() - issue.minutes_ago * MINUTE
     site.taken(issue.key)
@@ -137,6 +149,7 @@ def _plant(site: Site, issue: _Issue) -> None:
         priority=issue.priority,
         security=issue.security,
         comments=tuple(_comment(site, comment, now) for comment in issue.comments),
+        attachments=tuple(_attachment(site, one, now) for one in issue.attachments),
     )
     # However young it is said to be, the index knows it: it was there before the world began.
     site.put(planted, at=float("-inf"))
@@ -145,6 +158,11 @@ def _plant(site: Site, issue: _Issue) -> None:
 def _comment(site: Site, comment: _Comment, now: float) -> Comment:
     at = now - comment.minutes_ago * MINUTE
     return Comment(site.new_id(), comment.author, document(comment.body), at, comment.visibility)
+
+
+def _attachment(site: Site, one: _Attachment, now: float) -> Attachment:
+    content, at = one.content or one.text.encode(), now - one.minutes_ago * MINUTE
+    return Attachment(site.new_id(), one.filename, one.author, len(content), at, content, one.mime_type)
 
 
 def _person(site: Site, account_id: str, place: str) -> None:

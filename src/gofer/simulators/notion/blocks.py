@@ -47,6 +47,8 @@ class Block:
     children: list["Block"] = field(default_factory=list["Block"])
     created: tuple[str, str] = ("", "")
     """When and by whom."""
+    file: tuple[str, bytes] | None = None
+    """The name and the bytes of one that is a file."""
 
     def walk(self) -> Iterator["Block"]:
         """This block and all below it, in reading order."""
@@ -127,6 +129,8 @@ def _lines(block: Block, number: int) -> list[str]:
             return ["---"]
         case "table":
             return _table(block)
+        case _ if block.file:
+            return [f"![{block.file[0]}]({block.type})"]
         case _:
             return words.split("\n")
 

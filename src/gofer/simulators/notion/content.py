@@ -13,7 +13,7 @@ def get_block(workspace: Workspace, ask: Ask) -> Answer:
     ask.only()
     page, block = workspace.block(ask.id())
     above = next((one for one in page.all_blocks() if block in one.children), None)
-    return shapes.block(block, _below(above) if above else _on(page))
+    return shapes.block(workspace, block, _below(above) if above else _on(page))
 
 
 def get_children(workspace: Workspace, ask: Ask) -> Answer:
@@ -21,7 +21,7 @@ def get_children(workspace: Workspace, ask: Ask) -> Answer:
     ask.only(query="page_size start_cursor")
     page, above = _place(workspace, ask.id())
     parent = _below(above) if above else _on(page)
-    return listed([shapes.block(one, parent) for one in _children(page, above)], ask, "block")
+    return listed([shapes.block(workspace, one, parent) for one in _children(page, above)], ask, "block")
 
 
 def append_children(workspace: Workspace, ask: Ask) -> Answer:
@@ -34,7 +34,7 @@ def append_children(workspace: Workspace, ask: Ask) -> Answer:
     siblings[at:at] = workspace.stamped(made, (workspace.now(), workspace.bot.id))
     workspace.edited(page, made, workspace.bot)
     parent = _below(above) if above else _on(page)
-    return listed([shapes.block(one, parent) for one in made], Ask({}, {}, {}), "block")
+    return listed([shapes.block(workspace, one, parent) for one in made], Ask({}, {}, {}), "block")
 
 
 def list_comments(workspace: Workspace, ask: Ask) -> Answer:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import gofer.simulators.notion.rich_text as rich_text
 from gofer.simulators.notion.ask import invalid
-from gofer.simulators.notion.blocks import from_markdown
+from gofer.simulators.notion.blocks import Block, from_markdown
 from gofer.simulators.notion.workspace import Comment, Database, Page, User, Workspace
 
 
@@ -44,6 +44,19 @@ class People:
         blocks = from_markdown(markdown, self._workspace.new_id)
         row.blocks += self._workspace.stamped(blocks, (self._workspace.now(), author.id))
         self._workspace.edited(row, blocks, author)
+
+    def attach(self, page: str, name: str, content: bytes, *, by: str, kind: str = "file") -> Block:
+        """Adds a file at the end of a page: a block of the kind `file`, `image`, `pdf`, `audio` or `video`."""
+        row, author = self.page(page), self.user(by)
+        block = Block(self._workspace.new_id(), kind, file=(name, content))
+        row.blocks += self._workspace.stamped([block], (self._workspace.now(), author.id))
+        self._workspace.edited(row, [block], author)
+        return block
+
+    def remove(self, page: str, block: str) -> None:
+        """Takes a block from the top of a page away."""
+        row = self.page(page)
+        row.blocks[:] = [one for one in row.blocks if one.id != block]
 
     def comment(self, page: str, text: str, *, by: str, block: str = "", discussion: str = "") -> Comment:
         """Says something about a page or about a block of it, in a discussion or in a new one."""

@@ -82,8 +82,12 @@ def data_source(shown: Database) -> Answer:
     }
 
 
-def block(shown: Block, parent: Answer) -> Answer:
-    """A block object, without the blocks below it."""
+def block(workspace: Workspace, shown: Block, parent: Answer) -> Answer:
+    """A block object, without the blocks below it; the address of a file is good for an hour."""
+    content = shown.content()
+    if shown.file:
+        content |= {"type": "file", "file": workspace.address(shown), "caption": []}
+        content |= {"name": shown.file[0]} if shown.type == "file" else {}
     return {
         "object": "block",
         "id": shown.id,
@@ -95,7 +99,7 @@ def block(shown: Block, parent: Answer) -> Answer:
         "has_children": bool(shown.children),
         "in_trash": False,
         "type": shown.type,
-        shown.type: shown.content(),
+        shown.type: content,
     }
 
 

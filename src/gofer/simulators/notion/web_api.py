@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from fnmatch import fnmatchcase
 
 from starlette.requests import Request
@@ -15,7 +16,7 @@ import gofer.simulators.notion.pages as pages
 from gofer.simulators.faults import Fault, Faults
 from gofer.simulators.json_values import is_object, parsed
 from gofer.simulators.notion.ask import STATUS, Answer, Ask, NotionRefusal
-from gofer.simulators.notion.workspace import Workspace
+from gofer.simulators.notion.workspace import FILE_SECONDS, Workspace
 
 VERSION = "2026-03-11"
 CAPABILITIES = frozenset(
@@ -68,10 +69,14 @@ class WebApi:
 
     def routes(self) -> list[Route]:
         """The routes of an app that serves this."""
-        return [Route("/v1/{rest:path}", self._answer, methods=["GET", "POST", "PATCH", "DELETE", "PUT"])]
+        return [
+            Route("/v1/{rest:path}", self._answer, methods=["GET", "POST", "PATCH", "DELETE", "PUT"]),
+            Route("/{space}/{block}/{name:path}", self._file, methods=["GET"]),
+        ]
 
     async def _answer(self, request: Request) -> Response:
         body = await request.body()
+        self._workspace.origin = str(request.base_url).rstrip("/")
         self.log.append((request.method, request.url.path))
         fault = self._faults.take(request.method, request.url.path)
         if fault and (failed := await self._failed(fault, request)):
@@ -80,6 +85,23 @@ class WebApi:
         if fault and fault.kind == "timeout_after_success":
             await _hung_up(request)
         return answer
+
+    async def _file(self, request: Request) -> Response:
+        """The storage behind Notion: it knows signatures and no tokens."""
+        query, block = request.query_params, request.path_params["block"]
+        if "authorization" in request.headers:
+            return _storage(400, "InvalidArgument", "Only one auth mechanism allowed")
+        date = query.get("X-Amz-Date", "")
+        if query.get("X-Amz-Signature") != self._workspace.signature(block, date):
+            return _storage(403, "SignatureDoesNotMatch", "The signature does not match.")
+        at = datetime.strptime(date, "%Y%m%dT%H%M%S%z").timestamp()
+        if self._workspace.clock() > at + FILE_SECONDS:
+            return _storage(403, "AccessDenied", "Request has expired")
+        everywhere = (one for page in self._workspace.pages.values() for one in page.all_blocks())
+        found = next((one for one in everywhere if one.id == block and one.file), None)
+        if found is None or found.file is None:
+            return _storage(404, "NoSuchKey", "The specified key does not exist.")
+        return Response(found.file[1], media_type="application/octet-stream")
 
     async def _failed(self, fault: Fault, request: Request) -> Response | None:
         match fault.kind:
@@ -118,6 +140,10 @@ class WebApi:
             raise NotionRefusal("restricted_resource", "Insufficient permissions for this endpoint.")
         parts = zip(call.path.split("/"), request.url.path.split("/"), strict=True)
         return call, {name.strip("{}"): part for name, part in parts if name.startswith("{")}
+
+
+def _storage(status: int, code: str, message: str) -> Response:
+    return Response(f"<Error><Code>{code}</Code><Message>{message}</Message></Error>", status, media_type="text/xml")
 
 
 async def _hung_up(request: Request) -> None:

@@ -4,7 +4,8 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from urllib.parse import quote
 from uuid import UUID
 
 import gofer.simulators.notion.rich_text as rich_text
@@ -100,6 +101,10 @@ class Change:
 _TITLE = {"title": Property("title", "title", "title", {})}
 
 
+FILE_SECONDS = 3600
+"""How long the address of a file is good."""
+
+
 @dataclass(slots=True)
 class Workspace:
     """One workspace and the connection that may look into it."""
@@ -113,8 +118,24 @@ class Workspace:
     pages: dict[str, Page] = field(default_factory=dict[str, Page])
     comments: dict[str, Comment] = field(default_factory=dict[str, Comment])
     tell: Callable[[Change], None] = lambda _: None
+    origin: str = "https://prod-files-secure.s3.us-west-2.amazonaws.com"
+    """Where the content of files stands."""
     _ids: Counter[str] = field(default_factory=Counter[str])
     _last: int = 0
+
+    def address(self, block: Block) -> Answer:
+        """Where the content of a file stands for the next hour: whoever has the address may read it."""
+        name, now = block.file[0] if block.file else "", datetime.fromtimestamp(self.clock(), UTC)
+        query = f"X-Amz-Date={now:%Y%m%dT%H%M%SZ}&X-Amz-Expires={FILE_SECONDS}"
+        signature = self.signature(block.id, f"{now:%Y%m%dT%H%M%SZ}")
+        path = f"{self.id}/{block.id}/{quote(name, safe='')}"
+        url = f"{self.origin}/{path}?{query}&X-Amz-Signature={signature}"
+        expires = now + timedelta(seconds=FILE_SECONDS)
+        return {"url": url, "expiry_time": f"{expires:%Y-%m-%dT%H:%M:%S}.000Z"}
+
+    def signature(self, block: str, date: str) -> str:
+        """What an address of a file ends with that was made at this time."""
+        return hashlib.sha256(f"{self.id}/{block}/{date}".encode()).hexdigest()
 
     def new_id(self, kind: str = "block") -> str:
         """A fresh id; the same ones in the same order in every simulation, whatever other kinds of things there are."""

@@ -17,6 +17,7 @@ from gofer.simulators.notion.workspace import Comment, Database, Page, User, Wor
 
 _TOP = {"workspace", "connection", "users", "databases", "pages"}
 _PAGE = {"id", "title", "properties", "blocks", "markdown", "comments", "shared", "created_by"}
+_FILES = ("file", "image", "pdf", "audio", "video")
 _WITH_OPTIONS = ("select", "status", "multi_select")
 
 
@@ -111,12 +112,24 @@ def _blocks(workspace: Workspace, place: "_Place") -> list[Block]:
         return from_markdown(place.text("markdown").strip("\n"), workspace.new_id)
     blocks: list[Block] = []
     for one in place.items("blocks"):
-        found = from_markdown(one.mapping({"id", "markdown"}).text("markdown").strip("\n"), workspace.new_id)
+        one.mapping({"id", "markdown", "file"})
+        if one.has("file"):
+            blocks.append(_file(workspace, one, one.at("file").mapping({"kind", "name", "text"})))
+            continue
+        found = from_markdown(one.text("markdown").strip("\n"), workspace.new_id)
         if len(found) != 1:
             raise one.wrong("must be one block of Markdown")
         found[0].id = one.id() if one.has("id") else found[0].id
         blocks += found
     return blocks
+
+
+def _file(workspace: Workspace, place: "_Place", file: "_Place") -> Block:
+    kind = file.text("kind") if file.has("kind") else "file"
+    if kind not in _FILES:
+        raise file.wrong(f"has the kind {kind!r}; there are {', '.join(_FILES)}")
+    id_ = place.id() if place.has("id") else workspace.new_id()
+    return Block(id_, kind, file=(file.text("name"), file.text("text").encode()))
 
 
 def _comment(workspace: Workspace, place: "_Place", page: Page) -> None:

@@ -1,16 +1,19 @@
-"""How does a file get into the simulated Slack: an address, the bytes sent there, the upload completed?"""
+"""How does a file get into the simulated Slack, what does Slack say of it, and what is left of one that was deleted?"""
 
 from dataclasses import replace
+from urllib.parse import quote
 
 from gofer.simulators.json_values import objects, text_of
 from gofer.simulators.slack.arguments import Arguments
 from gofer.simulators.slack.backend import Answer, Backend
 from gofer.simulators.slack.envelopes import message_envelopes
 from gofer.simulators.slack.shapes import stable_id
-from gofer.simulators.slack.timestamps import micros
+from gofer.simulators.slack.timestamps import micros, order
 from gofer.simulators.slack.workspace import Channel, File, Message, SlackRefusal, Workspace
 
 MAX_BYTES = 1_000_000_000
+FILES_AT = "https://files.slack.com"
+"""Where the content of files stands, as events and messages say it."""
 
 
 def get_upload_url(backend: Backend, arguments: Arguments) -> Answer:
@@ -66,27 +69,77 @@ def _channel(backend: Backend, arguments: Arguments) -> Channel | None:
     return channel
 
 
-def uploaded(workspace: Workspace, user: str, name: str, content: bytes, mimetype: str) -> Answer:
+def uploaded(workspace: Workspace, user: str, name: str, content: bytes, mimetype: str, mode: str = "hosted") -> Answer:
     """A file that a person shares; how messages show it."""
-    file = File(f"F{stable_id(name, str(len(workspace.files)))}", name, len(content), content, shared=True)
+    created = order(workspace.next_ts()) // 1_000_000
+    id_ = f"F{stable_id(name, str(len(workspace.files)))}"
+    file = File(id_, name, len(content), content, shared=True, mimetype=mimetype, user=user, mode=mode, created=created)
     workspace.files[file.id] = file
-    return _completed(workspace, file.id, name) | {"user": user, "mimetype": mimetype}
+    return file_shape(workspace, file)
+
+
+def deleted(workspace: Workspace, file_id: str) -> None:
+    """A file is deleted: its bytes are gone, and messages show where it stood."""
+    file = workspace.files[file_id]
+    workspace.files[file_id] = replace(file, mode="tombstone", content=None)
+    for message in workspace.all_messages():
+        shown = objects(message.extra.get("files"))
+        if any(one.get("id") == file_id for one in shown):
+            left = [{"id": file_id, "mode": "tombstone"} if one.get("id") == file_id else one for one in shown]
+            workspace.put(replace(message, extra={**message.extra, "files": left}))
+
+
+def info(backend: Backend, arguments: Arguments) -> Answer:
+    """`files.info`: what Slack knows of one file."""
+    file = backend.workspace.files.get(arguments.required("file"))
+    if file is None or not file.shared:
+        raise SlackRefusal("file_not_found")
+    if file.mode == "tombstone":
+        raise SlackRefusal("file_deleted")
+    return {"file": file_shape(backend.workspace, file, backend.origin), "comments": [], "response_metadata": {}}
+
+
+def file_shape(workspace: Workspace, file: File, origin: str = FILES_AT) -> Answer:
+    """How Slack describes a file; its content stands at `origin`."""
+    ending = file.name.rpartition(".")[2].lower()
+    user, title = file.user or workspace.bot.user, file.title or file.name
+    if file.mode == "hidden_by_limit":
+        return {"id": file.id, "mode": file.mode, "name": file.name, "title": title, "user": user}
+    at = f"{origin}/files-pri/{workspace.team.id}-{file.id}"
+    external = file.mode == "external"
+    private = f"https://elsewhere.example/{quote(file.name)}" if external else f"{at}/{quote(file.name)}"
+    shape: Answer = {
+        "id": file.id,
+        "created": file.created,
+        "timestamp": file.created,
+        "name": file.name,
+        "title": title,
+        "mimetype": file.mimetype,
+        "filetype": {"md": "markdown", "txt": "text"}.get(ending, ending),
+        "pretty_type": ending.upper(),
+        "user": user,
+        "user_team": workspace.team.id,
+        "editable": False,
+        "size": file.length,
+        "mode": file.mode,
+        "is_external": external,
+        "external_type": "gdrive" if external else "",
+        "is_public": True,
+        "public_url_shared": False,
+        "display_as_bot": False,
+        "username": "",
+        "url_private": private,
+        "permalink": f"https://{workspace.team.domain}.slack.com/files/{user}/{file.id}/{quote(file.name)}",
+        "has_rich_preview": False,
+        "file_access": "visible",
+    }
+    return shape if external else shape | {"url_private_download": f"{at}/download/{quote(file.name)}"}
 
 
 def _completed(workspace: Workspace, file_id: str, title: str) -> Answer:
     file = workspace.files.get(file_id)
     if file is None or file.content is None:
         raise SlackRefusal("file_not_found")
-    workspace.files[file_id] = replace(file, shared=True)
-    ending = file.name.rpartition(".")[2].lower()
-    return {
-        "id": file.id,
-        "name": file.name,
-        "title": title or file.name,
-        "mimetype": "text/plain",
-        "filetype": {"md": "markdown", "txt": "text"}.get(ending, ending),
-        "user": workspace.bot.user,
-        "size": len(file.content),
-        "mode": "hosted",
-        "permalink": f"https://{workspace.team.domain}.slack.com/files/{workspace.bot.user}/{file.id}/{file.name}",
-    }
+    created = order(workspace.next_ts()) // 1_000_000
+    workspace.files[file_id] = replace(file, shared=True, title=title, created=created)
+    return file_shape(workspace, workspace.files[file_id])

@@ -18,7 +18,7 @@ from gofer.simulators.slack.envelopes import (
     message_envelopes,
     reaction_envelopes,
 )
-from gofer.simulators.slack.files import complete_upload, get_upload_url
+from gofer.simulators.slack.files import complete_upload, get_upload_url, info
 from gofer.simulators.slack.interactivity import post_ephemeral
 from gofer.simulators.slack.shapes import channel_shape, group_shape, message_body, stored_message, user_shape
 from gofer.simulators.slack.timestamps import micros, order
@@ -270,6 +270,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "reactions.remove": Method(_reactions_remove, "reactions:write"),
         "files.getUploadURLExternal": Method(get_upload_url, "files:write"),
         "files.completeUploadExternal": Method(complete_upload, "files:write"),
+        "files.info": Method(info, "files:read"),
         "conversations.replies": Method(_replies, "channels:history"),
         "conversations.history": Method(_history, "channels:history"),
         "conversations.info": Method(_conversations_info, "channels:read"),

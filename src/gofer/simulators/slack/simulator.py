@@ -22,7 +22,7 @@ from gofer.simulators.slack.envelopes import (
     message_envelopes,
     stopped_envelopes,
 )
-from gofer.simulators.slack.files import uploaded
+from gofer.simulators.slack.files import deleted, uploaded
 from gofer.simulators.slack.interactivity import form, press_payload
 from gofer.simulators.slack.manifest import read_manifest
 from gofer.simulators.slack.methods import change_reaction, remove
@@ -86,9 +86,10 @@ class SlackSimulator:
         text: str = "",
         thread_ts: str | None = None,
         mimetype: str = "text/plain",
+        mode: str = "hosted",
     ) -> Message:
-        """A user shares a file, with a text or without one."""
-        shown = uploaded(self.workspace, user_id, name, content, mimetype)
+        """A user shares a file, with a text or without one; `mode` as Slack has it, such as `external`."""
+        shown = uploaded(self.workspace, user_id, name, content, mimetype, mode)
         extra = {"subtype": "file_share", "files": [shown], "upload": False, "display_as_bot": False}
         return self._write(Message(channel_id, "", user_id, text, thread_ts, extra=extra))
 
@@ -110,6 +111,10 @@ class SlackSimulator:
     async def delete(self, user_id: str, channel_id: str, ts: str) -> None:
         """A user deletes what they wrote."""
         remove(self._backend, self._own(user_id, channel_id, ts))
+
+    async def delete_file(self, file_id: str) -> None:
+        """A user deletes a file; the messages that show it stay."""
+        deleted(self.workspace, file_id)
 
     async def create_channel(self, user_id: str, name: str) -> Channel:
         """A user creates a public channel and is in it."""

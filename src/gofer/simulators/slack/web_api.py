@@ -7,9 +7,10 @@ import asyncio
 from collections import defaultdict, deque
 from dataclasses import replace
 from typing import TypeAlias
+from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from gofer.simulators.slack.arguments import Arguments, read_arguments
@@ -39,6 +40,8 @@ class WebApi:
         return [
             Route("/api/{method:path}", self._call, methods=["GET", "POST"]),
             Route("/upload/v1/{file}", self._upload, methods=["POST"]),
+            Route("/files-pri/{place}/{name:path}", self._download, methods=["GET"]),
+            Route("/login", _login, methods=["GET"]),
         ]
 
     def fail_next(self, method: str, *failures: Failure, after_effect: bool = False) -> None:
@@ -75,6 +78,18 @@ class WebApi:
         except SlackRefusal as refusal:
             return PlainTextResponse(refusal.code, 400)
         return PlainTextResponse(f"OK - {len(file.content or b'')}")
+
+    async def _download(self, request: Request) -> Response:
+        """The bytes of a file; whoever may not read them is sent to a page to log in, as a browser would be."""
+        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        scopes = self._backend.workspace.bot.scopes
+        if kind != "Bearer" or token != self._token or (scopes is not None and "files:read" not in scopes):
+            return RedirectResponse(f"/login?redir={quote(request.url.path)}", 302)
+        file = self._backend.workspace.files.get(request.path_params["place"].partition("-")[2])
+        if file is None or not file.shared or file.content is None:
+            return HTMLResponse("<!DOCTYPE html><title>File not found</title>", 404)
+        self.scopes_used.add("files:read")
+        return Response(file.content, media_type=file.mimetype)
 
     def _admitted(self, name: str, authorization: str, arguments: Arguments) -> Method:
         kind, _, bearer = authorization.partition(" ")
@@ -120,6 +135,10 @@ class WebApi:
                 return HTMLResponse("<html><body>Something went wrong at our end.</body></html>", failure)
             case str():
                 return _refused(SlackRefusal(failure, method.scope if failure == "missing_scope" else ""))
+
+
+async def _login(_: Request) -> Response:
+    return HTMLResponse("<!DOCTYPE html><html><body>Sign in to your workspace</body></html>")
 
 
 async def _hung_up(request: Request) -> None:

@@ -124,6 +124,13 @@ class File:
     length: int
     content: bytes | None = None
     shared: bool = False
+    mimetype: str = "text/plain"
+    user: str = ""
+    """Empty for the app's own."""
+    mode: str = "hosted"
+    """`hosted`, `external`, `hidden_by_limit`, `tombstone` for one that was deleted."""
+    title: str = ""
+    created: int = 0
 
 
 class Workspace:

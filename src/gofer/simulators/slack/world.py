@@ -3,16 +3,18 @@
 Every mistake is a ConfigError that names the place in the file.
 """
 
+from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from gofer.errors import ConfigError
 from gofer.simulators.json_values import JsonObject, is_array, is_object
+from gofer.simulators.slack.files import uploaded
 from gofer.simulators.slack.timestamps import micros
 from gofer.simulators.slack.workspace import Bot, Channel, Group, Message, Team, User, Workspace
 
 _TOP = frozenset({"team", "app", "bot", "users", "groups", "channels", "messages"})
-_REPLY = frozenset({"user", "text", "minutes_ago", "ts", "reactions"})
+_REPLY = frozenset({"user", "text", "minutes_ago", "ts", "reactions", "files"})
 
 
 def load_workspace(world: JsonObject, clock: Callable[[], float]) -> Workspace:
@@ -104,7 +106,19 @@ def _message(workspace: Workspace, place: "_Place", channel: Channel, thread_ts:
     reactions = {name: _reacting(workspace, users) for name, users in place.fields("reactions")}
     bot_id = bot_id_of(workspace, user_id)
     text = place.text("text").strip()
-    return workspace.put(Message(channel.id, ts, user_id, text, thread_ts, bot_id, reactions=reactions))
+    files = [_file(workspace, file, user_id) for file in place.items("files")]
+    extra = {"subtype": "file_share", "files": files} if files else {}
+    return workspace.put(Message(channel.id, ts, user_id, text, thread_ts, bot_id, reactions=reactions, extra=extra))
+
+
+def _file(workspace: Workspace, place: "_Place", user: str) -> JsonObject:
+    place = place.mapping({"name", "mimetype", "text", "base64"})
+    mimetype = place.text("mimetype") if place.has("mimetype") else "text/plain"
+    try:
+        content = b64decode(place.text("base64"), validate=True) if place.has("base64") else place.text("text").encode()
+    except ValueError as error:
+        raise place.wrong("has a content that is no base64") from error
+    return uploaded(workspace, user, place.text("name"), content, mimetype)
 
 
 def _reacting(workspace: Workspace, place: "_Place") -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gofer.errors import ToolError
+from gofer.files.plain_text import decoded
 from gofer.files.tokens import estimate
 from gofer.projections.workspace import HeldFile
 from gofer.tools.tool import Call
@@ -12,8 +13,6 @@ SHOWN_TOKENS = 8_000
 """Tokens of a file that one call shows at most."""
 LINE_LIMIT = 4_000
 """Characters of one line that are shown at most; longer ones are for byte ranges."""
-_BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
-_LOOKED_AT = 8_192
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +36,10 @@ def held(call: Call, file: str) -> HeldFile:
 
 async def text_of(call: Call, file: str) -> str:
     """The whole text of a file. Raises ToolError for one that is no text, and what reading it raises."""
-    content = await call.files.content(file)
-    encoding = next((name for mark, name in _BOMS if content.startswith(mark)), "utf-8")
-    if encoding == "utf-8" and b"\0" in content[:_LOOKED_AT]:
+    text = decoded(await call.files.content(file))
+    if text is None:
         raise _no_text(call, file)
-    try:
-        return content.decode(encoding)
-    except UnicodeDecodeError as error:
-        if b"\0" in content:
-            raise _no_text(call, file) from error
-        # A text in an old encoding is better read with a few wrong letters than not at all.
-        return content.decode("utf-8", "replace")
+    return text
 
 
 def lines_of(text: str) -> Sequence[str]:

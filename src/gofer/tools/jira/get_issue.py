@@ -8,12 +8,11 @@ from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
 from gofer.tools.jira.adf_text import adf_text
 from gofer.tools.jira.api import Fields, JiraApi
+from gofer.tools.jira.get_attachment import attached, lines
 from gofer.tools.jira.issues import is_home, issue_name, named, one_line, path_of, person, shown
 from gofer.tools.tool import Arguments, Call, ToolResult
 
 FIELDS = "summary,status,issuetype,project,priority,labels,assignee,reporter,created,updated,description,security"
-FILES = 50
-"""Names of attachments shown at most."""
 COMMENTS = 100
 """The newest comments, which are all that is read."""
 DESCRIPTION_LIMIT, COMMENT_LIMIT, COMMENTS_BUDGET = 20_000, 8_000, 30_000
@@ -50,7 +49,9 @@ def issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool) ->
     total = page.get("total")
     older = max(0, total - len(comments)) if isinstance(total, int) else 0
     open_ones = [one for one in comments if one.get("visibility") is None or (private and at_home)]
-    text = "\n".join([*_header(api, key, fields), *_description(fields), *_comments(open_ones, older)])
+    files = attached(fields)
+    about = [*_header(api, key, fields), *_description(fields), *lines(files, len(as_list(fields.get("attachment"))))]
+    text = "\n".join([*about, *_comments(open_ones, older)])
     if hidden := len(comments) - len(open_ones):
         text += f"\n\n({_counted(hidden)} for some people only {'is' if hidden == 1 else 'are'} left out.)"
     return ToolResult(
@@ -64,6 +65,7 @@ def issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool) ->
             "comments": len(open_ones),
             "facts": facts_of(fields),
         },
+        files=files,
     )
 
 
@@ -79,7 +81,6 @@ def facts_of(fields: Fields) -> dict[str, object]:
 
 def _header(api: JiraApi, key: str, fields: Fields) -> list[str]:
     project = as_object(fields.get("project"))
-    files = [one_line(as_text(as_object(one).get("filename"))) for one in as_list(fields.get("attachment"))]
     rows = {
         "Type": named(fields.get("issuetype")),
         "Status": named(fields.get("status")),
@@ -90,7 +91,6 @@ def _header(api: JiraApi, key: str, fields: Fields) -> list[str]:
         "Reporter": person(fields.get("reporter")) or "nobody",
         "Created": shown(fields.get("created")),
         "Updated": shown(fields.get("updated")),
-        "Attachments": ", ".join(files[:FILES]),
         "Link": api.browse(key),
     }
     summary = one_line(as_text(fields.get("summary")))

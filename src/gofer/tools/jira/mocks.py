@@ -3,13 +3,19 @@
 from gofer.tools.jira.add_comment import AddComment, commented
 from gofer.tools.jira.api import Fields, JiraApi
 from gofer.tools.jira.create_issue import CreateIssue, created
+from gofer.tools.jira.get_attachment import GetAttachment
 from gofer.tools.jira.get_issue import GetIssue, issue_result
 from gofer.tools.jira.issues import is_home, issue_name
 from gofer.tools.jira.link_url import LINKED, LinkUrl, check_url
 from gofer.tools.jira.search import Search, found_result, jql
 from gofer.tools.jira.transition_issue import TransitionIssue, moved
-from gofer.tools.made_up import MOMENT, NAME, digits
+from gofer.tools.made_up import MOMENT, NAME, digits, fetched
 from gofer.tools.tool import Call, ToolResult
+
+
+def get_attachment(call: Call, arguments: GetAttachment) -> ToolResult:
+    """A file of one line."""
+    return fetched("Jira")
 
 
 def search(call: Call, arguments: Search) -> ToolResult:

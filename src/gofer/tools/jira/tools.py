@@ -7,6 +7,7 @@ from gofer.tools.jira import mocks
 from gofer.tools.jira.add_comment import AddComment, add_comment, find_comment
 from gofer.tools.jira.api import JiraApi
 from gofer.tools.jira.create_issue import CreateIssue, create_issue, find_issue
+from gofer.tools.jira.get_attachment import FETCH, GetAttachment, get_attachment
 from gofer.tools.jira.get_issue import GetIssue, get_issue
 from gofer.tools.jira.issues import is_at
 from gofer.tools.jira.link_url import LinkUrl, link_url
@@ -42,6 +43,16 @@ def _reading(api: JiraApi) -> tuple[Tool[Any], ...]:
             arguments=GetIssue,
             act=partial(get_issue, api),
             mock=partial(mocks.get_issue, api),
+            scopes=SEES,
+        ),
+        Tool(
+            name=FETCH,
+            description="Fetch an attachment of an issue that the run was told of.",
+            effect="read",
+            arguments=GetAttachment,
+            act=partial(get_attachment, api),
+            mock=mocks.get_attachment,
+            internal=True,
             scopes=SEES,
         ),
     )

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from gofer.canonical import as_list, as_object, as_text
 from gofer.tools.notion.api import PAGE, Fields, NotionApi
+from gofer.tools.notion.get_file import FILES, new_file
 from gofer.tools.notion.provenance import words
-from gofer.tools.tool import Call
+from gofer.tools.tool import Call, NewFile
 
 REQUESTS = 60
 """Requests for one page at most: one for each hundred blocks, and one for each block that has others below it."""
@@ -38,15 +39,18 @@ class Line:
 class Content:
     """The blocks of a page in reading order."""
 
+    page: str
     lines: list[Line] = field(default_factory=list[Line])
     requests: int = 0
     whole: bool = True
     """Whether nothing was left out."""
+    files: list[NewFile] = field(default_factory=list[NewFile])
+    """Those of its blocks that are files, as many as can be looked into."""
 
 
 async def read_content(api: NotionApi, call: Call, page: str) -> Content:
     """The content of a page, cut when it would take too many requests. Raises NotionRefusal, TemporaryError."""
-    content = Content()
+    content = Content(page)
     await _below(api, call, page, 0, content)
     return content
 
@@ -60,13 +64,25 @@ async def _below(api: NotionApi, call: Call, parent: str, depth: int, content: C
         for block in map(as_object, as_list(page.get("results"))):
             number = number + 1 if block.get("type") == "numbered_list_item" else 0
             kind, id_ = as_text(block.get("type")), as_text(block.get("id"))
-            content.lines.append(Line(id_, depth, _markdown(kind, as_object(block.get(kind)), number)))
+            said = as_object(block.get(kind))
+            told = _file(content, id_, kind, said) or _markdown(kind, said, number)
+            content.lines.append(Line(id_, depth, told))
             if block.get("has_children") is True and kind not in _ELSEWHERE:
                 await _below(api, call, id_, depth + 1, content)
         if not (following := as_text(page.get("next_cursor"))):
             return
         cursor = {"start_cursor": following}
     content.whole = False
+
+
+def _file(content: Content, block: str, kind: str, said: Fields) -> str:
+    """A block that is a file, under its id; empty for any other."""
+    file = new_file(content.page, block, kind, said)
+    if file is None or len(content.files) >= FILES:
+        return ""
+    content.files.append(file)
+    caption = words(said.get("caption"))
+    return f"[file {file.id}: {file.name}, {file.media_type or kind}]{f' {caption}' if caption else ''}"
 
 
 def _markdown(kind: str, content: Fields, number: int) -> str:

@@ -53,7 +53,7 @@ def page_result(
     told = ["", "Gofer may not read comments."] if said is None else _comments(said, missed)
     text = "\n".join([*_header(page, source), *_content(content), *told])
     summary = f"read a page with {len(content.lines)} blocks and {len(said or ())} open comments"
-    return ToolResult(text, summary, details(page, words(source.get("title"))))
+    return ToolResult(text, summary, details(page, words(source.get("title"))), files=content.files)
 
 
 def details(page: Fields, database_name: str = "") -> dict[str, object]:

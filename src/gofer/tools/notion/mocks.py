@@ -1,16 +1,22 @@
 """What does each tool of Notion give where no Notion is there? Its own form, made of the arguments alone."""
 
-from gofer.tools.made_up import MOMENT, NAME, uuid
+from gofer.tools.made_up import MOMENT, NAME, fetched, uuid
 from gofer.tools.notion import write
 from gofer.tools.notion.api import Fields
 from gofer.tools.notion.comments import AddComment, commented, where
 from gofer.tools.notion.content import Content, Line
 from gofer.tools.notion.find import QueryDatabase, Search, rows_result, search_result
+from gofer.tools.notion.get_file import GetFile
 from gofer.tools.notion.get_page import GetPage, page_result
 from gofer.tools.notion.ids import find_id, object_id, page_id
 from gofer.tools.tool import Call, ToolResult
 
 _ASKED = "Could somebody look at this?"
+
+
+def get_file(call: Call, arguments: GetFile) -> ToolResult:
+    """A file of one line."""
+    return fetched("Notion")
 
 
 def get_page(call: Call, arguments: GetPage) -> ToolResult:
@@ -24,7 +30,7 @@ def get_page(call: Call, arguments: GetPage) -> ToolResult:
         "created_time": MOMENT,
         "rich_text": _words(_ASKED),
     }
-    content = Content([Line(block, 0, "What this is about stands here.")])
+    content = Content(page, [Line(block, 0, "What this is about stands here.")])
     return page_result(_page(page, "Something to read", "Pages"), _source("Pages"), content, [said], 0)
 
 

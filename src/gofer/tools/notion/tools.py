@@ -7,6 +7,7 @@ from gofer.tools.notion import mocks
 from gofer.tools.notion.api import NotionApi
 from gofer.tools.notion.comments import AddComment, add_comment, find_comment
 from gofer.tools.notion.find import QueryDatabase, Search, query_database, search
+from gofer.tools.notion.get_file import FETCH, GetFile, get_file
 from gofer.tools.notion.get_page import GetPage, get_page
 from gofer.tools.notion.ids import find_id, is_at
 from gofer.tools.notion.write import AppendContent, UpdateProperties, append_content, find_content, update_properties
@@ -33,6 +34,16 @@ def _reading(api: NotionApi) -> tuple[Tool[Any], ...]:
             # A request for each block that has others below it, and for the comments of each.
             timeout=90.0,
             scopes=_READ | {"read comments"},
+        ),
+        Tool(
+            name=FETCH,
+            description="Fetch a file of a page that the run was told of.",
+            effect="read",
+            arguments=GetFile,
+            act=partial(get_file, api),
+            mock=mocks.get_file,
+            internal=True,
+            scopes=_READ,
         ),
         Tool(
             name="notion_search",

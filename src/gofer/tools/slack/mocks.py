@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from gofer.tools.made_up import NAME, SECONDS, code, digits
+from gofer.tools.made_up import NAME, SECONDS, code, digits, fetched
 from gofer.tools.slack import aside, post_file, write
+from gofer.tools.slack.get_file import GetFile
 from gofer.tools.slack.get_group import GetGroup, group_result
 from gofer.tools.slack.get_permalink import GetPermalink, link_result, which
 from gofer.tools.slack.get_user import GetUser, people_result
@@ -15,6 +16,11 @@ from gofer.tools.tool import Arguments, Call, ToolResult
 
 _USER = "U0MOCKED0"
 _NAMES = Names({_USER: NAME})
+
+
+def get_file(call: Call, arguments: GetFile) -> ToolResult:
+    """A file of one line."""
+    return fetched("Slack")
 
 
 def read_thread(call: Call, arguments: ReadThread) -> ToolResult:

@@ -8,6 +8,7 @@ from pydantic import Field
 from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
 from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.attached import attached
 from gofer.tools.slack.names import Names, look_up, mentioned, one_line
 from gofer.tools.slack.read_thread import Message, channel_id, is_private, render
 from gofer.tools.tool import Arguments, Call, ToolResult
@@ -41,10 +42,12 @@ async def read_channel(api: SlackApi, call: Call, arguments: ReadChannel) -> Too
 
 def channel_result(name: str, messages: Sequence[Message], names: Names, *, private: bool) -> ToolResult:
     """A channel as it was read, for each of its readers."""
+    files = attached(messages)
     return ToolResult(
-        text=render(name, messages, names, title="Newest messages"),
+        text=render(name, messages, names, title="Newest messages", files=files),
         summary=f"read {len(messages)} message{'' if len(messages) == 1 else 's'} of a channel",
         details={"channel": name, "private": private, "messages": [_value(message, names) for message in messages]},
+        files=files,
     )
 
 

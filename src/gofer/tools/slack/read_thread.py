@@ -1,7 +1,7 @@
 """How does a thread look to a model: who said what, when, in which channel?"""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 
 from pydantic import Field
@@ -9,8 +9,9 @@ from pydantic import Field
 from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
 from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.attached import attached, line, of
 from gofer.tools.slack.names import Names, find_channel, look_up, mentioned, one_line
-from gofer.tools.tool import Arguments, Call, ToolResult
+from gofer.tools.tool import Arguments, Call, NewFile, ToolResult
 
 _LINK = re.compile(r"/archives/([A-Z0-9]+)/p(\d{10})(\d{6})(?:\?\S*?thread_ts=(\d+\.\d+))?")
 ID = re.compile(r"[CDG][A-Z0-9]{6,}")
@@ -54,7 +55,8 @@ async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolR
 def thread_result(name: str, messages: Sequence[Message], names: Names, ts: str, *, private: bool) -> ToolResult:
     """A thread as it was read, for each of its readers; `ts` is the message that was asked for."""
     count = f"{len(messages)} message{'' if len(messages) == 1 else 's'}"
-    text = render(name, messages, names, ts)
+    files = attached(messages, ts)
+    text = render(name, messages, names, ts, files=files)
     return ToolResult(
         text=text,
         summary=f"read {count} of a thread",
@@ -65,6 +67,7 @@ def thread_result(name: str, messages: Sequence[Message], names: Names, ts: str,
             "thread_ts": as_text(messages[0].get("ts")) if messages else ts,
         },
         value={"channel": name, "private": private, "text": text, "messages": _listed(messages, names)},
+        files=files,
     )
 
 
@@ -80,18 +83,28 @@ def _listed(messages: Sequence[Message], names: Names) -> list[dict[str, str]]:
     ]
 
 
-def render(channel: str, messages: Sequence[Message], names: Names, focus: str = "", title: str = "Thread") -> str:
+def render(
+    channel: str,
+    messages: Sequence[Message],
+    names: Names,
+    focus: str = "",
+    title: str = "Thread",
+    files: Sequence[NewFile] = (),
+) -> str:
     """A thread, or what `title` says, as a model reads it, oldest first, one header line per message.
 
-    What does not fit is left out in the middle and counted; the message with ts `focus` is always shown.
+    What does not fit is left out in the middle and counted; the message with ts `focus` is always shown. `files` stand
+    beside their messages under their ids.
     """
+    known = {file.id for file in files}
     lines = [f"{title} in #{channel}, {len(messages)} messages, oldest first:"]
     before = -1
     for index in _choose(messages, focus):
         if index > before + 1:
             lines += ["", f"({index - before - 1} messages are left out here.)"]
         ts = as_text(messages[index].get("ts"))
-        lines += ["", f"{_author(messages[index], names)} at {_time(ts)} (ts {ts}):", *_body(messages[index], names)]
+        header = f"{_author(messages[index], names)} at {_time(ts)} (ts {ts}):"
+        lines += ["", header, *_body(messages[index], names, known)]
         before = index
     return "\n".join(lines)
 
@@ -191,21 +204,13 @@ def _author(message: Message, names: Names) -> str:
     return one_line(as_text(message.get("username")) or as_text(profile.get("name"))) or "A bot"
 
 
-def _body(message: Message, names: Names) -> list[str]:
+def _body(message: Message, names: Names, known: Collection[str]) -> list[str]:
     """Indented, so that no text of a message can pose as another message's header."""
-    files = [_file(as_object(file)) for file in as_list(message.get("files"))]
+    files = [line(file, known) for file in of(message)]
     text = names.text(as_text(message.get("text"))) or "(no text)" * (not files)
     cut = f"\n[{len(text) - MESSAGE_LIMIT} further characters of this message are left out.]"
     shown = text if len(text) <= MESSAGE_LIMIT else text[:MESSAGE_LIMIT] + cut
-    return [f"    {line}" for line in [*shown.splitlines(), *files]]
-
-
-def _file(file: Message) -> str:
-    """A file as a line; what stands in it is not read."""
-    name = one_line(as_text(file.get("name")) or as_text(file.get("title"))) or "without a name"
-    kind, size = one_line(as_text(file.get("mimetype")) or as_text(file.get("filetype"))), file.get("size")
-    about = [name, *filter(None, [kind]), *([f"{size} bytes"] if isinstance(size, int) else [])]
-    return f"[file: {', '.join(about)}; what stands in it cannot be read yet, say so if it matters]"
+    return [f"    {row}" for row in [*shown.splitlines(), *files]]
 
 
 def _time(ts: str) -> str:

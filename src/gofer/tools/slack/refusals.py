@@ -49,6 +49,8 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
         ),
         "edit_window_closed": Refusal("tell", "That message is too old to be changed; post a new one."),
         "fatal_error": _BUSY,
+        "file_deleted": Refusal("tell", "That file was deleted."),
+        "file_not_found": Refusal("tell", "That file was deleted, or Gofer may not see it."),
         "file_upload_size_restricted": Refusal(
             "tell", "The file is larger than this workspace takes; make it shorter."
         ),

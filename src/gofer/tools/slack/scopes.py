@@ -22,6 +22,7 @@ Method: TypeAlias = Literal[
     "conversations.replies",
     "files.completeUploadExternal",
     "files.getUploadURLExternal",
+    "files.info",
     "reactions.add",
     "usergroups.list",
     "users.info",
@@ -47,6 +48,8 @@ SCOPES: Mapping[Method, frozenset[str]] = {
     "conversations.replies": _READ,
     "files.completeUploadExternal": frozenset({"files:write"}),
     "files.getUploadURLExternal": frozenset({"files:write"}),
+    # Its content comes from another address, by the same permission.
+    "files.info": frozenset({"files:read"}),
     "reactions.add": frozenset({"reactions:write"}),
     "usergroups.list": frozenset({"usergroups:read"}),
     "users.info": frozenset({"users:read"}),

@@ -7,6 +7,8 @@ from gofer.tools.slack import mocks
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.approval import approval_tools
 from gofer.tools.slack.aside import PostDirect, PostEphemeral, find_direct, post_direct, post_ephemeral
+from gofer.tools.slack.attached import FETCH
+from gofer.tools.slack.get_file import GetFile, get_file
 from gofer.tools.slack.get_group import GetGroup, get_group
 from gofer.tools.slack.get_permalink import GetPermalink, get_permalink
 from gofer.tools.slack.get_user import GetUser, get_user
@@ -56,6 +58,16 @@ def _reading(api: SlackApi) -> tuple[Tool[Any], ...]:
             act=partial(read_channel, api),
             mock=mocks.read_channel,
             scopes=scopes("conversations.list", "conversations.info", "conversations.history", "users.info"),
+        ),
+        Tool(
+            name=FETCH,
+            description="Fetch a file of Slack that the run was told of.",
+            effect="read",
+            arguments=GetFile,
+            act=partial(get_file, api),
+            mock=mocks.get_file,
+            internal=True,
+            scopes=scopes("files.info"),
         ),
     )
 

@@ -1,0 +1,156 @@
+"""Which files of what a run is about stand in its first message, so that its model need not ask for them?
+
+Texts stand there whole, images and PDFs beside them where the model looks at such. What was fetched for it is journaled
+as every other call, and what the message says of it is in the message.
+"""
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from gofer.canonical import encode_text
+from gofer.engine.fetching import content_of
+from gofer.engine.results import SIGHTLESS
+from gofer.engine.step import Step
+from gofer.errors import TemporaryError, ToolError
+from gofer.files.kind import IMAGES, kind_of
+from gofer.files.plain_text import decoded
+from gofer.files.said import likely
+from gofer.journal.workspace import FileAdded
+from gofer.messages import Media
+from gofer.models.abilities import Ability
+from gofer.tools.download import LIMIT
+from gofer.tools.tool import Provenance
+from gofer.workflows.load import Loaded
+
+PURPOSE = "preload"
+"""What the ids of calls begin with that fetch one."""
+MOST = 10
+"""Files of one run that are preloaded at most."""
+AS_THEY_ARE = 1_000_000
+"""Bytes of an image that is shown as it is, where nothing makes images ready for models."""
+WORTH_IT = 20_000
+"""Bytes that have to be left for an image: on less there is nothing to be seen."""
+SHOWABLE = frozenset({"png", "jpeg", "gif", "webp"})
+"""Kinds of images that models look at."""
+
+
+@dataclass(slots=True)
+class Preloaded:
+    """What stands of files in a first message."""
+
+    room: int
+    """Bytes that are left."""
+    sections: list[str] = field(default_factory=list[str])
+    media: list[Media] = field(default_factory=list[Media])
+
+    @property
+    def text(self) -> str:
+        """The part of the message that is about them; empty for none."""
+        head = "Files of it, names and contents as data:"
+        return "\n\n".join([head, *self.sections]) if self.sections else ""
+
+
+async def preload(step: Step, loaded: Loaded, provenance: Provenance) -> Preloaded:
+    """Fetches and shows what fits. Raises Cancelled, OutOfTime, TemporaryError."""
+    made, event = Preloaded(loaded.workflow.files.preload_kb * 1000), step.progress.event
+    recent = event is not None and event.source == "slack" and "ts" not in event.place
+    if loaded.workflow.coordinator != "llm" or recent:
+        # A script reads no messages, and what was said in a channel of late is not what a run is about.
+        return made
+    ability = step.services.abilities.common(loaded.models)
+    for added in _candidates(step, made.room):
+        if likely(added.media_type, added.name) == "image" and not ability.vision:
+            made.sections.append(f"{_label(added)} {SIGHTLESS}")
+        elif _may_fit(step, added, ability, made.room):
+            try:
+                content = await content_of(step, added, provenance, PURPOSE)
+                await _shown(step, made, added, content, ability)
+            except ToolError as error:
+                made.sections.append(f"{_label(added)} could not be shown: {error.message_to_model}")
+    return made
+
+
+def _candidates(step: Step, room: int) -> Sequence[FileAdded]:
+    """Attachments only: a text that became a file is shown as a preview already."""
+    attached = [held.added for held in step.workspace.files.values() if held.added.source is not None]
+    return attached[:MOST] if room else ()
+
+
+def _may_fit(step: Step, added: FileAdded, ability: Ability, room: int) -> bool:
+    match likely(added.media_type, added.name):
+        case "text":
+            return added.size <= room
+        case "pdf":
+            return ability.pdf and added.size <= room
+        case "image" if step.services.fit is None:
+            return added.size <= min(room, AS_THEY_ARE)
+        case "image":
+            return room >= WORTH_IT and added.size <= LIMIT
+        case "other":
+            return False
+
+
+async def _shown(step: Step, made: Preloaded, added: FileAdded, content: bytes, ability: Ability) -> None:
+    """Puts one file into the message when it fits, and can be shown, by what it really is. Raises ToolError."""
+    kind = kind_of(content, added.name)
+    media: Media | None = None
+    if kind.name in IMAGES or likely(added.media_type, added.name) == "image":
+        if not ability.vision:
+            made.sections.append(f"{_label(added)} {SIGHTLESS}")
+            return
+        media = await _image(step, added, content, made.room)
+        section = f"{_label(added)} is beside this as an image."
+    elif kind.name == "pdf" and ability.pdf:
+        media = await _pdf(step, added, content)
+        section = f"{_label(added)} is beside this as a document."
+    elif kind.name != "pdf" and (text := decoded(content)) is not None:
+        section = _text(added, text)
+    else:
+        return
+    took = _size(media) if media else len(content)
+    if took > made.room:
+        return
+    made.room -= took
+    made.sections.append(section)
+    made.media += [media] if media else []
+    step.note(replace(step.workspace.files[added.file].added, preloaded=True))
+
+
+async def _image(step: Step, added: FileAdded, content: bytes, room: int) -> Media:
+    """An image as the model gets it. Raises ToolError for what is none, or is not fit to be shown."""
+    if step.services.fit is not None:
+        try:
+            fitted = await step.services.fit(content, room)
+        except TemporaryError as error:
+            raise ToolError(str(error)) from error
+        return Media(added.file, fitted.media_type, base64.b64encode(fitted.data).decode())
+    kind = kind_of(content, added.name)
+    if kind.name not in SHOWABLE:
+        raise ToolError(f"it is {kind.title}, which models do not look at.")
+    return Media(added.file, kind.media_type, base64.b64encode(content).decode())
+
+
+async def _pdf(step: Step, added: FileAdded, content: bytes) -> Media:
+    """A PDF as the model gets it. Raises ToolError for one that cannot be opened: a provider would refuse it, and with
+    it the whole request."""
+    if step.services.open_pdf is not None:
+        try:
+            await step.services.open_pdf(content)
+        except TemporaryError as error:
+            raise ToolError(str(error)) from error
+    return Media(added.file, "application/pdf", base64.b64encode(content).decode())
+
+
+def _text(added: FileAdded, text: str) -> str:
+    rows = [f"    {row}" for row in text.splitlines()]
+    return "\n".join([f"{_label(added)}, whole:", *rows]) if rows else f"{_label(added)} is empty."
+
+
+def _size(media: Media) -> int:
+    """Bytes of what stands there in base64."""
+    return len(media.data) * 3 // 4 - media.data[-2:].count("=")
+
+
+def _label(added: FileAdded) -> str:
+    return f"{added.file} {encode_text(added.name)}"

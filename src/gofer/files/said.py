@@ -1,0 +1,51 @@
+"""What may a file be, by what is said of it before anybody has its bytes?"""
+
+from typing import Literal
+
+from gofer.files.kind import KINDS, extension
+
+Likely = Literal["text", "image", "pdf", "other"]
+
+LOOKED_AT = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/tiff", "image/bmp"})
+"""Images that can be made ready for a model; others are for people only."""
+_TEXTS = frozenset(
+    {
+        "application/json", "application/x-ndjson", "application/xml", "application/yaml", "application/x-yaml",
+        "application/toml", "application/javascript", "application/x-sh", "application/sql", "application/graphql",
+    }
+)  # fmt: skip
+_MORE = {
+    "yaml": "application/yaml", "yml": "application/yaml", "toml": "application/toml", "sql": "application/sql",
+    "py": "text/x-python", "js": "application/javascript", "sh": "application/x-sh",
+}  # fmt: skip
+UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/binary"})
+"""Media types that say nothing."""
+
+
+def likely(media_type: str, name: str) -> Likely:
+    """What a file probably is: by its media type, or by its name where the type says nothing."""
+    said = told(media_type, name)
+    if said in LOOKED_AT:
+        return "image"
+    if said == KINDS["pdf"].media_type:
+        return "pdf"
+    text = said.startswith("text/") or said in _TEXTS or said.endswith(("+json", "+xml", "+yaml"))
+    return "text" if text else "other"
+
+
+def told(media_type: str, name: str) -> str:
+    """The media type of a file, from its name where what is said of it says nothing; empty for an unknown one."""
+    said = plain(media_type)
+    return guessed(name) or said if said in UNTOLD else said
+
+
+def guessed(name: str) -> str:
+    """The media type that the ending of a name stands for; empty when it stands for none that is known here."""
+    claimed = extension(name)
+    return KINDS[claimed].media_type if claimed else _MORE.get(name.rpartition(".")[2].lower(), "")
+
+
+def plain(media_type: str) -> str:
+    """A media type without parameters, as in `text/html; charset=utf-8`; empty for what is none."""
+    said = media_type.partition(";")[0].strip().lower()
+    return said if said.isascii() and said.isprintable() and said.count("/") == 1 and " " not in said else ""

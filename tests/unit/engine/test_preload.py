@@ -1,0 +1,226 @@
+"""What of the files that a run is about stands in its first message, whatever they are and whoever goes on with it."""
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import pytest
+from PIL import Image
+
+from engine_room import PROVENANCE, Room, Said, room
+from gofer.engine.preload import MOST, Preloaded, preload
+from gofer.engine.step import Step
+from gofer.errors import TemporaryError, ToolError
+from gofer.files.image import Fitted
+from gofer.journal.entries import MessageReceived, ToolResult
+from gofer.journal.workspace import FileAdded
+from gofer.messages import user
+from gofer.models.abilities import Abilities, Ability, load_abilities
+from gofer.models.prices import load_prices
+from gofer.tools.tool import Call, NewFile
+from gofer.tools.tool import ToolResult as Result
+from gofer.workflows.load import Loaded
+from gofer.workflows.schema import Files
+
+pytestmark = pytest.mark.anyio
+EYES = Ability(100_000, vision=True, pdf=True)
+
+
+def image(kind: str = "PNG", size: int = 8) -> bytes:
+    made = io.BytesIO()
+    Image.new("RGB", (size, size), "red").save(made, kind)
+    return made.getvalue()
+
+
+@dataclass
+class Desk:
+    """A run with attachments, whose model has some ability."""
+
+    contents: Mapping[str, bytes | Exception]
+    types: Mapping[str, str] = field(default_factory=dict)
+    ability: Ability = EYES
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    preload_kb: int = 200
+    fit: object = None
+    made: Room = field(default_factory=room)
+
+    def file(self, name: str) -> NewFile:
+        content = self.contents[name]
+        size = self.sizes.get(name, len(content) if isinstance(content, bytes) else 1)
+        source = {"tool": "fetch", "arguments": {"text": name}}
+        return NewFile(name, self.types.get(name, ""), None, "Slack", size, source)
+
+    async def step(self, owner: str = "me") -> Step:
+        async def fetch(call: Call, said: Said) -> Result:
+            content = self.contents[said.text]
+            if isinstance(content, Exception):
+                raise content
+            return Result("fetched", "one", files=(replace(self.file(said.text), content=content),))
+
+        self.made.tool("fetch", "read", fetch)
+        step = await self.made.step(owner)
+        step.services = replace(step.services, abilities=Abilities({"m": self.ability}), fit=self.fit)  # pyright: ignore
+        if not step.workspace.files:
+            for file in map(self.file, self.contents):
+                step.note(FileAdded(file.id, file.name, file.media_type, file.size, file.origin, source=file.source))
+        return step
+
+    def loaded(self, coordinator: str = "llm") -> Loaded:
+        loaded = self.made.bundle().loaded
+        files = Files(preload_kb=self.preload_kb)
+        return replace(loaded, workflow=loaded.workflow.model_copy(update={"files": files, "coordinator": coordinator}))
+
+    async def preload(self, owner: str = "me") -> tuple[Preloaded, Step]:
+        step = await self.step(owner)
+        return await preload(step, self.loaded(), PROVENANCE), step
+
+
+async def test_texts_stand_whole_under_id_and_name_and_are_told_to_be_there() -> None:
+    desk = Desk({"a.md": b"# A\n\nline", "b.csv": "\ufeffä;ö\n".encode(), "c.txt": b""})
+    made, step = await desk.preload()
+    ids = [desk.file(name).id for name in desk.contents]
+    assert made.text.split("\n\n", 1)[1].split("\n\n") == [
+        f'{ids[0]} "a.md", whole:\n    # A\n    \n    line',
+        f'{ids[1]} "b.csv", whole:\n    ä;ö',
+        f'{ids[2]} "c.txt" is empty.',
+    ]
+    assert all(step.workspace.files[id_].added.preloaded for id_ in ids)
+
+
+async def test_together_they_fit_what_the_workflow_allows_and_the_rest_is_not_even_fetched() -> None:
+    desk = Desk({"a.txt": b"x" * 700, "b.txt": b"y" * 700, "c.txt": b"z" * 300}, preload_kb=1)
+    made, step = await desk.preload()
+    assert ("x" in made.text, "yyy" in made.text, "zzz" in made.text) == (True, False, True)
+    assert desk.made.acted == ["fetch:a.txt", "fetch:c.txt"]
+    assert [held.added.preloaded for held in step.workspace.files.values()] == [True, False, True]
+
+
+async def test_one_that_is_larger_than_it_was_said_to_be_is_left_out() -> None:
+    desk = Desk({"a.txt": b"x" * 5_000}, sizes={"a.txt": 1}, preload_kb=1)
+    made, step = await desk.preload()
+    assert (made.text, [held.added.preloaded for held in step.workspace.files.values()]) == ("", [False])
+
+
+async def test_nothing_is_preloaded_where_the_workflow_wants_nothing_and_for_scripts() -> None:
+    desk = Desk({"a.txt": b"x"}, preload_kb=0)
+    assert (await desk.preload())[0].text == ""
+    desk = Desk({"a.txt": b"x"})
+    assert (await preload(await desk.step(), desk.loaded("script"), PROVENANCE)).text == ""
+    assert desk.made.acted == []
+
+
+async def test_files_of_what_was_said_in_a_channel_of_late_are_only_listed() -> None:
+    desk = Desk({"a.txt": b"x"})
+    step = await desk.step()
+    assert step.progress.event is not None
+    step.progress.event = replace(step.progress.event, kind="slack.member_joined", place={"channel": "C1"})
+    assert (await preload(step, desk.loaded(), PROVENANCE)).text == ""
+
+
+async def test_no_more_files_are_fetched_than_anybody_reads() -> None:
+    desk = Desk({f"{number}.txt": b"x" for number in range(MOST + 5)})
+    await desk.preload()
+    assert len(desk.made.acted) == MOST
+
+
+@pytest.mark.parametrize(("kind", "media_type"), [("PNG", "image/png"), ("JPEG", "image/jpeg"), ("WEBP", "image/webp")])
+async def test_an_image_is_what_its_bytes_are_whatever_it_is_called(kind: str, media_type: str) -> None:
+    made, _ = await Desk({"shot.png": image(kind)}).preload()
+    ((shown,), told) = made.media, made.text
+    assert (shown.media_type, '"shot.png" is beside this as an image.' in told) == (media_type, True)
+
+
+@pytest.mark.parametrize("content", [b"GIF8 no image", b"", b"<html>log in</html>"])
+async def test_what_only_says_that_it_is_an_image_is_never_sent_as_one(content: bytes) -> None:
+    made, _ = await Desk({"shot.png": content}).preload()
+    assert (made.media, '"shot.png" could not be shown' in made.text) == ([], True)
+
+
+async def test_an_image_is_made_to_fit_what_is_left() -> None:
+    asked: list[int] = []
+
+    async def fit(content: bytes, most: int) -> Fitted:
+        asked.append(most)
+        return Fitted("image/jpeg", b"j" * 40_000, 8, 8, 800, 800)
+
+    desk = Desk({"a.png": image(), "b.png": image(), "c.png": image()}, preload_kb=100, fit=fit)
+    made, _ = await desk.preload()
+    assert asked == [100_000, 60_000, 20_000]
+    assert [one.media_type for one in made.media] == ["image/jpeg"] * 2
+
+
+@pytest.mark.parametrize(
+    "error", [ToolError("The image is damaged; ask for it to be sent again."), TemporaryError("no")]
+)
+async def test_an_image_that_cannot_be_made_ready_is_told(error: Exception) -> None:
+    async def fit(content: bytes, most: int) -> Fitted:
+        raise error
+
+    made, _ = await Desk({"a.png": image()}, fit=fit).preload()
+    assert (made.media, f'"a.png" could not be shown: {error}' in made.text) == ([], True)
+
+
+async def test_a_pdf_stands_beside_the_message_only_where_every_model_reads_it() -> None:
+    made, _ = await Desk({"a.pdf": b"%PDF-1.7 ..."}).preload()
+    (pdf,) = made.media
+    assert pdf.media_type == "application/pdf"
+    assert b'"filename":"' + pdf.file.encode() + b'.pdf"' in user("look", made.media)
+    blind = Desk({"a.pdf": b"%PDF-1.7 ..."}, ability=replace(EYES, pdf=False))
+    assert ((await blind.preload())[0].text, blind.made.acted) == ("", [])
+
+
+async def test_a_pdf_that_cannot_be_opened_is_told_and_never_sent() -> None:
+    async def open_pdf(content: bytes) -> object:
+        raise ToolError("This is a PDF, and it needs a password.")
+
+    desk = Desk({"a.pdf": b"%PDF-1.7 ..."})
+    step = await desk.step()
+    step.services = replace(step.services, open_pdf=open_pdf)
+    made = await preload(step, desk.loaded(), PROVENANCE)
+    assert (made.media, "could not be shown: This is a PDF, and it needs a password." in made.text) == ([], True)
+
+
+async def test_a_model_without_eyes_is_told_in_words_also_of_an_image_that_nobody_called_one() -> None:
+    desk = Desk({"a.png": image(), "b.txt": image()}, ability=Ability(0))
+    made, _ = await desk.preload()
+    assert made.text.count("is an image that you cannot see") == 2
+    assert (made.media, desk.made.acted) == ([], ["fetch:b.txt"])
+
+
+async def test_what_cannot_be_fetched_is_told_and_the_others_are_there() -> None:
+    gone = ToolError("That file was deleted.", code="gone")
+    made, _ = await Desk({"a.txt": gone, "b.txt": TemporaryError("Slack did not answer"), "c.txt": b"there"}).preload()
+    assert '"a.txt" could not be shown: That file was deleted.' in made.text
+    assert '"b.txt" could not be shown: fetch got no answer: Slack did not answer' in made.text
+    assert "    there" in made.text
+
+
+async def test_the_next_owner_makes_the_same_message_of_what_was_fetched() -> None:
+    desk = Desk({"a.txt": b"what it says", "b.png": image(), "c.txt": ToolError("no")})
+    made, step = await desk.preload()
+    await step.commit()
+    desk.contents = {"a.txt": b"changed", "b.png": b"changed", "c.txt": b"changed"}
+    again, resumed = await desk.preload("another")
+    assert (again.text, again.media) == (made.text, made.media)
+    assert user(again.text, again.media) == user(made.text, made.media)
+    assert desk.made.acted == ["fetch:a.txt", "fetch:b.png", "fetch:c.txt"]
+    results = [call for call, one in resumed.progress.outcomes.items() if isinstance(one, ToolResult)]
+    assert all(call.startswith("preload/file_") for call in results)
+
+
+async def test_a_text_that_became_a_file_is_not_preloaded() -> None:
+    desk = Desk({})
+    step = await desk.step()
+    step.note(FileAdded("result_1", "body.json", "application/json", 3, "webhook", body="0" * 64))
+    step.note(MessageReceived("please"))
+    assert (await preload(step, desk.loaded(), PROVENANCE)).text == ""
+
+
+def test_every_model_with_a_price_has_abilities_and_an_unknown_one_takes_text_only() -> None:
+    abilities = load_abilities()
+    assert abilities.models.keys() == load_prices().models.keys()
+    assert abilities.of("gpt-5.4-mini-2026-03-17") == abilities.of("gpt-5.4-mini")
+    assert abilities.of("some-model") == Ability(0)
+    both = abilities.common(["gpt-5.4", "gpt-4o"])
+    assert (both.window, both.vision, both.pdf) == (128_000, True, True)
+    assert abilities.common(["gpt-5.4", "some-model"]) == Ability(1_050_000)

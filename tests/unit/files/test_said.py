@@ -1,0 +1,25 @@
+"""What a file may be before anybody has it."""
+
+import pytest
+
+from gofer.files.said import likely
+
+
+@pytest.mark.parametrize(
+    ("media_type", "name", "is_likely"),
+    [
+        ("text/plain; charset=utf-8", "x", "text"),
+        ("application/octet-stream", "data.JSON", "text"),
+        ("", "shot.png", "image"),
+        ("image/svg+xml", "logo.svg", "text"),
+        ("image/vnd.adobe.photoshop", "scan.psd", "other"),
+        ("application/pdf", "x", "pdf"),
+        ("application/zip", "notes.txt", "other"),
+        ("nonsense\nof type", "x.bin", "other"),
+        ("", "", "other"),
+    ],
+)
+def test_what_a_file_may_be_follows_from_its_type_or_else_from_its_name(
+    media_type: str, name: str, is_likely: str
+) -> None:
+    assert likely(media_type, name) == is_likely
