@@ -116,7 +116,10 @@ class Children:
         with self._lock:
             if self._closed:
                 raise TemporaryError(_CLOSED)
-            if self._helper is None or not self._helper.alive():
+            if self._helper is not None and not self._helper.alive():
+                self._helper.stop()
+                self._helper = None
+            if self._helper is None:
                 self._helper = _Helper(self._module, self._environment, self._memory, self._seconds)
             return self._helper
 
