@@ -1,6 +1,7 @@
 """Work in a child ends in time, within its memory, with a sentence, and leaves everything else alone."""
 
 import asyncio
+import gc
 import os
 import signal
 import subprocess
@@ -22,6 +23,9 @@ def children() -> Iterator[Children]:
     made = Children(helper="odd_jobs", seconds=1.0, memory=128 << 20)
     yield made
     made.close()
+
+
+PART = "a smaller part of it may work."
 
 
 async def refusal(children: Children, name: str) -> str:
@@ -55,8 +59,14 @@ async def test_a_job_sees_nothing_of_this_process(children: Children, monkeypatc
         ("forever", "The PDF takes longer than 1 seconds and was stopped; a smaller part of it may work."),
         ("asleep", "The PDF takes longer than 1 seconds and was stopped; a smaller part of it may work."),
         ("hog", "The PDF needs more memory than it may have, 128 MB; a smaller part of it may work."),
-        ("crash", "The PDF made its reader crash: it is damaged, or it needs more memory than it may have, 128 MB."),
-        ("leave", "The PDF made its reader crash: it is damaged, or it needs more memory than it may have, 128 MB."),
+        (
+            "crash",
+            "The PDF made its reader crash: it is damaged, or it needs more memory than it may have, 128 MB; " + PART,
+        ),
+        (
+            "leave",
+            "The PDF made its reader crash: it is damaged, or it needs more memory than it may have, 128 MB; " + PART,
+        ),
         ("refuse", "The page does not exist; name one up to 7."),
         ("stumble", "The PDF is damaged, or is not what it seems to be; it cannot be read."),
         ("write", "The PDF is damaged, or is not what it seems to be; it cannot be read."),
@@ -92,7 +102,9 @@ async def test_a_helper_that_was_killed_is_replaced(children: Children) -> None:
     helper = (await children.run(Job("wait"))).fields["helper"]
     assert isinstance(helper, int)
     os.kill(helper, signal.SIGKILL)
+    await asyncio.sleep(0.2)
     assert (await children.run(Job("wait"))).fields["helper"] != helper
+    gc.collect()  # A socket of the lost one that is still open is said here.
 
 
 async def test_a_helper_that_is_killed_under_way_loses_no_other_job(children: Children) -> None:
@@ -159,8 +171,8 @@ def test_a_killed_worker_leaves_no_helper_and_no_child() -> None:
 
 
 def group(leader: int) -> list[int]:
-    """Processes of the session of a helper: itself and its children."""
-    listed = subprocess.run(["ps", "-eo", "pid=,sess=,stat="], capture_output=True, text=True, check=True).stdout
+    """Processes of the group of a helper: itself and its children."""
+    listed = subprocess.run(["ps", "-eo", "pid=,pgid=,stat="], capture_output=True, text=True, check=True).stdout
     rows = [row.split() for row in listed.splitlines()]
     return [int(row[0]) for row in rows if int(row[1]) == leader and not row[2].startswith("Z")]
 
