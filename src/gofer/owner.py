@@ -120,7 +120,8 @@ class Owner:
             step.give_up_calls("its workflow was taken away meanwhile")
             return Ending("failed", reason=f"there is no workflow {step.progress.workflow!r} any more.")
         try:
-            step.shown = shown(loaded)
+            # As its file has it now: what is prohibited meanwhile holds for runs under way.
+            step.shown, step.withdrawn = shown(loaded), frozenset(loaded.workflow.skills.prohibited)
             if bundle is None:
                 bundle = await pinned(self.services, await admit(step, event, loaded))
                 await self._show_whether_private(step)

@@ -17,7 +17,17 @@ from gofer.tools.notion.refusals import REFUSALS as NOTION_REFUSALS
 from gofer.tools.slack.refusals import REFUSALS
 from gofer.triggers import github
 from gofer.workflows.mistake import RULES, Rule
-from gofer.workflows.schema import Allowance, Defaults, Files, Limits, ModelChoice, Subagent, SubagentLimits, Workflow
+from gofer.workflows.schema import (
+    Allowance,
+    Defaults,
+    Files,
+    Limits,
+    ModelChoice,
+    Skills,
+    Subagent,
+    SubagentLimits,
+    Workflow,
+)
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "gofer"
@@ -44,6 +54,7 @@ def test_every_entry_is_explained_and_nothing_else() -> None:
     [
         ("# The workflow file", Workflow),
         ("`model` as an object:", ModelChoice),
+        ("`skills`; a skill", Skills),
         ("`limits`; a run", Limits),
         ("`limits_per_person` and `limits_per_workflow`;", Allowance),
         ("## `agents/defaults.yaml`", Defaults),

@@ -8,15 +8,16 @@ from gofer.check.models import check_models
 from gofer.check.prompts import check_prompts
 from gofer.check.schemas import check_schemas
 from gofer.check.scripts import check_listed, check_scripts, is_script
-from gofer.check.skills import check_skills
+from gofer.check.skills import check_named_skills, check_skills
 from gofer.check.subagents import check_subagents
 from gofer.check.tools import check_tools
 from gofer.check.triggers import check_triggers
 from gofer.models.prices import Prices
 from gofer.workflows.form import fill
-from gofer.workflows.load import DEFAULTS, SKILLS, workflow_files
+from gofer.workflows.load import DEFAULTS, workflow_files
 from gofer.workflows.mistake import START, Mistake, in_order
 from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.skill import FOLDER as SKILLS
 from gofer.workflows.source import Source, read_source
 from gofer.workflows.subagent import subagent_files
 
@@ -37,7 +38,8 @@ def check_folder(folder: Path, tools: Collection[str], prices: Prices) -> list[M
     for source in workflows:
         mistakes += fill(source, Workflow)[1]
         mistakes += check_tools(source, tools)
-        mistakes += check_skills(folder.parent / SKILLS, source)
+        mistakes += check_named_skills(folder.parent / SKILLS, source)
+    mistakes += check_skills(folder.parent / SKILLS)
     mistakes += check_triggers(workflows)
     subagents = [read_source(path) for path in subagent_files(folder.parent)]
     names = [source.file.stem for source in subagents]

@@ -55,7 +55,7 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
         raise await turn_away(step, event, person, loaded, provenance)
     left = await enter(step, event, loaded)
     continues, recalled, left_at = await _recall(step, earlier)
-    tools = [tool.schema() for tool in step.services.granted(loaded.workflow).values()]
+    tools = [tool.schema() for tool in step.services.offered(loaded)]
     raw = encode_bundle(Bundle(loaded, tools))
     key = blob_key(FOLDER, raw)
     await step.services.blobs.put(key, raw)

@@ -16,7 +16,7 @@ from gofer.engine.tail import tail
 from gofer.journal.entries import Status, ToolResult
 from gofer.journal.workspace import BOOKKEEPING
 from gofer.messages import ToolAsk
-from gofer.tools.tool import Provenance, Tool
+from gofer.tools.tool import Provenance, Repertoire, Tool
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.output import read_answer
 from gofer.workflows.schema import Workflow
@@ -42,7 +42,8 @@ class Ending:
 
 async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Ending:
     """Lets the model decide until it answers or a limit stops it. Raises what `step` raises."""
-    granted = step.services.granted(bundle.loaded.workflow)
+    granted = step.services.granted(bundle.loaded.workflow, bundle.loaded.skills)
+    step.repertoire = Repertoire(granted, bundle.loaded.skills)
     window = Window(bundle)
     while not step.conversation.answered:
         stop = gates.answer(step.conversation)

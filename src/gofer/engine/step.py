@@ -25,7 +25,7 @@ from gofer.journal import inbox
 from gofer.journal.log import Journal
 from gofer.models.model import Answer
 from gofer.projections import conversation, progress, repetition, replay, workspace
-from gofer.tools.tool import ANYWHERE, Arguments, Call, Files, Provenance, Tool
+from gofer.tools.tool import ANYWHERE, Arguments, Call, Files, Provenance, Repertoire, Tool
 
 Outcome = e.ToolResult | e.ToolUnknown
 Gate = Callable[[], None]
@@ -82,6 +82,10 @@ class Step:
         self.workspace = workspace.project(entries)
         self.shown = Shown()
         """How much of one text its model is shown; set by whoever coordinates."""
+        self.repertoire = Repertoire()
+        """What its model can make use of; set by whoever coordinates."""
+        self.withdrawn: frozenset[str] = frozenset()
+        """Skills that its workflow prohibits by now; set by its owner."""
         self.shelf = Shelf(journal, services, self.workspace)
         self._journal = journal
         self._permit = Permit(services.outside.clock, services.patience, self._renew_permit)
@@ -345,6 +349,7 @@ class Step:
             event.hops,
             files,
             self.workspace,
+            replace(self.repertoire, withdrawn=self.withdrawn),
         )
 
     def _elapsed(self, since: int) -> int:

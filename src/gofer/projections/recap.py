@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gofer.journal.entries import LlmResponse, Recorded, RunFinished, ToolResult, ToolUnknown
-from gofer.messages import ToolAsk
+from gofer.messages import ToolAsk, meant
 
 ARGUMENTS_LIMIT = 300
 RESULT_LIMIT = 1_500
@@ -32,7 +32,7 @@ def _results(journal: Sequence[Recorded]) -> list[str]:
         match recorded.entry:
             case LlmResponse(asks=asked):
                 turn += 1
-                asks |= {f"{turn}.{index}": ask for index, ask in enumerate(asked)}
+                asks |= {f"{turn}.{index}": meant(ask) for index, ask in enumerate(asked)}
             case ToolResult(call=call, text=text) | ToolUnknown(call=call, text=text) if call in asks:
                 ask = asks[call]
                 said = _cut(ask.arguments, ARGUMENTS_LIMIT)
