@@ -76,13 +76,15 @@ def meant(ask: ToolAsk) -> ToolAsk:
     except ValueError:
         return ask
     match told:
-        case {"name": str(name), "arguments": dict() | str() as given} if len(told) == 2 and name != CALL_TOOL:
-            written = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-        case {"name": str(name)} if len(told) == 1 and name != CALL_TOOL:
+        case {"name": str(name), "arguments": str(text)} if len(told) == 2:
+            written = text
+        case {"name": str(name), "arguments": dict()} if len(told) == 2:
+            written = json.dumps(told["arguments"], ensure_ascii=False)
+        case {"name": str(name)} if len(told) == 1:
             written = "{}"
         case _:
             return ask
-    return ToolAsk(ask.id, name, written)
+    return ask if name == CALL_TOOL else ToolAsk(ask.id, name, written)
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:

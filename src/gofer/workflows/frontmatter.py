@@ -11,6 +11,8 @@ from typing import cast
 
 import yaml
 
+from gofer.workflows.source import events
+
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 NAME_LIMIT = 64
 DESCRIPTION_LIMIT = 1_024
@@ -94,7 +96,7 @@ def _read(text: str) -> Value:
     stack = [_Open(root)]
     at = 0
     try:
-        for event in cast("list[yaml.Event]", list(yaml.parse(text, Loader=yaml.CSafeLoader))):
+        for event in events(text):
             _take(stack, event)
             if isinstance(event, yaml.ScalarEvent) and event.style:
                 start = event.start_mark.index

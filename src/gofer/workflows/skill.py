@@ -60,8 +60,7 @@ def skill_from_json(name: str, value: Mapping[str, object]) -> Skill:
 
 def skill_folders(folder: Path) -> list[Path]:
     """The folders of skills in `skills/`, in the order of their names; hidden ones are none."""
-    found = folder.iterdir() if folder.is_dir() else []
-    return sorted(path for path in found if path.is_dir() and not path.name.startswith((".", "__")))
+    return sorted(path for path in folder.glob("*") if path.is_dir() and not path.name.startswith((".", "__")))
 
 
 def read_skill(folder: Path) -> Skill:

@@ -58,7 +58,7 @@ async def load_skills(call: Call, arguments: LoadSkills) -> ToolResult:
     """The texts of skills, each with the list of its other files."""
     names = list(dict.fromkeys(arguments.names))
     skills = [_skill(call, name) for name in names]
-    known = set() if arguments.again else {name for name in names if "" in call.workspace.skills.get(name, ())}
+    known = {name for name in names if "" in call.workspace.skills.get(name, ()) and not arguments.again}
     parts = [f"The skill {skill.name!r} {_ABOVE}" if skill.name in known else _shown(skill) for skill in skills]
     facts = tuple(SkillLoaded(name) for name in names if name not in known)
     return ToolResult("\n\n".join(parts), ", ".join(names), facts=facts)
