@@ -2,19 +2,23 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
 from engine_room import PROVENANCE, Room, room, says
 from gofer.engine.loop import Ending, coordinate
+from gofer.errors import TemporaryError
 from gofer.journal.entries import MessageReceived, ToolResult
+from gofer.journal.log import read_journal
 from gofer.journal.workspace import FileAdded, SkillLoaded
 from gofer.tools.files.tools import file_tools
 from gofer.tools.skills.tools import skill_tools
 from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
-from gofer.workflows.load import Loaded
-from gofer.workflows.schema import Workflow
+from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.schema import Defaults, Workflow
 from gofer.workflows.skill import Skill
+from office import CATALOG, office
 
 pytestmark = pytest.mark.anyio
 TABLES = Skill("tables", "How tables look.", "Three columns at most.", {"references/wide.md": b"Turn them."})
@@ -150,3 +154,33 @@ async def test_a_run_without_skills_is_not_offered_to_load_any() -> None:
     assert {tool["function"]["name"] for tool in bundle_with(made, {}).tools} == {"file_read", "peek_file", "load_file"}
     await work(made, skills={})
     assert "There is no tool 'load_skills' here" in (await gave(made))[0]
+
+
+def catalog_with(*prohibited: str) -> Catalog:
+    loaded = CATALOG.workflows["answer-here"]
+    workflow = Workflow.model_validate({**BASE, "skills": {"prohibited": [*prohibited]}})
+    kept = {name: skill for name, skill in SKILLS.items() if name not in prohibited}
+    return Catalog({"answer-here": replace(loaded, workflow=workflow, skills=kept)}, Defaults())
+
+
+@pytest.mark.parametrize("prohibited", [True, False])
+async def test_a_run_under_way_loses_a_skill_that_is_prohibited_and_keeps_one_that_is_only_gone(
+    prohibited: bool,
+) -> None:
+    made = office(TemporaryError("busy", retry_after=600), says("", loads("tables")), says("Done."))
+    services = made.worker.services
+    tools = {**services.tools, **{tool.name: tool for tool in skill_tools()}}
+    made.worker = replace(made.worker, services=replace(services, tools=tools), catalog=catalog_with())
+    await made.accept("run1", private=False)
+    await made.hear()
+    assert await made.status("run1") == "parked"
+    # What the next worker finds in the files.
+    gone = Catalog({"answer-here": replace(CATALOG.workflows["answer-here"], skills={})}, Defaults())
+    made.worker = replace(made.worker, catalog=catalog_with("tables") if prohibited else gone)
+    made.clock.advance(700)
+    while await made.hear():
+        pass
+    journal = await read_journal("run1", made.store, made.blobs)
+    (told,) = [item.entry.text for item in journal if isinstance(item.entry, ToolResult) and item.entry.call == "1.0"]
+    assert ("not used any more" in told, "Three columns" in told) == (prohibited, not prohibited)
+    assert made.posted == ["Done."]
