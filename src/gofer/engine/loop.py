@@ -43,7 +43,8 @@ class Ending:
 async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Ending:
     """Lets the model decide until it answers or a limit stops it. Raises what `step` raises."""
     granted = step.services.granted(bundle.loaded.workflow, bundle.loaded.skills)
-    step.repertoire = Repertoire(granted, bundle.loaded.skills)
+    required = frozenset(bundle.loaded.workflow.skills.required)
+    step.repertoire = Repertoire(granted, bundle.loaded.skills, required)
     window = Window(bundle)
     while not step.conversation.answered:
         stop = gates.answer(step.conversation)

@@ -82,6 +82,8 @@ class Repertoire:
     """By name, also those that do not stand in the prompt."""
     skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
     """By name, as they were when the run began."""
+    in_prompt: frozenset[str] = frozenset()
+    """Skills whose text the prompt has from the beginning."""
     withdrawn: frozenset[str] = frozenset()
     """Skills that were prohibited meanwhile."""
 

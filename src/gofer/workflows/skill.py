@@ -19,6 +19,8 @@ SCRIPTS = "scripts/"
 """Where a skill has what can be run."""
 FILES = 200
 """Files of one skill at most, beside its SKILL.md."""
+DEPTH = 8
+"""Levels of folders in a skill; what lies deeper is no part of it."""
 SIZE_LIMIT = 500_000
 """Bytes of all of them together at most: a run keeps every one of its skills."""
 
@@ -94,26 +96,32 @@ def skill_file(folder: Path) -> Path:
 def _contents(folder: Path, file: Path) -> Mapping[str, bytes]:
     contents: dict[str, bytes] = {}
     left = SIZE_LIMIT
-    for path in _files(folder, folder.resolve()):
-        if path == file:
-            continue
-        # Looked at before it is read: somebody may have put a film there.
-        left -= path.stat().st_size
-        if left < 0 or len(contents) == FILES:
-            raise ConfigError(
-                f"{file}: The files of a skill are {FILES} and {SIZE_LIMIT} bytes at most; take out what no run reads."
-            )
-        contents[path.relative_to(folder).as_posix()] = path.read_bytes()
+    try:
+        for path in _files(folder, folder.resolve(), DEPTH):
+            if path == file:
+                continue
+            name = path.relative_to(folder).as_posix()
+            if not name.isprintable():
+                raise ConfigError(f"{file}: The name of the file {name!r} cannot be printed; give it another one.")
+            # Looked at before it is read: somebody may have put a film there.
+            left -= path.stat().st_size
+            if left < 0 or len(contents) == FILES:
+                most = f"{FILES} and {SIZE_LIMIT} bytes"
+                raise ConfigError(f"{file}: The files of a skill are {most} at most; take out what no run reads.")
+            contents[name] = path.read_bytes()
+    except (OSError, RuntimeError) as error:
+        # RuntimeError: links that lead round in a circle.
+        raise ConfigError(f"{file}: The folder of the skill cannot be read whole: {error}.") from error
     return contents
 
 
-def _files(folder: Path, home: Path) -> Iterator[Path]:
+def _files(folder: Path, home: Path, depth: int) -> Iterator[Path]:
     """Files of a folder and those below it, in order; hidden ones and links to elsewhere are none."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith((".", "__pycache__")) or not path.resolve().is_relative_to(home):
             continue
-        if path.is_dir() and not path.is_symlink():
-            yield from _files(path, home)
+        if path.is_dir() and not path.is_symlink() and depth:
+            yield from _files(path, home, depth - 1)
         elif path.is_file():
             yield path
 

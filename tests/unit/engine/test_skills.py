@@ -1,19 +1,26 @@
 """Skills that a run loads when it needs them, as they were when it began."""
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine_room import PROVENANCE, Room, room, says
 from gofer.engine.loop import Ending, coordinate
-from gofer.errors import TemporaryError
+from gofer.errors import TemporaryError, ToolError
+from gofer.events import Actor
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.log import read_journal
 from gofer.journal.workspace import FileAdded, SkillLoaded
+from gofer.outside import Clock, Http
 from gofer.tools.files.tools import file_tools
-from gofer.tools.skills.tools import skill_tools
+from gofer.tools.skills.tools import LoadSubskill, load_subskill, skill_tools
+from gofer.tools.tool import Call, Repertoire
 from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow
@@ -21,7 +28,8 @@ from gofer.workflows.skill import Skill
 from office import CATALOG, office
 
 pytestmark = pytest.mark.anyio
-TABLES = Skill("tables", "How tables look.", "Three columns at most.", {"references/wide.md": b"Turn them."})
+WIDE = "references/wide.md"
+TABLES = Skill("tables", "How tables look.", "Three columns at most.", {WIDE: b"Turn them."})
 ROUTING = Skill(
     "routing", "Where things go.", "Payments go to PAY.", {"logo.png": b"\x89PNG\xff", "scripts/a.py": b"1"}
 )
@@ -29,10 +37,10 @@ SKILLS = {"routing": ROUTING, "tables": TABLES}
 BASE = {"description": "d", "owner": "#o", "when": ["slack.mention"]}
 
 
-def bundle_with(made: Room, skills: Mapping[str, Skill], **keys: object) -> Bundle:
+def bundle_with(made: Room, known: Mapping[str, Skill], **keys: object) -> Bundle:
     made.tools |= {tool.name: tool for tool in (*skill_tools(), *file_tools())}
     workflow = Workflow.model_validate({**BASE, **keys})
-    loaded = Loaded("answer-here", workflow, "You are a test.", "p.md", ("m",), skills=skills)
+    loaded = Loaded("answer-here", workflow, "You are a test.", "p.md", ("m",), skills=known)
     # As a run finds it again, after its files changed.
     return decode_bundle(encode_bundle(Bundle(loaded, [it.schema() for it in made.services().offered(loaded)])))
 
@@ -86,15 +94,25 @@ async def test_what_stands_above_is_not_shown_again_unless_it_is_asked_for() -> 
     assert await facts(made) == [SkillLoaded("tables"), SkillLoaded("tables")]
 
 
+async def test_what_the_prompt_has_from_the_beginning_is_not_shown_again() -> None:
+    made = room(says("", loads("tables", "routing")), says("d"))
+    bundle = bundle_with(made, SKILLS, skills={"required": ["tables"]})
+    step = await made.step()
+    step.note(MessageReceived("please"))
+    await coordinate(step, bundle, PROVENANCE)
+    await step.commit()
+    first, second = (await gave(made))[0].split("\n\n", 1)
+    assert first.startswith("The skill 'tables' stands above already")
+    assert second.startswith("# Skill: routing")
+
+
 async def test_another_file_of_a_skill_is_read_by_its_path() -> None:
-    made = room(
-        says("", reads("tables", "./references/wide.md")), says("", reads("tables", "references/wide.md")), says("d")
-    )
+    made = room(says("", reads("tables", "./references/wide.md")), says("", reads("tables", WIDE)), says("d"))
     await work(made)
     first, second = await gave(made)
     assert first == "references/wide.md of the skill 'tables':\nTurn them."
     assert "stands above already" in second
-    assert await facts(made) == [SkillLoaded("tables", "references/wide.md")]
+    assert await facts(made) == [SkillLoaded("tables", WIDE)]
 
 
 @pytest.mark.parametrize(
@@ -114,6 +132,15 @@ async def test_a_path_that_is_none_of_the_skill_is_refused_in_one_sentence(skill
     assert (await work(made)).answer == "d"
     assert told in (await gave(made))[0]
     assert await facts(made) == []
+
+
+@given(st.text() | st.sampled_from(["..", "../..", "/", "//etc/passwd", "references/../references/wide.md", "~"]))
+def test_no_path_reads_anything_that_is_no_file_of_the_skill(path: str) -> None:
+    call = Call("k", Actor("U1"), {}, False, PROVENANCE, cast(Http, None), cast(Clock, None))
+    call = replace(call, repertoire=Repertoire({}, SKILLS))
+    if path.removeprefix("./") != WIDE:
+        with pytest.raises(ToolError):
+            asyncio.run(load_subskill(call, LoadSubskill(skill="tables", file=path)))
 
 
 async def test_a_file_that_is_no_text_becomes_one_of_the_run() -> None:
@@ -140,9 +167,7 @@ async def test_scripts_are_listed_for_the_sandbox() -> None:
 
 
 async def test_a_skill_that_was_prohibited_meanwhile_is_refused_and_the_run_goes_on() -> None:
-    made = room(
-        says("", loads("tables")), says("", reads("tables", "references/wide.md")), says("", loads("x")), says("d")
-    )
+    made = room(says("", loads("tables")), says("", reads("tables", WIDE)), says("", loads("x")), says("d"))
     assert (await work(made, withdrawn=["tables"])).answer == "d"
     first, second, third = await gave(made)
     assert first == second == "The skill 'tables' is not used any more; go on without it."

@@ -198,6 +198,23 @@ def test_a_folder_of_films_is_not_read(tmp_path: Path) -> None:
     assert f"{FILES} and" in refused(home)
 
 
+def test_links_in_a_circle_and_files_nobody_may_read_are_told(tmp_path: Path) -> None:
+    home = made(tmp_path, GOOD)
+    (home / "round").symlink_to(home / "round")
+    assert "cannot be read whole" in refused(home)
+    (home / "round").unlink()
+    (home / "two\nlines.md").write_text("x")
+    assert "cannot be printed" in refused(home)
+
+
+def test_what_lies_very_deep_is_no_part_of_a_skill(tmp_path: Path) -> None:
+    home = made(tmp_path, GOOD)
+    deep = home.joinpath(*["d"] * 300)
+    deep.mkdir(parents=True)
+    (deep / "a.md").write_text("x")
+    assert read_skill(home).files == {}
+
+
 def test_skills_stand_in_the_order_of_their_names(tmp_path: Path) -> None:
     for name in ("b", "a", "c"):
         made(tmp_path, f"---\nname: {name}\ndescription: d\n---\n", name)

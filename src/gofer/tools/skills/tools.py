@@ -58,7 +58,8 @@ async def load_skills(call: Call, arguments: LoadSkills) -> ToolResult:
     """The texts of skills, each with the list of its other files."""
     names = list(dict.fromkeys(arguments.names))
     skills = [_skill(call, name) for name in names]
-    known = {name for name in names if "" in call.workspace.skills.get(name, ()) and not arguments.again}
+    shown = {*call.repertoire.in_prompt, *(name for name, files in call.workspace.skills.items() if "" in files)}
+    known = set(names) & shown if not arguments.again else set[str]()
     parts = [f"The skill {skill.name!r} {_ABOVE}" if skill.name in known else _shown(skill) for skill in skills]
     facts = tuple(SkillLoaded(name) for name in names if name not in known)
     return ToolResult("\n\n".join(parts), ", ".join(names), facts=facts)
