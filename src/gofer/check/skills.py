@@ -1,12 +1,15 @@
 """Are skills of the form that skills have, can their scripts run, and are those there that a workflow names?"""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from gofer.canonical import as_list, as_object
 from gofer.errors import ConfigError
+from gofer.workflows.found import SIZE_LIMIT, too_many
+from gofer.workflows.frontmatter import skill_name
 from gofer.workflows.mistake import START, Mistake, Place
+from gofer.workflows.schema import Workflow
 from gofer.workflows.sentences import close_match
 from gofer.workflows.skill import SCRIPTS, Skill, read_skill, skill_file, skill_folders
 from gofer.workflows.source import Source
@@ -24,11 +27,15 @@ _LONGEST = 400
 """Characters of one sentence about a skill at most."""
 
 
-def check_skills(folder: Path) -> Iterator[Mistake]:
-    """What is wrong with the skills of `folder` themselves, whether or not a workflow has them."""
+def check_skills(folder: Path, skills: dict[str, Skill]) -> Iterator[Mistake]:
+    """What is wrong with the skills of `folder` themselves, whether or not a workflow has them.
+
+    Those that can be read are in `skills` afterwards, by name.
+    """
     for home in skill_folders(folder):
         try:
             skill = read_skill(home)
+            skills[skill.name] = skill
         except ConfigError as error:
             # A sentence, and for some what to do about it in another.
             message, _, hint = str(error).removeprefix(f"{skill_file(home)}: ").partition(". ")
@@ -41,13 +48,20 @@ def check_skills(folder: Path) -> Iterator[Mistake]:
 
 def check_named_skills(folder: Path, source: Source) -> Iterator[Mistake]:
     """Skills that a workflow names and that are not there."""
-    known = [home.name for home in skill_folders(folder)]
+    known = [skill_name(home.name) for home in skill_folders(folder)]
     for key in _LISTS:
         for at, name in enumerate(as_list(as_object(source.fields.get("skills")).get(key))):
             if isinstance(name, str) and name and name not in known:
                 message = f"There is no skill `{name[:80]}`."
                 place = source.place(("skills", key, at))
                 yield Mistake(source.file, place, "missing-skill", message, _instead(name, known))
+
+
+def check_amount(source: Source, workflow: Workflow | None, skills: Mapping[str, Skill]) -> Iterator[Mistake]:
+    """Skills of a workflow that are too much for every one of its runs to keep."""
+    if workflow is not None and workflow.coordinator == "llm" and too_many(workflow.skills, skills):
+        message = f"The skills of this workflow have more than {SIZE_LIMIT} bytes, and every run keeps them."
+        yield Mistake(source.file, source.place(("skills",)), "too-large", message, "Name fewer in `skills.allowed`.")
 
 
 def _instead(name: str, known: list[str]) -> str:

@@ -349,7 +349,7 @@ class Step:
             event.hops,
             files,
             self.workspace,
-            replace(self.repertoire, withdrawn=self.withdrawn),
+            repertoire=replace(self.repertoire, withdrawn=self.withdrawn),
         )
 
     def _elapsed(self, since: int) -> int:

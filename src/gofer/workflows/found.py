@@ -17,13 +17,21 @@ def granted_skills(skills: Skills, known: Mapping[str, Skill]) -> Mapping[str, S
 
     Raises ConfigError for one that is not there, and for too much of them.
     """
-    wanted = {*skills.required, *(known if skills.allowed is None else skills.allowed)} - {*skills.prohibited}
+    wanted = _wanted(skills, known)
     if missing := sorted(wanted - set(known)):
         raise ConfigError(f"There is no skill {missing[0]!r}; create skills/{missing[0]}/SKILL.md or correct its name.")
-    granted = {name: known[name] for name in sorted(wanted)}
-    if sum(skill.size for skill in granted.values()) > SIZE_LIMIT:
+    if too_many(skills, known):
         raise ConfigError(f"The skills of one workflow have {SIZE_LIMIT} bytes at most; name fewer in `allowed`.")
-    return granted
+    return {name: known[name] for name in sorted(wanted)}
+
+
+def too_many(skills: Skills, known: Mapping[str, Skill]) -> bool:
+    """Whether those of a workflow that are there are more than every one of its runs can keep."""
+    return sum(known[name].size for name in _wanted(skills, known) if name in known) > SIZE_LIMIT
+
+
+def _wanted(skills: Skills, known: Mapping[str, Skill]) -> set[str]:
+    return {*skills.required, *(known if skills.allowed is None else skills.allowed)} - {*skills.prohibited}
 
 
 def loadable(workflow: Workflow, skills: Mapping[str, Skill]) -> Sequence[Skill]:
