@@ -22,6 +22,8 @@ _FENCE = "---"
 _MERGE = "<<"
 _COMMENT = re.compile(r"(?<!\S)#[^\n]*")
 _BLOCK = re.compile(r"[|>][-+0-9]{0,2}( +#[^\n]*| *)$", re.MULTILINE)
+_ODD_ENDS = re.compile("[\x85\u2028\u2029]")
+"""Ends of lines to some readers of YAML, in some places."""
 
 Value = str | list[object] | dict[str, object]
 
@@ -92,6 +94,8 @@ def _text(key: str, value: object, limit: int, *, blank: bool = False) -> list[s
 
 def _read(text: str) -> Value:
     """The one value of a YAML text; an empty one is an empty text. Raises ValueError."""
+    if _ODD_ENDS.search(text):
+        raise ValueError("has a line separator among its fields, which no editor shows; write the line anew")
     root: list[object] = []
     stack = [_Open(root)]
     at = 0
@@ -100,11 +104,11 @@ def _read(text: str) -> Value:
             _take(stack, event)
             if isinstance(event, yaml.ScalarEvent) and event.style:
                 start = event.start_mark.index
-                _no_tab(text[at:start])
+                _nothing_hidden(text[at:start])
                 if event.style in "|>" and not _BLOCK.match(text, start):
                     raise ValueError(f"has something right behind a `{event.style}`; begin the text on the next line")
                 at = event.end_mark.index
-        _no_tab(text[at:])
+        _nothing_hidden(text[at:])
     except yaml.MarkedYAMLError as error:
         line = f" in line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise ValueError(f"has fields that are not YAML{line}: {error.problem}") from error
@@ -137,10 +141,12 @@ def _take(stack: list[_Open], event: yaml.Event) -> None:
             pass
 
 
-def _no_tab(between: str) -> None:
-    """Refuses a tab outside of quotes and blocks, which only some readers of YAML take."""
-    if "\t" in _COMMENT.sub("", between):
+def _nothing_hidden(between: str) -> None:
+    """Refuses a tab, or a mark that nobody sees, outside of quotes and blocks: only some readers of YAML take them."""
+    if "\t" in (outside := _COMMENT.sub("", between)):
         raise ValueError("has a tab outside of quotes; write spaces")
+    if "\n\ufeff" in outside:
+        raise ValueError("has a byte order mark among its fields, which no editor shows; write the line anew")
 
 
 def _plain(event: yaml.NodeEvent, tag: str | None, flow: bool | None = False) -> None:

@@ -131,6 +131,7 @@ ENDS = st.sampled_from(["---\nbody", "---\nbody", "---", "", "\n--- x", "...\n--
 @given(st.tuples(BEGINNINGS, FIELDS, ENDS).map("".join))
 @example(field("license", " \t#"))
 @example(field("license", '"\nname: "\t'))
+@example(BEGUN + "\ufeff\n---\nbody")
 def test_our_verdict_on_any_skill_is_that_of_the_reference(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = made(Path(folder), text)
@@ -151,9 +152,20 @@ def test_our_verdict_on_any_name_is_that_of_the_reference(name: str) -> None:
         assert bool(refused(home)) == refused_by_the_reference(home)
 
 
-def test_a_merge_key_is_refused_though_the_reference_lets_it_pass(tmp_path: Path) -> None:
-    # What it says there is not what anybody would read.
-    assert "`<<`" in refused(made(tmp_path, field("<<", "\n  author: us")))
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (field("<<", "\n  author: us"), "the key `<<`"),
+        (field("license", "a\x85b"), "line separator"),
+        (field("license", "a\u2028b"), "line separator"),
+    ],
+)
+def test_what_no_reader_would_expect_is_refused_though_the_reference_lets_it_pass(
+    tmp_path: Path, text: str, told: str
+) -> None:
+    home = made(tmp_path, text)
+    assert not refused_by_the_reference(home)
+    assert told in refused(home)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
