@@ -25,6 +25,10 @@ class ToolAsk:
     arguments: str
 
 
+CALL_TOOL = "call_tool"
+"""The tool that stands for those that a prompt does not list: it takes their `name` and their `arguments`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Media:
     """What a model looks at beside text: an image, or a document that it reads by itself."""
@@ -61,6 +65,26 @@ def arguments(text: str) -> dict[str, object]:
     if not isinstance(value, dict):
         raise ValueError("no JSON object")  # noqa: TRY004
     return cast(dict[str, object], value)
+
+
+def meant(ask: ToolAsk) -> ToolAsk:
+    """The call that an ask is for: of `call_tool` the one that it names; one that names none stays as it is."""
+    if ask.tool != CALL_TOOL:
+        return ask
+    try:
+        told = arguments(ask.arguments)
+    except ValueError:
+        return ask
+    match told:
+        case {"name": str(name), "arguments": str(text)} if len(told) == 2:
+            written = text
+        case {"name": str(name), "arguments": dict()} if len(told) == 2:
+            written = json.dumps(told["arguments"], ensure_ascii=False)
+        case {"name": str(name)} if len(told) == 1:
+            written = "{}"
+        case _:
+            return ask
+    return ask if name == CALL_TOOL else ToolAsk(ask.id, name, written)
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -118,6 +118,8 @@ class Owner:
 
     async def _end(self, step: Step, event: Event, loaded: Loaded | None, bundle: Bundle | None) -> Ending:
         try:
+            # As its file has it now: what is prohibited meanwhile holds for runs under way.
+            step.withdrawn = frozenset(loaded.workflow.skills.prohibited) if loaded else frozenset()
             # A run that has begun goes on by its own bundle, whatever is published meanwhile.
             if bundle is None:
                 if loaded is None:

@@ -24,6 +24,7 @@ from gofer.workflows.schema import (
     Files,
     Limits,
     ModelChoice,
+    Skills,
     Subagent,
     SubagentLimits,
     Workflow,
@@ -54,6 +55,7 @@ def test_every_entry_is_explained_and_nothing_else() -> None:
     [
         ("# The workflow file", Workflow),
         ("`model` as an object:", ModelChoice),
+        ("`skills`; a skill", Skills),
         ("`limits`; a run", Limits),
         ("`limits_per_person` and `limits_per_workflow`;", Allowance),
         ("## `agents/defaults.yaml`", Defaults),

@@ -5,9 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from pydantic_monty import Monty
+from skills_ref.validator import validate
 
 from company import ROOT
 from gofer.cli.main import main
+from gofer.workflows.load import load_catalog
 
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -31,7 +34,7 @@ def follow(guide: str, repository: Path, capsys: pytest.CaptureFixture[str]) -> 
     said, codes = "", []
     for kind, file, text in FENCE.findall((ROOT / "docs" / guide).read_text()):
         if file:
-            (repository / file).parent.mkdir(exist_ok=True)
+            (repository / file).parent.mkdir(exist_ok=True, parents=True)
             (repository / file).write_text(text)
         elif kind == "sh":
             command, *words = text.split()
@@ -45,6 +48,21 @@ def follow(guide: str, repository: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_the_guide_to_a_script_does_what_it_says(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert follow("write-a-script.md", repository, capsys)[0] == [1, 0, 0]
+
+
+def test_the_guide_to_a_skill_does_what_it_says(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert follow("write-a-skill.md", repository, capsys)[0] == [1, 0, 0]
+    home = repository / "skills" / "release-notes"
+    assert validate(home) == []
+    # Its script runs where scripts of skills run.
+    script = (home / "scripts" / "next_version.py").read_text()
+    with Monty() as pool, pool.checkout() as session:
+        said: list[str] = []
+        session.feed_run(script, print_callback=lambda _, text: said.append(text))
+    assert "".join(said) == "4.18.0\n"
+    loaded = load_catalog(repository / "agents").workflows["what-is-new"]
+    assert "- `release-notes`: How we write release notes." in loaded.system
+    assert "One line for each change" not in loaded.system
 
 
 def test_the_guide_to_a_workflow_does_what_it_says(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,8 @@ from gofer.tools.mocked import Overrides, read_overrides
 from gofer.tools.notion.api import NotionApi
 from gofer.tools.notion.tools import notion_tools
 from gofer.tools.plan.tools import plan_tools
+from gofer.tools.search.tools import search_tools
+from gofer.tools.skills.tools import skill_tools
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.tools import slack_tools
 from gofer.tools.tool import Tool
@@ -33,6 +35,8 @@ def build_tools(settings: Settings) -> Mapping[str, Tool[Any]]:
         jira_tools(JiraApi(settings.jira_base_url, settings.jira_email, settings.jira_api_token)),
         file_tools(),
         plan_tools(),
+        skill_tools(),
+        search_tools(),
     ]
     return {tool.name: tool for tools in systems for tool in tools}
 

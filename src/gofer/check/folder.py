@@ -8,15 +8,17 @@ from gofer.check.models import check_models
 from gofer.check.prompts import check_prompts
 from gofer.check.schemas import check_schemas
 from gofer.check.scripts import Tools, check_listed, check_scripts, is_script
-from gofer.check.skills import check_skills
+from gofer.check.skills import check_amount, check_named_skills, check_skills
 from gofer.check.subagents import check_subagents
 from gofer.check.tools import check_tools
 from gofer.check.triggers import check_triggers
 from gofer.models.prices import Prices
 from gofer.workflows.form import fill
-from gofer.workflows.load import DEFAULTS, SKILLS, workflow_files
+from gofer.workflows.load import DEFAULTS, workflow_files
 from gofer.workflows.mistake import START, Mistake, in_order
 from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.skill import FOLDER as SKILLS
+from gofer.workflows.skill import Skill
 from gofer.workflows.source import Source, read_source
 from gofer.workflows.subagent import subagent_files
 
@@ -34,10 +36,14 @@ def check_folder(folder: Path, tools: Collection[str], prices: Prices, base: Col
     mistakes = list(_names(folder))
     if path.exists():
         mistakes += fill(defaults, Defaults)[1]
+    skills: dict[str, Skill] = {}
+    mistakes += check_skills(folder.parent / SKILLS, skills)
     for source in workflows:
-        mistakes += fill(source, Workflow)[1]
+        workflow, wrong = fill(source, Workflow)
+        mistakes += wrong
+        mistakes += check_amount(source, workflow, skills)
         mistakes += check_tools(source, tools)
-        mistakes += check_skills(folder.parent / SKILLS, source)
+        mistakes += check_named_skills(folder.parent / SKILLS, source)
     mistakes += check_triggers(workflows)
     subagents = [read_source(path) for path in subagent_files(folder.parent)]
     names = [source.file.stem for source in subagents]

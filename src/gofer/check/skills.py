@@ -1,38 +1,99 @@
-"""Are the skills that a workflow requires there, and of the form that skills have?"""
+"""Are skills of the form that skills have, can their scripts run, and are those there that a workflow names?"""
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from gofer.canonical import as_list, as_object
 from gofer.errors import ConfigError
-from gofer.workflows.mistake import START, Mistake
+from gofer.workflows.found import SIZE_LIMIT, too_many
+from gofer.workflows.frontmatter import skill_name
+from gofer.workflows.mistake import START, Mistake, Place
+from gofer.workflows.schema import Workflow
 from gofer.workflows.sentences import close_match
-from gofer.workflows.skill import FILE, read_skill
+from gofer.workflows.skill import SCRIPTS, Skill, read_skill, skill_file, skill_folders
 from gofer.workflows.source import Source
 
+# fmt: off
+SANDBOX_MODULES = frozenset((
+    "asyncio", "base64", "binascii", "bisect", "collections", "copy", "csv", "dataclasses", "datetime", "decimal",
+    "functools", "hashlib", "itertools", "json", "math", "os", "pathlib", "posixpath", "random", "re", "sys", "time",
+    "tomllib", "typing", "unicodedata",
+))
+# fmt: on
+"""What Python of the sandbox can import: some of the standard library, and of that not everything."""
+_LISTS = ("required", "allowed", "prohibited")
+_LONGEST = 400
+"""Characters of one sentence about a skill at most."""
 
-def check_skills(folder: Path, source: Source) -> Iterator[Mistake]:
-    """Skills of `folder` that a workflow requires and that are not there, or not in order."""
-    for at, name in enumerate(as_list(as_object(source.fields.get("skills")).get("required"))):
-        if not isinstance(name, str) or not name:
-            continue
-        place = source.place(("skills", "required", at))
-        if name not in _known(folder):
-            message = f"There is no skill `{name[:80]}`."
-            yield Mistake(source.file, place, "missing-skill", message, _instead(folder, name))
-            continue
+
+def check_skills(folder: Path, skills: dict[str, Skill]) -> Iterator[Mistake]:
+    """What is wrong with the skills of `folder` themselves, whether or not a workflow has them.
+
+    Those that can be read are in `skills` afterwards, by name.
+    """
+    for home in skill_folders(folder):
         try:
-            read_skill(folder, name)
+            skill = read_skill(home)
+            skills[skill.name] = skill
         except ConfigError as error:
-            message, _, hint = str(error).partition(": ")[2].partition(". ")
-            told = hint or "docs/workflow-file.md shows one."
-            yield Mistake(folder / name / FILE, START, "invalid-skill", f"{message.removesuffix('.')}.", told)
+            # A sentence, and for some what to do about it in another.
+            message, _, hint = str(error).removeprefix(f"{skill_file(home)}: ").partition(". ")
+            told = hint or "docs/write-a-skill.md shows one."
+            said = f"{message.removesuffix('.')[:_LONGEST]}."
+            yield Mistake(skill_file(home), START, "invalid-skill", said, told)
+        else:
+            yield from _scripts(home, skill)
 
 
-def _known(folder: Path) -> list[str]:
-    return sorted(path.parent.name for path in folder.glob(f"*/{FILE}"))
+def check_named_skills(folder: Path, source: Source) -> Iterator[Mistake]:
+    """Skills that a workflow names and that are not there."""
+    known = [skill_name(home.name) for home in skill_folders(folder)]
+    for key in _LISTS:
+        for at, name in enumerate(as_list(as_object(source.fields.get("skills")).get(key))):
+            if isinstance(name, str) and name and name not in known:
+                message = f"There is no skill `{name[:80]}`."
+                place = source.place(("skills", key, at))
+                yield Mistake(source.file, place, "missing-skill", message, _instead(name, known))
 
 
-def _instead(folder: Path, name: str) -> str:
-    meant = close_match(name, _known(folder))
+def check_amount(source: Source, workflow: Workflow | None, skills: Mapping[str, Skill]) -> Iterator[Mistake]:
+    """Skills of a workflow that are too much for every one of its runs to keep."""
+    if workflow is not None and workflow.coordinator == "llm" and too_many(workflow.skills, skills):
+        message = f"The skills of this workflow have more than {SIZE_LIMIT} bytes, and every run keeps them."
+        yield Mistake(source.file, source.place(("skills",)), "too-large", message, "Name fewer in `skills.allowed`.")
+
+
+def _instead(name: str, known: list[str]) -> str:
+    meant = close_match(name, known)
     return f"Write `{meant}`." if meant else "Create skills/<name>/SKILL.md, or do without it."
+
+
+def _scripts(home: Path, skill: Skill) -> Iterator[Mistake]:
+    """What keeps the Python of a skill from running in the sandbox."""
+    for path in skill.files:
+        if not (path.startswith(SCRIPTS) and path.endswith(".py")):
+            continue
+        file = home / path
+        try:
+            tree = ast.parse(skill.files[path])
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            line = error.lineno or 1 if isinstance(error, SyntaxError) else 1
+            yield Mistake(file, Place(line), "skill-script", "This is not Python.", "Correct it, or remove the file.")
+            continue
+        for node, module in _imports(tree):
+            if module.partition(".")[0] not in SANDBOX_MODULES:
+                message = f"The sandbox has no `{module[:80]}`, so that this script cannot run."
+                hint = f"Do without it, or keep the file outside of {SCRIPTS}."
+                yield Mistake(file, Place(node.lineno, node.col_offset + 1), "skill-import", message, hint)
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from ((node, name.name) for name in names)
+            case ast.ImportFrom(module=module, level=level) if module != "__future__":
+                yield node, f"{'.' * level}{module or ''}"
+            case _:
+                pass

@@ -12,12 +12,14 @@ from gofer.errors import ConfigError
 from gofer.workflows.load import workflow_files
 from gofer.workflows.mistake import Mistake, in_order
 from gofer.workflows.script import FOLDER as SCRIPTS
+from gofer.workflows.skill import FOLDER as SKILLS
 from gofer.workflows.subagent import FOLDER as SUBAGENTS
 
 _EXAMPLES = """examples:
   gofer check                            agents/ of this folder
   gofer check agents/answer-here.yaml    what is wrong with this file and answer-here.md
   gofer check coordinators/mark.py       what is wrong with this script
+  gofer check skills/citing-sources      what is wrong with this skill and its scripts
   gofer check --json | jq '.[].rule'     a list of {file, line, column, rule, message, hint}
   gofer check --sarif > check.sarif      for code hosts that show findings beside the lines
 
@@ -50,6 +52,8 @@ def execute(arguments: argparse.Namespace) -> int:
 def _check(path: Path) -> Sequence[Mistake]:
     if not path.exists():
         raise ConfigError(f"There is no {path}; name a folder of workflows, or a file in one.")
+    if skills := next((one for one in (path, *path.parents) if one.name == SKILLS), None):
+        return [found for found in mistakes(skills.parent / "agents") if found.file.is_relative_to(path)]
     inner = path / "agents"
     folder = (inner if inner.is_dir() else path) if path.is_dir() else path.parent
     if path.parent.name in (SCRIPTS, SUBAGENTS):

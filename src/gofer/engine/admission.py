@@ -69,7 +69,7 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     preloaded = await preload(step, loaded, provenance)
     # From here on nothing is called: what is noted now stands in one frame with the beginning of the run.
     past = await _recall(step, earlier, private=material.private)
-    tools = [tool.schema() for tool in step.services.granted(loaded.workflow).values()]
+    tools = [tool.schema() for tool in step.services.offered(loaded)]
     raw = encode_bundle(Bundle(loaded, tools))
     key = blob_key(FOLDER, raw)
     await step.services.blobs.put(key, raw)

@@ -14,7 +14,7 @@ from gofer.messages import ToolAsk
 from gofer.projections.conversation import Conversation
 from gofer.projections.progress import Progress
 from gofer.projections.repetition import Repetition
-from gofer.tools.tool import ANYWHERE, Tool
+from gofer.tools.tool import ANYWHERE, SEARCH, Tool
 from gofer.workflows.schema import Limits
 
 CALLS_PER_TURN = 64
@@ -116,6 +116,8 @@ def permission(call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]]) -> Per
         return Refused(call, f"Not called: at most {CALLS_PER_TURN} tool calls fit one turn. Ask again in the next.")
     tool = granted.get(ask.tool)
     if tool is None:
+        if SEARCH in granted:
+            return Refused(call, f"There is no tool {ask.tool[:64]!r} here. Find the right one with {SEARCH}.")
         names = ", ".join(granted) or "none"
         return Refused(call, f"There is no tool {ask.tool[:64]!r} here. The tools of this workflow: {names}.")
     try:

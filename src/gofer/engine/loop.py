@@ -16,7 +16,7 @@ from gofer.engine.view import View
 from gofer.journal.entries import Status, ToolResult
 from gofer.journal.workspace import BOOKKEEPING
 from gofer.messages import ToolAsk
-from gofer.tools.tool import Provenance, Tool
+from gofer.tools.tool import Provenance, Repertoire, Tool
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.output import read_answer
 from gofer.workflows.schema import Workflow
@@ -42,7 +42,9 @@ class Ending:
 
 async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Ending:
     """Lets the model decide until it answers or a limit stops it. Raises what `step` raises."""
-    granted = step.services.granted(bundle.loaded.workflow)
+    granted = step.services.granted(bundle.loaded.workflow, bundle.loaded.skills)
+    required = frozenset(bundle.loaded.workflow.skills.required)
+    step.repertoire = Repertoire(granted, bundle.loaded.skills, required)
     view = View(bundle)
     while not step.conversation.answered:
         stop = gates.answer(step.conversation)

@@ -1,6 +1,6 @@
 """What does a run rely on that is not its own: stores, the model, tools, prices, links, the outside?"""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,9 +14,11 @@ from gofer.models.prices import Prices
 from gofer.outside import Outside
 from gofer.secret import Secret
 from gofer.tools.tool import Provenance, Tool
-from gofer.workflows.load import Catalog
+from gofer.workflows.found import skills_are_searched, tools_are_searched
+from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Workflow
 from gofer.workflows.script import Script
+from gofer.workflows.skill import Skill
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +65,28 @@ class Services:
         links = replace(self.links, prompts=catalog.defaults.prompt_links)
         return replace(self, scripts=catalog.scripts, links=links)
 
-    def granted(self, workflow: Workflow) -> Mapping[str, Tool[Any]]:
-        """The tools that the runs of a workflow may ask for: those it lists, and those that every run has.
+    def granted(self, workflow: Workflow, skills: Mapping[str, Skill] | None = None) -> Mapping[str, Tool[Any]]:
+        """The tools that the runs of a workflow with some skills may ask for: those it lists, and those every run has.
 
         What Gofer calls by itself alone is none of them.
         """
         listed = {name: self.tools[name] for name in workflow.tool_names if name in self.tools}
         kinds = ("all", "model") if workflow.coordinator == "llm" else ("all",)
         kinds += ("plan",) if workflow.coordinator == "llm" and workflow.plan != "off" else ()
+        kinds += _over_skills(workflow, skills or {}) if workflow.coordinator == "llm" else ()
         base = {name: tool for name, tool in self.tools.items() if tool.base in kinds}
         return {name: tool for name, tool in {**listed, **base}.items() if not tool.internal}
+
+    def offered(self, loaded: Loaded) -> Sequence[Tool[Any]]:
+        """The tools that stand in the prompt of a run; when a workflow lists too many, they are searched for."""
+        granted = self.granted(loaded.workflow, loaded.skills).values()
+        searched = tools_are_searched(loaded.workflow)
+        return [tool for tool in granted if tool.base or not searched]
+
+
+def _over_skills(workflow: Workflow, skills: Mapping[str, Skill]) -> tuple[str, ...]:
+    """Which kinds of base tools a run of a model has because of its skills, and of how much there is."""
+    searched = tools_are_searched(workflow)
+    kinds = ("skills",) if skills else ()
+    kinds += ("search",) if searched or skills_are_searched(workflow, skills) else ()
+    return (*kinds, "calls") if searched else kinds

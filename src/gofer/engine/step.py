@@ -27,7 +27,7 @@ from gofer.journal.log import Journal
 from gofer.journal.workspace import Weights
 from gofer.models.model import Answer
 from gofer.projections import account, conversation, progress, repetition, replay, workspace
-from gofer.tools.tool import ANYWHERE, Arguments, Call, Files, Provenance, Tool
+from gofer.tools.tool import ANYWHERE, Arguments, Call, Files, Provenance, Repertoire, Tool
 
 LONGEST_PUT_OFF = 3_900
 """Seconds a call is put off for in all because a system outside takes no more; the longest limits count by the hour."""
@@ -90,6 +90,10 @@ class Step:
         self.account = account.project(entries)
         self.shown = Shown()
         """How much of one text its model is shown; set by whoever coordinates."""
+        self.repertoire = Repertoire()
+        """What its model can make use of; set by whoever coordinates."""
+        self.withdrawn: frozenset[str] = frozenset()
+        """Skills that its workflow prohibits by now; set by its owner."""
         self.shelf = Shelf(journal, services, self.workspace)
         self._journal = journal
         self._permit = Permit(services.outside.clock, services.patience, self._renew_permit)
@@ -375,6 +379,7 @@ class Step:
             files,
             self.workspace,
             self.shown.whole,
+            replace(self.repertoire, withdrawn=self.withdrawn),
         )
 
     def _elapsed(self, since: int) -> int:

@@ -5,7 +5,7 @@ of the calls, whatever order they came in, so a history never has a call without
 nothing does not enter at all.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
@@ -36,7 +36,7 @@ from gofer.journal.entries import (
     ValueRecorded,
 )
 from gofer.journal.workspace import FINISH, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
-from gofer.messages import ToolAsk
+from gofer.messages import ToolAsk, meant
 from gofer.projections.repair import presentable
 
 Flaw = Literal["", "empty", "cut", "unfit", "premature", "uncallable", "refusal", "filtered"]
@@ -58,7 +58,8 @@ class Conversation:
     answer: str = ""
     """What the model said last beside its tool calls."""
     asks: dict[str, ToolAsk] = field(default_factory=dict[str, ToolAsk])
-    """Calls of the current turn by our call id, in order; empty once all have outcomes."""
+    """Calls of the current turn by our call id, in order, each as the tool that is meant; empty once all have
+    outcomes."""
     outcomes: dict[str, str] = field(default_factory=dict[str, str])
     """Texts for the model of those calls of the turn that have an outcome."""
     held: list[bytes] = field(default_factory=list[bytes])
@@ -147,11 +148,11 @@ def _tell(state: Conversation, recorded: Recorded, message: MessageReceived) -> 
 def _hear(state: Conversation, recorded: Recorded, response: LlmResponse) -> None:
     state.turn += 1
     state.answer = response.text
-    state.asks = {f"{state.turn}.{index}": ask for index, ask in enumerate(response.asks)}
+    state.asks = {f"{state.turn}.{index}": meant(ask) for index, ask in enumerate(response.asks)}
     state.outcomes, state.uncalled = {}, 0
     if response.text.strip() or response.asks:
         state.starts.append(len(state.parts))
-        state.parts.append(messages.assistant(response.text, _presentable(state)))
+        state.parts.append(messages.assistant(response.text, _presentable(state, response.asks)))
         state.through = recorded.address
     state.flaw = _flaw(response)
     state.answered = not response.asks and not state.flaw
@@ -180,11 +181,11 @@ def recalled(compacted: ContextCompacted) -> str:
     )
 
 
-def _presentable(state: Conversation) -> tuple[ToolAsk, ...]:
-    """The calls of the turn as the history has them, each under an id of its own."""
+def _presentable(state: Conversation, asks: Sequence[ToolAsk]) -> tuple[ToolAsk, ...]:
+    """The calls of the turn as the history has them: as they were written, each under an id of its own."""
     shown: list[ToolAsk] = []
     state.ids = {}
-    for index, (call, ask) in enumerate(state.asks.items()):
+    for index, (call, ask) in enumerate(zip(state.asks, asks, strict=True)):
         shown.append(presentable(ask, state.turn, index, state.taken))
         state.ids[call] = shown[-1].id
         state.taken.add(shown[-1].id)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from gofer.journal.entries import LlmResponse, Recorded, RunFinished, ToolResult, ToolUnknown
 from gofer.journal.workspace import FileAdded
-from gofer.messages import ToolAsk
+from gofer.messages import ToolAsk, meant
 from gofer.projections import workspace
 
 ARGUMENTS_LIMIT = 300
@@ -46,7 +46,7 @@ def _results(journal: Sequence[Recorded]) -> list[str]:
         match recorded.entry:
             case LlmResponse(asks=asked):
                 turn += 1
-                asks |= {f"{turn}.{index}": ask for index, ask in enumerate(asked)}
+                asks |= {f"{turn}.{index}": meant(ask) for index, ask in enumerate(asked)}
             case ToolResult(call=call, text=text) | ToolUnknown(call=call, text=text) if call in asks:
                 ask = asks[call]
                 said = _cut(ask.arguments, ARGUMENTS_LIMIT)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from gofer.canonical import encode
 from gofer.journal.entries import LlmResponse, MessageReceived, Recorded, ToolResult, ToolUnknown
 from gofer.journal.workspace import PlanUpdated
-from gofer.messages import ToolAsk, arguments
+from gofer.messages import ToolAsk, arguments, meant
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ def fold(state: Repetition, recorded: Recorded) -> Repetition:
     match recorded.entry:
         case LlmResponse(asks=asks):
             state.turn += 1
-            state.asks = {f"{state.turn}.{index}": _identity(ask) for index, ask in enumerate(asks)}
+            state.asks = {f"{state.turn}.{index}": _identity(meant(ask)) for index, ask in enumerate(asks)}
         case MessageReceived(item=item) if item:
             state.times.clear()
         case PlanUpdated():

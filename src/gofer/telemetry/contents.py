@@ -21,7 +21,7 @@ from gofer.journal.entries import (
     ToolResult,
     ToolUnknown,
 )
-from gofer.messages import ToolAsk
+from gofer.messages import ToolAsk, meant
 
 TEXT_LIMIT = 8_000
 """Characters of one text; a longer one loses its end."""
@@ -83,7 +83,7 @@ class _Reader:
 
     def _hear(self, response: LlmResponse) -> None:
         self._turn += 1
-        self._asks |= {f"{self._turn}.{index}": ask for index, ask in enumerate(response.asks)}
+        self._asks |= {f"{self._turn}.{index}": meant(ask) for index, ask in enumerate(response.asks)}
         answer = _answer(response.text, response.asks, self._turn, response.finish)
         self._say(self._asked, "gen_ai.output.messages", [answer])
         self._fresh.append({"role": "assistant", "parts": answer["parts"]})

@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Generic, Literal, Protocol, TypeVar, cast
+from typing import Any, Generic, Literal, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
@@ -19,6 +19,7 @@ from gofer.messages import arguments as written
 from gofer.outside import Clock, Http
 from gofer.projections.workspace import Workspace
 from gofer.tools.written import Writes
+from gofer.workflows.skill import Skill
 
 A = TypeVar("A", bound="Arguments")
 
@@ -69,6 +70,24 @@ class NoFiles:
         raise ToolError(f"There is no file {file[:64]!r}; this run has none.", code="no_such_file")
 
 
+SEARCH = "tool_search"
+"""The tool that finds tools and skills that a prompt does not list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repertoire:
+    """What the model of a run can make use of."""
+
+    tools: Mapping[str, "Tool[Any]"] = field(default_factory=dict[str, "Tool[Any]"])
+    """By name, also those that do not stand in the prompt."""
+    skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
+    """By name, as they were when the run began."""
+    in_prompt: frozenset[str] = frozenset()
+    """Skills whose text the prompt has from the beginning."""
+    withdrawn: frozenset[str] = frozenset()
+    """Skills that were prohibited meanwhile."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call as its tool sees it; nothing else of the run is visible to a tool."""
@@ -93,6 +112,8 @@ class Call:
     """What the run has at hand when the call begins; to be read only."""
     whole_tokens: int = 10_000
     """Tokens of its result that a model is shown whole; what reads files gives no more at once."""
+    repertoire: Repertoire = field(default_factory=Repertoire)
+    """Which tools and skills the run has; to be read only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +198,9 @@ class Tool(Generic[A]):
     """For a tool that writes: which arguments say where. None: never where the run began, as for a new issue."""
     internal: bool = False
     """Whether only Gofer itself calls it: no workflow can have it."""
-    base: Literal["", "all", "model", "plan"] = ""
-    """Whether a run has it without asking: every one, those of a model, those that may plan; empty is what workflows
-    list."""
+    base: Literal["", "all", "model", "plan", "skills", "search", "calls"] = ""
+    """Whether a run has it without asking: every one, those of a model, those that may plan, those with skills, those
+    with more tools or skills than their prompt lists, those with more tools; empty is what workflows list."""
     in_order: bool = False
     """Whether it changes what the run has at hand, so that it waits for the calls before it; writes always do."""
     scopes: frozenset[str] = frozenset()

@@ -8,6 +8,7 @@ from typing import cast
 from gofer.canonical import as_object, encode
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Allowance, Workflow
+from gofer.workflows.skill import skill_from_json
 from gofer.workflows.subagent import parameters, subagent_from_json
 
 FOLDER = "bundles"
@@ -16,11 +17,11 @@ FOLDER = "bundles"
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Workflow, prompt, subagents and tool schemas of a run, pinned when it started; of a script its hash."""
+    """Workflow, prompt, skills, subagents and tool schemas of a run, pinned when it started; of a script its hash."""
 
     loaded: Loaded
     tools: Sequence[Mapping[str, object]]
-    """Tool schemas as the model gets them, in the order of the workflow file."""
+    """Tool schemas as the model gets them, in the order of the workflow file; without those it has to search for."""
 
     def params(self) -> Sequence[Mapping[str, object]]:
         """The request parameters of the run, for each of its models, in the order in which they are asked."""
@@ -41,6 +42,7 @@ def encode_bundle(bundle: Bundle) -> bytes:
             "tools": bundle.tools,
             "script_sha256": loaded.script_sha256,
             "subagents": {name: subagent.to_json() for name, subagent in loaded.subagents.items()},
+            "skills": {name: skill.to_json() for name, skill in loaded.skills.items()},
         }
     )
 
@@ -57,5 +59,6 @@ def decode_bundle(raw: bytes) -> Bundle:
         limits_per_person=Allowance.model_validate(value["limits_per_person"]),
         script_sha256=str(value.get("script_sha256", "")),
         subagents={name: subagent_from_json(as_object(it)) for name, it in as_object(value.get("subagents")).items()},
+        skills={name: skill_from_json(name, as_object(it)) for name, it in as_object(value.get("skills")).items()},
     )
     return Bundle(loaded, cast(Sequence[Mapping[str, object]], value["tools"]))

@@ -8,6 +8,7 @@ from typing import cast
 
 from gofer.errors import ConfigError
 from gofer.workflows.form import fill
+from gofer.workflows.found import granted_skills, required_text, section
 from gofer.workflows.hook import compile_hooks
 from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.output import instructions
@@ -16,7 +17,8 @@ from gofer.workflows.output_schema import Schema
 from gofer.workflows.planning import planning
 from gofer.workflows.schema import Allowance, Defaults, Workflow
 from gofer.workflows.script import Script, load_script
-from gofer.workflows.skill import read_skill
+from gofer.workflows.skill import FOLDER as SKILLS
+from gofer.workflows.skill import Skill, read_skills
 from gofer.workflows.source import read_source
 from gofer.workflows.subagent import LoadedSubagent, load_subagents
 from gofer.workflows.text import read_text
@@ -24,8 +26,6 @@ from gofer.workflows.when import Where
 from gofer.workflows.who import bots_apart
 
 DEFAULTS = "defaults.yaml"
-SKILLS = "skills"
-"""The folder of skills, beside the folder of workflows."""
 
 _log = logging.getLogger(__name__)
 
@@ -48,6 +48,8 @@ class Loaded:
     """The hash of the script, where there is one."""
     subagents: Mapping[str, LoadedSubagent] = field(default_factory=dict[str, LoadedSubagent])
     """What its script may ask, by name."""
+    skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
+    """What its model may read beside its prompt, by name: required skills, and those that it may load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +109,11 @@ def load_catalog(folder: Path, code: Path | None = None) -> Catalog:
         if trigger.webhook is not None
     )
     subagents = load_subagents(folder.parent, defaults.models)
+    skills = read_skills(folder.parent / SKILLS)
     scripts: dict[str, Script] = {}
     loaded: list[Loaded] = []
     for path, workflow in forms.items():
-        item = _load(path, workflow, defaults, preamble)
+        item = _load(path, workflow, defaults, preamble, skills)
         if workflow.coordinator == "script":
             listed = subagents if workflow.subagents is None else workflow.subagents
             item = replace(item, subagents={name: one for name, one in subagents.items() if name in listed})
@@ -139,18 +142,19 @@ def _defaults(folder: Path) -> tuple[Defaults, list[Mistake]]:
     return defaults or Defaults(), mistakes
 
 
-def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str) -> Loaded:
+def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str, known: Mapping[str, Skill]) -> Loaded:
     # Limits are merged key by key: a file that sets `usd` keeps the other defaults of the house.
     limits = defaults.limits.model_copy(update=workflow.limits.model_dump(exclude_unset=True))
     both = defaults.limits_per_workflow.model_copy(update=workflow.limits_per_workflow.model_dump(exclude_unset=True))
     workflow = workflow.model_copy(update={"limits": limits, "limits_per_workflow": both})
     output = cast(Schema | None, workflow.output)
-    system, prompt_file = "", workflow.coordinator_script
+    system, prompt_file, skills = "", workflow.coordinator_script, dict[str, Skill]()
     if workflow.coordinator == "llm":
         prompt = path.parent / prompt_name(path, workflow.prompt)
-        skills = [_skill(path, name) for name in workflow.skills.required]
+        skills = dict(granted_skills(workflow.skills, known))
+        required = [required_text(skills[name]) for name in workflow.skills.required]
         form = instructions(output) if output is not None else ""
-        parts = [preamble, _text(prompt, "prompt"), *skills, form, planning(workflow.plan)]
+        parts = [preamble, _text(prompt, "prompt"), *required, form, section(workflow, skills), planning(workflow.plan)]
         system = "\n\n".join(part.strip() for part in parts if part.strip())
         prompt_file = f"{path.parent.name}/{prompt.name}"
     return Loaded(
@@ -160,13 +164,8 @@ def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str) -> 
         prompt_file=prompt_file,
         models=defaults.models.get(workflow.model.name, (workflow.model.name,)),
         limits_per_person=defaults.limits_per_person,
+        skills=skills,
     )
-
-
-def _skill(path: Path, name: str) -> str:
-    """A required skill as it stands in the system prompt."""
-    skill = read_skill(path.parent.parent / SKILLS, name)
-    return f"# Skill: {skill.name}\n\n{skill.body}"
 
 
 def _script(path: Path, file: str, code: Path | None) -> Script | None:

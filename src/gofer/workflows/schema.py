@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, field_validator, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from gofer.workflows.grants import Approve, Spelled
@@ -71,6 +71,16 @@ class Skills(Strict):
 
     required: tuple[Name, ...] = ()
     """Skills whose text stands in the prompt from the beginning."""
+    allowed: tuple[Name, ...] | None = None
+    """Skills that a run may load when it needs them; left out, all of the folder."""
+    prohibited: tuple[Name, ...] = ()
+    """Skills that no run may load, also one under way that could when it began."""
+
+    @model_validator(mode="after")
+    def _not_both(self) -> "Skills":
+        if both := sorted({*self.prohibited} & {*self.required, *(self.allowed or ())}):
+            raise mistake(f"`{both[0][:80]}` is prohibited, and granted beside it.", "Remove it from one of the lists.")
+        return self
 
 
 class Files(Strict):
@@ -128,7 +138,9 @@ class Workflow(Strict):
     subagents: tuple[Name, ...] | None = None
     """The subagents that its script may ask; left out, all of the folder."""
     skills: Skills = Skills()
-    """What its runs know beyond their prompt."""
+    """What its runs know beyond their prompt, or may load."""
+    search_above: Whole = Field(default=30, ge=0)
+    """More tools, or skills, than this do not stand in the prompt; a run finds them with tool_search."""
     context: Context = Context()
     """How much its runs have in view."""
     files: Files = Files()

@@ -1,41 +1,134 @@
 """What does a skill say: a folder of `skills/` with a SKILL.md, as the open Agent Skills format has it?"""
 
-from dataclasses import dataclass
+import base64
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-
-import yaml
 
 from gofer.canonical import as_object, as_text
 from gofer.errors import ConfigError
+from gofer.workflows.frontmatter import divide, flaws, skill_name
 from gofer.workflows.text import read_text
 
+FOLDER = "skills"
+"""The folder of skills, beside the folder of workflows."""
 FILE = "SKILL.md"
-_FENCE = "---\n"
+NAMES = (FILE, "skill.md")
+"""What the file of a skill may be called."""
+SCRIPTS = "scripts/"
+"""Where a skill has what can be run."""
+FILES = 200
+"""Files of one skill at most, beside its SKILL.md."""
+DEPTH = 8
+"""Levels of folders in a skill; what lies deeper is no part of it."""
+SIZE_LIMIT = 500_000
+"""Bytes of all of them together at most: a run keeps every one of its skills."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """One skill as a model may read it."""
+    """One skill as a model may read it, whole."""
 
     name: str
     description: str
     body: str
+    files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """The other files of its folder, by their paths below it."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of everything in it."""
+        return len(self.body.encode()) + sum(map(len, self.files.values()))
+
+    def text(self, file: str) -> str | None:
+        """One of its files as text; None when it is something else."""
+        try:
+            return self.files[file].decode()
+        except UnicodeDecodeError:
+            return None
+
+    def to_json(self) -> dict[str, object]:
+        """As a bundle keeps it."""
+        files = {path: self.text(path) for path in self.files}
+        kept = {path: text if text is not None else _encoded(self.files[path]) for path, text in files.items()}
+        return {"description": self.description, "body": self.body, "files": kept}
 
 
-def read_skill(folder: Path, name: str) -> Skill:
-    """A skill of `skills/`. Raises ConfigError that says what is wrong with it."""
-    file = folder / name / FILE
-    text, _ = read_text(file)
-    if text is None:
-        raise ConfigError(f"{file}: The skill cannot be read as text. Create the file, or correct its name.")
-    head, fence, body = text.removeprefix(_FENCE).partition(f"\n{_FENCE}")
-    if not text.startswith(_FENCE) or not fence:
-        raise ConfigError(f"{file}: A skill begins with `name` and `description` between two lines of `---`.")
+def skill_from_json(name: str, value: Mapping[str, object]) -> Skill:
+    """The skill of a bundle."""
+    files = {path: _decoded(content) for path, content in as_object(value.get("files")).items()}
+    return Skill(name, as_text(value.get("description")), as_text(value.get("body")), files)
+
+
+def skill_folders(folder: Path) -> list[Path]:
+    """The folders of skills in `skills/`, in the order of their names; hidden ones are none."""
+    return sorted(path for path in folder.glob("*") if path.is_dir() and not path.name.startswith((".", "__")))
+
+
+def read_skill(folder: Path) -> Skill:
+    """The skill of a folder. Raises ConfigError that says what is wrong with it."""
+    file = skill_file(folder)
+    text, mistakes = read_text(file)
+    if text is None or mistakes:
+        reason = f"{mistakes[0].message} {mistakes[0].hint}" if mistakes else "It cannot be read."
+        raise ConfigError(f"{file}: {reason}")
     try:
-        fields = as_object(yaml.load(head, Loader=yaml.CSafeLoader))
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{file}: What stands between the lines of `---` is not YAML.") from error
-    description = as_text(fields.get("description")).strip()
-    if fields.get("name") != name or not description:
-        raise ConfigError(f"{file}: It needs `name: {name}`, as its folder is called, and a `description`.")
-    return Skill(name, description, body.strip())
+        fields, body = divide(text)
+    except ValueError as error:
+        raise ConfigError(f"{file}: The skill {error}.") from error
+    if found := flaws(fields, folder.name):
+        raise ConfigError(f"{file}: {'; '.join(found)}.")
+    name, description = skill_name(as_text(fields["name"])), as_text(fields["description"]).strip()
+    return Skill(name, description, body, _contents(folder, file))
+
+
+def read_skills(folder: Path) -> Mapping[str, Skill]:
+    """Every skill of `skills/` by its name, in the order of their names. Raises ConfigError for the first wrong one."""
+    skills = [read_skill(path) for path in skill_folders(folder)]
+    return {skill.name: skill for skill in skills}
+
+
+def skill_file(folder: Path) -> Path:
+    """The SKILL.md of a folder; where there is none, the one that should be there."""
+    return next((folder / name for name in NAMES if (folder / name).exists()), folder / FILE)
+
+
+def _contents(folder: Path, file: Path) -> Mapping[str, bytes]:
+    contents: dict[str, bytes] = {}
+    left = SIZE_LIMIT
+    try:
+        for path in _files(folder, folder.resolve(), DEPTH):
+            if path == file:
+                continue
+            name = path.relative_to(folder).as_posix()
+            if not name.isprintable():
+                raise ConfigError(f"{file}: The name of the file {name!r} cannot be printed; give it another one.")
+            # Looked at before it is read: somebody may have put a film there.
+            left -= path.stat().st_size
+            if left < 0 or len(contents) == FILES:
+                most = f"{FILES} and {SIZE_LIMIT} bytes"
+                raise ConfigError(f"{file}: The files of a skill are {most} at most; take out what no run reads.")
+            contents[name] = path.read_bytes()
+    except (OSError, RuntimeError) as error:
+        # RuntimeError: links that lead round in a circle.
+        raise ConfigError(f"{file}: The folder of the skill cannot be read whole: {error}.") from error
+    return contents
+
+
+def _files(folder: Path, home: Path, depth: int) -> Iterator[Path]:
+    """Files of a folder and those below it, in order; hidden ones and links to elsewhere are none."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith((".", "__pycache__")) or not path.resolve().is_relative_to(home):
+            continue
+        if path.is_dir() and not path.is_symlink() and depth:
+            yield from _files(path, home, depth - 1)
+        elif path.is_file():
+            yield path
+
+
+def _encoded(content: bytes) -> dict[str, object]:
+    return {"base64": base64.b64encode(content).decode()}
+
+
+def _decoded(value: object) -> bytes:
+    return value.encode() if isinstance(value, str) else base64.b64decode(as_text(as_object(value).get("base64")))

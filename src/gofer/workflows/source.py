@@ -98,7 +98,7 @@ def _refuse(file: Path, text: str) -> list[Mistake]:
     mistakes: list[Mistake] = []
     try:
         documents, depth = 0, 0
-        for event in _events(text):
+        for event in events(text):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             documents += isinstance(event, yaml.DocumentStartEvent)
             found = _unwanted(event, depth, documents)
@@ -112,7 +112,8 @@ def _refuse(file: Path, text: str) -> list[Mistake]:
     return mistakes
 
 
-def _events(text: str) -> Iterator[yaml.Event]:
+def events(text: str) -> Iterator[yaml.Event]:
+    """What a YAML text is made of, in its order. Raises yaml.YAMLError, ValueError where it is none."""
     parser = yaml.CSafeLoader(text)
     while event := parser.get_event():
         yield event

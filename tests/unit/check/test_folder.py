@@ -59,8 +59,8 @@ def test_a_mistake_is_one_line_of_plain_sentences(folder: Path) -> None:
 def test_every_rule_has_a_broken_folder_or_a_test() -> None:
     shown = {rule for folder in BROKEN for _, rule, _ in expected(folder)}
     assert len(BROKEN) >= 40
-    # What is too large for the repository is written by the test below; a skill stands beside the folder.
-    assert shown | {"too-large", "invalid-skill"} == set(RULES)
+    # What is too large for the repository is written by the test below;
+    assert shown | {"too-large"} == set(RULES)
 
 
 def test_the_shipped_workflows_have_no_mistake() -> None:

@@ -11,8 +11,9 @@ from ticket_desk import FILE, Desk, desk, status
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_private_run_asks_who_started_it_before_it_writes_elsewhere() -> None:
-    made = desk(says("", FILE), says("Filed."), approve=None)
+@pytest.mark.parametrize("asked", [FILE, ("call_tool", {"name": FILE[0], "arguments": FILE[1]})])
+async def test_a_private_run_asks_who_started_it_before_it_writes_elsewhere(asked: tuple[str, dict]) -> None:
+    made = desk(says("", asked), says("Filed."), approve=None)
     _private(made)
     await made.office.accept("run1")
     await made.work(2)

@@ -1,52 +1,236 @@
-"""A required skill stands in the prompt; one that is not in order is told of with its file."""
+"""Skills as the open format has them: what the reference validator accepts loads, and what it refuses says why."""
 
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from skills_ref.validator import validate
 
-from gofer.bootstrap.catalog import mistakes
-from gofer.workflows.load import load_catalog
+from gofer.errors import ConfigError
+from gofer.workflows.skill import FILES, SIZE_LIMIT, Skill, read_skill, read_skills, skill_from_json
 
-WORKFLOW = 'description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\nskills: {required: [routing]}\n'
-SKILL = "---\nname: routing\ndescription: Where things go.\n---\nPayments go to PAY.\n"
-
-
-def repository(folder: Path, skill: str | bytes, name: str = "routing") -> Path:
-    (folder / "agents").mkdir()
-    (folder / "agents" / "w.yaml").write_text(WORKFLOW)
-    (folder / "agents" / "w.md").write_text("Do it.")
-    (folder / "skills" / name).mkdir(parents=True)
-    (folder / "skills" / name / "SKILL.md").write_bytes(skill if isinstance(skill, bytes) else skill.encode())
-    return folder / "agents"
+ROOT = Path(__file__).parents[3]
+SHIPPED = sorted(path.name for path in (ROOT / "skills").iterdir())
+GOOD = "---\nname: routing\ndescription: Where things go.\n---\nPayments go to PAY.\n"
 
 
-def test_a_required_skill_stands_behind_the_prompt(tmp_path: Path) -> None:
-    agents = repository(tmp_path, SKILL)
-    assert mistakes(agents) == []
-    loaded = load_catalog(agents).workflows["w"]
-    assert loaded.system.startswith("Do it.\n\n# Skill: routing\n\nPayments go to PAY.\n\n# Your plan\n")
+def made(folder: Path, text: str | bytes, name: str = "routing", file: str = "SKILL.md") -> Path:
+    home = folder / name
+    home.mkdir(parents=True, exist_ok=True)
+    (home / file).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return home
 
 
-def test_a_skill_that_is_not_there_is_named_with_the_one_that_was_meant(tmp_path: Path) -> None:
-    (found,) = mistakes(repository(tmp_path, SKILL, "routings"))
-    assert (found.rule, found.hint) == ("missing-skill", "Write `routings`.")
-    assert (found.place.line, found.place.column) == (5, 21)
+def refused(home: Path) -> str:
+    """Why a skill is refused; empty when it loads."""
+    try:
+        read_skill(home)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def refused_by_the_reference(home: Path) -> bool:
+    try:
+        return bool(validate(home))
+    except Exception:  # noqa: BLE001
+        return True  # it stumbles over files that are no text
+
+
+def field(key: str, value: str) -> str:
+    return f"---\nname: routing\ndescription: d\n{key}: {value}\n---\nbody"
 
 
 @pytest.mark.parametrize(
-    ("skill", "told"),
+    "text",
     [
-        ("Payments go to PAY.\n", "begins with `name` and `description`"),
-        ("---\nname: routing\n", "begins with `name` and `description`"),
-        ("---\nname: [\n---\n", "not YAML"),
-        ("---\nname: other\ndescription: d\n---\n", "It needs `name: routing`"),
-        ("---\nname: routing\n---\nbody\n", "a `description`"),
-        ("---\n- routing\n---\nbody\n", "It needs `name: routing`"),
-        (b"\xff\xfe", "cannot be read as text"),
+        GOOD,
+        GOOD.replace("\n", "\r\n"),
+        "---\nname: ' routing '\ndescription: d\n---",
+        "---\nname: routing\ndescription: |\n  Two\n  lines.\n---\n",
+        "---\nname: routing\ndescription: >- # folded\n  Two\n  lines.\n---\n",
+        "---\nname: routing\ndescription: 12\n---\n",
+        "---   \nname: routing\ndescription: d --- and the rest is body",
+        f"---\nname: routing\ndescription: {'d' * 1024}\n---\n",
+        field("license", "Apache-2.0"),
+        field("license", "\n  - MIT\n  - Apache-2.0"),
+        field("compatibility", "c" * 500),
+        field("compatibility", ""),
+        field("metadata", "\n  author: us\n  version: 1.0"),
+        field("metadata", "plain"),
+        field("allowed-tools", "jira_search file_read"),
+        "---\n# said before\nname: routing # and beside\ndescription: d\n---\n",
     ],
 )
-def test_a_skill_that_is_not_in_order_says_why(tmp_path: Path, skill: str | bytes, told: str) -> None:
-    (found,) = mistakes(repository(tmp_path, skill))
-    assert found.rule == "invalid-skill"
-    assert found.file.name == "SKILL.md"
-    assert told in f"{found.message} {found.hint}"
+def test_what_the_reference_accepts_loads(tmp_path: Path, text: str) -> None:
+    home = made(tmp_path, text)
+    assert not refused_by_the_reference(home)
+    assert read_skill(home).name == "routing"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Payments go to PAY.\n", "does not begin with a line of `---`"),
+        ("\ufeff" + GOOD, "byte order mark"),
+        (b"\xff\xfe---", "not UTF-8"),
+        ("---\nname: routing\n", "no line of `---` after its fields"),
+        ("---\n---\nbody", "no fields between"),
+        ("---\n- routing\n---\nbody\n", "no fields between"),
+        ("---\nname: routing\n---\nbody\n", "`description` is missing"),
+        ("---\ndescription: d\n---\nbody\n", "`name` is missing"),
+        ("---\nname:\ndescription: d\n---\nbody\n", "`name` is no text"),
+        ("---\nname: routing\ndescription: ''\n---\n", "`description` is no text"),
+        ("---\nname: routing\ndescription:\n  a: b\n---\n", "`description` is no text"),
+        ("---\nname: routing\ndescription: =\n---\n", "`description` is no text"),
+        (f"---\nname: routing\ndescription: {'d' * 1025}\n---\n", "longer than 1024"),
+        ("---\nname: other\ndescription: d\n---\n", "not what its folder is called"),
+        ("---\nname: Routing\ndescription: d\n---\n", "lower case"),
+        ("---\nname: -routing\ndescription: d\n---\n", "begins or ends with a hyphen"),
+        ("---\nname: rou--ting\ndescription: d\n---\n", "two hyphens"),
+        ("---\nname: rou_ting\ndescription: d\n---\n", "more than letters, digits and hyphens"),
+        (f"---\nname: {'r' * 65}\ndescription: d\n---\n", "longer than 64"),
+        (field("compatibility", "c" * 501), "`compatibility` is longer than 500"),
+        (field("compatibility", "\n  - c"), "`compatibility` is no text"),
+        (field("author", "us"), "Unknown fields: author"),
+        (field("license", "[MIT]"), "`[…]`"),
+        (field("metadata", "{a: b}"), "`{…}`"),
+        (field("license", "&a MIT"), "anchor"),
+        (field("license", "*a"), "alias"),
+        (field("license", "!!str MIT"), "tag"),
+        (field("name", "routing"), "the key `name` twice"),
+        (field("license", "a: b"), "not YAML in line 4"),
+        (field("license", "a\tb"), "tab"),
+        (field("license", "|#"), "right behind"),
+        (field("metadata", "\n  a: b\nlicense:\n   a: b"), "indented in different ways"),
+        (field("metadata", "\n  ? - a\n  : b"), "as a key"),
+        (field("license", "a\n...\nname: x"), "not YAML in line 6"),
+        (field("license", "\x07"), "character that YAML does not allow"),
+    ],
+)
+def test_what_the_reference_refuses_is_refused_with_its_reason(tmp_path: Path, text: str | bytes, told: str) -> None:
+    home = made(tmp_path, text)
+    assert refused_by_the_reference(home)
+    assert told in refused(home)
+
+
+WORDS = st.text(alphabet="abc XYZ09-_:#'\"{}[]&*!|>%@`,?~\t\\/=.üß٣\n", max_size=12)
+ODD = ["", "'q'", "| \n  text", "true", "- a", "\n  - a\n  - b", "\n  k: v", "\n   k: v\n   j: 2", "\n k: v\n k: v"]
+ODDER = ["[a]", "{a: b}", "&a b", "*a", "!!str a", "a --- b", "c" * 501, ">-\n  fold\n  ed", "\n  ? a\n  : b"]
+VALUES = WORDS | st.sampled_from([*ODD, *ODDER])
+KEYS = st.sampled_from(["license", "compatibility", "metadata", "allowed-tools", "name", "description", "x", '"name"'])
+BEGUN = "---\nname: routing\ndescription: d\n"
+BEGINNINGS = st.sampled_from([BEGUN, BEGUN, BEGUN, "---\n", "--- \nname: routing\n", "", "--"])
+FIELDS = st.lists(st.tuples(KEYS, VALUES), max_size=2).map(lambda pairs: "".join(f"{k}: {v}\n" for k, v in pairs))
+ENDS = st.sampled_from(["---\nbody", "---\nbody", "---", "", "\n--- x", "...\n---\n"])
+
+
+@settings(deadline=None)
+@given(st.tuples(BEGINNINGS, FIELDS, ENDS).map("".join))
+@example(field("license", " \t#"))
+@example(field("license", '"\nname: "\t'))
+@example(BEGUN + "\ufeff\n---\nbody")
+def test_our_verdict_on_any_skill_is_that_of_the_reference(text: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        home = made(Path(folder), text)
+        assert bool(refused(home)) == refused_by_the_reference(home)
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="/."), min_size=1, max_size=70))
+@example("größe")
+@example("ﬁle")
+@example("routing-2")
+def test_our_verdict_on_any_name_is_that_of_the_reference(name: str) -> None:
+    if len(name.encode()) > 200:
+        return  # no folder is called so
+    with tempfile.TemporaryDirectory() as folder:
+        quoted = name.replace("'", "''")
+        home = made(Path(folder), f"---\nname: '{quoted}'\ndescription: d\n---\n", name)
+        assert bool(refused(home)) == refused_by_the_reference(home)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (field("<<", "\n  author: us"), "the key `<<`"),
+        (field("license", "a\x85b"), "line separator"),
+        (field("license", "a\u2028b"), "line separator"),
+    ],
+)
+def test_what_no_reader_would_expect_is_refused_though_the_reference_lets_it_pass(
+    tmp_path: Path, text: str, told: str
+) -> None:
+    home = made(tmp_path, text)
+    assert not refused_by_the_reference(home)
+    assert told in refused(home)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_shipped_skill_passes_the_reference(name: str) -> None:
+    assert validate(ROOT / "skills" / name) == []
+    skill = read_skill(ROOT / "skills" / name)
+    assert 50 < len(skill.description) < 400
+    assert 400 < len(skill.body) < 6_000
+
+
+def test_a_skill_may_be_written_in_a_file_in_lower_case(tmp_path: Path) -> None:
+    assert read_skill(made(tmp_path, GOOD, file="skill.md")).body == "Payments go to PAY."
+
+
+def test_a_folder_without_a_skill_says_so(tmp_path: Path) -> None:
+    (tmp_path / "routing").mkdir()
+    assert "SKILL.md" in refused(tmp_path / "routing")
+
+
+def test_all_files_of_a_folder_are_the_skill_but_what_is_hidden_or_lies_elsewhere(tmp_path: Path) -> None:
+    home = made(tmp_path, GOOD)
+    (home / "references").mkdir()
+    (home / "references" / "fields.md").write_text("Fields.")
+    (home / "logo.png").write_bytes(b"\x89PNG\xff")
+    (home / ".git").mkdir()
+    (home / ".git" / "config").write_text("hidden")
+    (tmp_path / "secret").write_text("secret")
+    (home / "secret.md").symlink_to(tmp_path / "secret")
+    (home / "elsewhere").symlink_to(tmp_path)
+    skill = read_skill(home)
+    assert {path: skill.text(path) for path in skill.files} == {"logo.png": None, "references/fields.md": "Fields."}
+    assert skill_from_json("routing", skill.to_json()) == skill
+
+
+def test_a_folder_of_films_is_not_read(tmp_path: Path) -> None:
+    home = made(tmp_path, GOOD)
+    (home / "film").write_bytes(b"x" * (SIZE_LIMIT + 1))
+    assert f"{SIZE_LIMIT} bytes at most" in refused(home)
+    (home / "film").unlink()
+    for number in range(FILES + 1):
+        (home / f"{number}.md").write_text("x")
+    assert f"{FILES} and" in refused(home)
+
+
+def test_links_in_a_circle_and_files_nobody_may_read_are_told(tmp_path: Path) -> None:
+    home = made(tmp_path, GOOD)
+    (home / "round").symlink_to(home / "round")
+    assert "cannot be read whole" in refused(home)
+    (home / "round").unlink()
+    (home / "two\nlines.md").write_text("x")
+    assert "cannot be printed" in refused(home)
+
+
+def test_what_lies_very_deep_is_no_part_of_a_skill(tmp_path: Path) -> None:
+    home = made(tmp_path, GOOD)
+    deep = home.joinpath(*["d"] * 300)
+    deep.mkdir(parents=True)
+    (deep / "a.md").write_text("x")
+    assert read_skill(home).files == {}
+
+
+def test_skills_stand_in_the_order_of_their_names(tmp_path: Path) -> None:
+    for name in ("b", "a", "c"):
+        made(tmp_path, f"---\nname: {name}\ndescription: d\n---\n", name)
+    (tmp_path / "README.md").write_text("Not a skill.")
+    assert read_skills(tmp_path) == {name: Skill(name, "d", "") for name in "abc"}
+    assert list(read_skills(tmp_path)) == ["a", "b", "c"]
+    assert read_skills(tmp_path / "none") == {}

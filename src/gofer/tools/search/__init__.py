@@ -1,0 +1,1 @@
+"""Tools that find other tools and skills."""

@@ -1,0 +1,111 @@
+"""How does a model read a skill when it needs it, and the files of its folder?"""
+
+import mimetypes
+from typing import Any
+
+from pydantic import Field
+
+from gofer.errors import ToolError
+from gofer.journal.workspace import SkillLoaded
+from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
+from gofer.workflows.skill import NAMES, SCRIPTS, Skill
+
+AT_ONCE = 5
+"""Skills that one call loads at most."""
+_AGAIN = Field(default=False, description="Whether to show again what stands above already.")
+_ABOVE = "stands above already; read it there, or load it with again=true if you do not see it any more."
+
+
+class LoadSkills(Arguments):
+    """Which skills."""
+
+    names: list[str] = Field(min_length=1, max_length=AT_ONCE, description="Names of skills, as they are listed.")
+    again: bool = _AGAIN
+
+
+class LoadSubskill(Arguments):
+    """Which file of which skill."""
+
+    skill: str = Field(description="Name of the skill.")
+    file: str = Field(description='Path of the file as load_skills tells it, as "references/fields.md".')
+    again: bool = _AGAIN
+
+
+def skill_tools() -> tuple[Tool[Any], ...]:
+    """The tools of every run that has skills."""
+    return (
+        Tool(
+            name="load_skills",
+            description="Read skills: how something is done here. Load one before you begin work that it is for; its "
+            "description says what that is.",
+            effect="read",
+            arguments=LoadSkills,
+            act=load_skills,
+            base="skills",
+        ),
+        Tool(
+            name="load_subskill",
+            description="Read another file of a skill's folder, when the text of the skill sends you there.",
+            effect="read",
+            arguments=LoadSubskill,
+            act=load_subskill,
+            base="skills",
+        ),
+    )
+
+
+async def load_skills(call: Call, arguments: LoadSkills) -> ToolResult:
+    """The texts of skills, each with the list of its other files."""
+    names = list(dict.fromkeys(arguments.names))
+    skills = [_skill(call, name) for name in names]
+    shown = {*call.repertoire.in_prompt, *(name for name, files in call.workspace.skills.items() if "" in files)}
+    known = set(names) & shown if not arguments.again else set[str]()
+    parts = [f"The skill {skill.name!r} {_ABOVE}" if skill.name in known else _shown(skill) for skill in skills]
+    facts = tuple(SkillLoaded(name) for name in names if name not in known)
+    return ToolResult("\n\n".join(parts), ", ".join(names), facts=facts)
+
+
+async def load_subskill(call: Call, arguments: LoadSubskill) -> ToolResult:
+    """A text of a skill's folder; anything else becomes a file of the run."""
+    skill = _skill(call, arguments.skill)
+    # Only what the folder held is there to be named: a path that leads out of it is just no file of the skill.
+    path = arguments.file.removeprefix("./")
+    summary = f"{skill.name}: {path[:80]}"
+    if path in NAMES:
+        raise ToolError(f"{path} is the skill itself; read it with load_skills.")
+    if path not in skill.files:
+        raise ToolError(f"The skill {skill.name!r} has no file {path[:200]!r}. {_files(skill)}", code="no_such_file")
+    if path in call.workspace.skills.get(skill.name, ()) and not arguments.again:
+        return ToolResult(f"{path} of the skill {skill.name!r} {_ABOVE}", summary)
+    loaded = SkillLoaded(skill.name, path)
+    if (text := skill.text(path)) is not None:
+        return ToolResult(f"{path} of the skill {skill.name!r}:\n{text}", summary, facts=(loaded,))
+    kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
+    file = NewFile(path.rpartition("/")[2], kind, skill.files[path], f"the skill {skill.name}")
+    told = f"{path} of the skill {skill.name!r} is no text; it is the file {file.id} of this run now."
+    return ToolResult(told, summary, files=(file,), facts=(loaded,))
+
+
+def _skill(call: Call, name: str) -> Skill:
+    """A skill that the run may load. Raises ToolError."""
+    skills = {key: skill for key, skill in call.repertoire.skills.items() if key not in call.repertoire.withdrawn}
+    if found := skills.get(name):
+        return found
+    if name in call.repertoire.withdrawn:
+        raise ToolError(f"The skill {name!r} is not used any more; go on without it.", code="withdrawn")
+    named = ", ".join(skills) or "none"
+    raise ToolError(f"There is no skill {name[:64]!r} here. The skills of this workflow: {named[:2_000]}.")
+
+
+def _shown(skill: Skill) -> str:
+    return f"# Skill: {skill.name}\n\n{skill.body}\n\n{_files(skill)}".strip()
+
+
+def _files(skill: Skill) -> str:
+    """The files of a skill, and what can be done with them."""
+    if not skill.files:
+        return "It has no other files."
+    lines = [f"- {path} ({len(content)} bytes)" for path, content in skill.files.items()]
+    scripts = any(path.startswith(SCRIPTS) for path in skill.files)
+    told = f"; what is in {SCRIPTS} is Python for the tool python" if scripts else ""
+    return "\n".join([f"Its other files, for load_subskill{told}:", *lines])

@@ -1,0 +1,174 @@
+"""What stands between the two lines of `---` of a SKILL.md, and is it what the Agent Skills format allows?
+
+The format takes a part of YAML in which every scalar is a text: no flow style, no anchors, no tags, no key twice.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+import yaml
+
+from gofer.workflows.source import events
+
+FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
+NAME_LIMIT = 64
+DESCRIPTION_LIMIT = 1_024
+COMPATIBILITY_LIMIT = 500
+"""Characters of each at most, as the format has it."""
+_FENCE = "---"
+_MERGE = "<<"
+_COMMENT = re.compile(r"(?<!\S)#[^\n]*")
+_BLOCK = re.compile(r"[|>][-+0-9]{0,2}( +#[^\n]*| *)$", re.MULTILINE)
+_ODD_ENDS = re.compile("[\x85\u2028\u2029]")
+"""Ends of lines to some readers of YAML, in some places."""
+
+Value = str | list[object] | dict[str, object]
+
+
+@dataclass(slots=True)
+class _Open:
+    """A list or a mapping that has not ended yet."""
+
+    value: list[object] | dict[str, object]
+    key: str | None = None
+    """Of a mapping: the key that waits for its value."""
+    indents: set[int] = field(default_factory=set[int])
+    """Of a mapping: the columns in which mappings below it begin."""
+
+
+def divide(text: str) -> tuple[dict[str, object], str]:
+    """The fields and the body of a SKILL.md. Raises ValueError that says what is wrong, as the end of a sentence."""
+    # Line ends as every editor shows them.
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not text.startswith(_FENCE):
+        raise ValueError("does not begin with a line of `---` and its fields")
+    parts = text.split(_FENCE, 2)
+    if len(parts) < 3:
+        raise ValueError("has no line of `---` after its fields")
+    value = _read(parts[1])
+    if not isinstance(value, dict):
+        raise ValueError("has no fields between its lines of `---`")  # noqa: TRY004
+    return value, parts[2].strip()
+
+
+def flaws(fields: Mapping[str, object], folder: str) -> Sequence[str]:
+    """What the format has against the fields of the skill in a folder of that name: sentences without their dots."""
+    unknown = sorted(set(fields) - set(FIELDS))
+    found = [f"Unknown fields: {', '.join(unknown)[:200]}; there are {', '.join(FIELDS)}"] if unknown else []
+    found += _name(fields.get("name"), folder) if "name" in fields else ["`name` is missing"]
+    found += _text("description", fields.get("description"), DESCRIPTION_LIMIT)
+    if "compatibility" in fields:
+        found += _text("compatibility", fields["compatibility"], COMPATIBILITY_LIMIT, blank=True)
+    return found
+
+
+def skill_name(name: str) -> str:
+    """A name as the format compares it."""
+    return unicodedata.normalize("NFKC", name.strip())
+
+
+def _name(given: object, folder: str) -> list[str]:
+    if not isinstance(given, str) or not given.strip():
+        return ["`name` is no text"]
+    name = skill_name(given)
+    shown = f"`name: {name[:80]}`"
+    checks = [
+        (len(name) > NAME_LIMIT, f"{shown} is longer than {NAME_LIMIT} characters"),
+        (name != name.lower(), f"{shown} is not in lower case"),
+        (name.startswith("-") or name.endswith("-"), f"{shown} begins or ends with a hyphen"),
+        ("--" in name, f"{shown} has two hyphens in a row"),
+        (not all(char.isalnum() or char == "-" for char in name), f"{shown} has more than letters, digits and hyphens"),
+        (unicodedata.normalize("NFKC", folder) != name, f"{shown} is not what its folder is called, `{folder[:80]}`"),
+    ]
+    return [told for wrong, told in checks if wrong]
+
+
+def _text(key: str, value: object, limit: int, *, blank: bool = False) -> list[str]:
+    if not isinstance(value, str) or not (blank or value.strip()):
+        return [f"`{key}` is no text"] if value is not None else [f"`{key}` is missing"]
+    return [f"`{key}` is longer than {limit} characters"] if len(value) > limit else []
+
+
+def _read(text: str) -> Value:
+    """The one value of a YAML text; an empty one is an empty text. Raises ValueError."""
+    if _ODD_ENDS.search(text):
+        raise ValueError("has a line separator among its fields, which no editor shows; write the line anew")
+    root: list[object] = []
+    stack = [_Open(root)]
+    at = 0
+    try:
+        for event in events(text):
+            _take(stack, event)
+            if isinstance(event, yaml.ScalarEvent) and event.style:
+                start = event.start_mark.index
+                _nothing_hidden(text[at:start])
+                if event.style in "|>" and not _BLOCK.match(text, start):
+                    raise ValueError(f"has something right behind a `{event.style}`; begin the text on the next line")
+                at = event.end_mark.index
+        _nothing_hidden(text[at:])
+    except yaml.MarkedYAMLError as error:
+        line = f" in line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise ValueError(f"has fields that are not YAML{line}: {error.problem}") from error
+    except yaml.YAMLError as error:
+        raise ValueError("has a character that YAML does not allow") from error
+    return cast(Value, root[0]) if root else ""
+
+
+def _take(stack: list[_Open], event: yaml.Event) -> None:
+    match event:
+        case yaml.AliasEvent():
+            raise ValueError("has a YAML alias, which skills cannot have; put the text in quotes")
+        case yaml.ScalarEvent(value=value):
+            _plain(event, event.tag)
+            # A bare equals sign is a value of its own kind in YAML, and no text.
+            _put(stack[-1], {} if value == "=" and not event.style else value)
+        case yaml.SequenceStartEvent():
+            _plain(event, event.tag, event.flow_style)
+            stack.append(_Open([]))
+        case yaml.MappingStartEvent():
+            _plain(event, event.tag, event.flow_style)
+            stack[-1].indents |= {event.start_mark.column} if stack[-1].key is not None else set()
+            stack.append(_Open({}))
+        case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
+            closed = stack.pop()
+            if len(closed.indents) > 1:
+                raise ValueError("has fields whose values are indented in different ways")
+            _put(stack[-1], closed.value)
+        case _:
+            pass
+
+
+def _nothing_hidden(between: str) -> None:
+    """Refuses a tab, or a mark that nobody sees, outside of quotes and blocks: only some readers of YAML take them."""
+    if "\t" in (outside := _COMMENT.sub("", between)):
+        raise ValueError("has a tab outside of quotes; write spaces")
+    if "\n\ufeff" in outside:
+        raise ValueError("has a byte order mark among its fields, which no editor shows; write the line anew")
+
+
+def _plain(event: yaml.NodeEvent, tag: str | None, flow: bool | None = False) -> None:
+    if event.anchor is not None:
+        raise ValueError("has a YAML anchor, which skills cannot have; put the text in quotes")
+    if tag is not None:
+        raise ValueError("has a YAML tag, which skills cannot have; put the text in quotes")
+    if flow:
+        raise ValueError("has `{…}` or `[…]`, which skills cannot have; put the text in quotes, or write a list")
+
+
+def _put(into: _Open, value: object) -> None:
+    if isinstance(into.value, list):
+        into.value.append(value)
+    elif into.key is None:
+        if not isinstance(value, str):
+            raise ValueError("has a list or a mapping as a key")  # noqa: TRY004
+        if value == _MERGE:
+            raise ValueError("has the key `<<`, which skills cannot have")
+        if value in into.value:
+            raise ValueError(f"has the key `{value[:80]}` twice")
+        into.key = value
+    else:
+        into.value[into.key] = value
+        into.key = None

@@ -1,0 +1,5 @@
+import json
+from __future__ import annotations
+
+import numpy.linalg
+from .rest import x

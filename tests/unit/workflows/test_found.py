@@ -1,0 +1,136 @@
+"""Which skills a workflow has, and what its prompt says of them and of tools that it does not list."""
+
+from pathlib import Path
+
+import pytest
+from pydantic_monty import Monty
+
+from gofer.bootstrap.catalog import mistakes
+from gofer.check.skills import SANDBOX_MODULES
+from gofer.cli.main import main
+from gofer.errors import ConfigError
+from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
+from gofer.workflows.found import SIZE_LIMIT
+from gofer.workflows.load import Loaded, load_catalog
+
+WORKFLOW = 'description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\nplan: "off"\n'
+NAMES = ("notes", "routing", "tables")
+
+
+def repository(folder: Path, keys: str = "", *, size: int = 0) -> Path:
+    (folder / "agents").mkdir()
+    (folder / "agents" / "w.yaml").write_text(WORKFLOW + keys)
+    (folder / "agents" / "w.md").write_text("Do it.")
+    for name in NAMES:
+        home = folder / "skills" / name
+        home.mkdir(parents=True)
+        text = f"---\nname: {name}\ndescription: >-\n  How {name}\n  look.\n---\n{name} look good.\n"
+        (home / "SKILL.md").write_text(text)
+        for number in range(4 if size else 0):
+            (home / f"{number}.md").write_bytes(b"x" * (size // 4))
+    return folder / "agents"
+
+
+def loaded(folder: Path, keys: str = "") -> Loaded:
+    agents = repository(folder, keys)
+    assert mistakes(agents) == []
+    return load_catalog(agents).workflows["w"]
+
+
+def listed(found: Loaded) -> list[str]:
+    return [line for line in found.system.splitlines() if line.startswith("- `")]
+
+
+def test_all_skills_are_listed_in_the_order_of_their_names_with_one_line_each(tmp_path: Path) -> None:
+    found = loaded(tmp_path)
+    assert found.system.startswith("Do it.\n\n# Skills\n\nLoad what fits with `load_skills`")
+    assert listed(found) == [f"- `{name}`: How {name} look." for name in NAMES]
+    assert "look good" not in found.system
+
+
+def test_a_required_skill_stands_behind_the_prompt_and_not_in_the_list(tmp_path: Path) -> None:
+    found = loaded(tmp_path, "skills: {required: [tables], allowed: [routing]}\n")
+    assert found.system.startswith("Do it.\n\n# Skill: tables\n\ntables look good.\n\n# Skills\n")
+    assert listed(found) == ["- `routing`: How routing look."]
+    # Its other files can be read as well.
+    assert sorted(found.skills) == ["routing", "tables"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "names"),
+    [
+        ("skills: {allowed: []}\n", []),
+        ("skills: {prohibited: [routing]}\n", ["notes", "tables"]),
+        ("skills: {allowed: [tables, notes]}\n", ["notes", "tables"]),
+        ("coordinator: script\ncoordinator_script: coordinators/s.py\n", []),
+    ],
+)
+def test_a_workflow_says_which_skills_its_runs_have(tmp_path: Path, keys: str, names: list[str]) -> None:
+    (tmp_path / "coordinators").mkdir()
+    (tmp_path / "coordinators" / "s.py").write_text("async def coordinate(run):\n    return None\n")
+    found = loaded(tmp_path, keys)
+    assert list(found.skills) == names
+    assert ("# Skills" in found.system) == bool(names)
+
+
+def test_a_run_keeps_its_skills_whatever_becomes_of_the_files(tmp_path: Path) -> None:
+    found = loaded(tmp_path)
+    (tmp_path / "skills" / "tables" / "SKILL.md").write_text("gone")
+    assert decode_bundle(encode_bundle(Bundle(found, []))).loaded == found
+
+
+def test_a_bundle_of_before_there_were_skills_has_none(tmp_path: Path) -> None:
+    found = loaded(tmp_path, "skills: {allowed: []}\n")
+    raw = encode_bundle(Bundle(found, [])).replace(b',"skills":{}', b"", 1)
+    assert decode_bundle(raw).loaded == found
+
+
+def test_more_skills_than_a_prompt_lists_are_searched_for(tmp_path: Path) -> None:
+    found = loaded(tmp_path, "search_above: 2\n")
+    assert listed(found) == []
+    assert "There are 3 skills; find those for your work with `tool_search`." in found.system
+
+
+def test_a_prompt_says_of_which_systems_there_are_more_tools(tmp_path: Path) -> None:
+    found = loaded(tmp_path, "search_above: 2\ntools: [jira_search, jira_get_issue, slack_read_thread]\n")
+    assert "You have 3 tools beside those listed, of: jira (2), slack (1)." in found.system
+
+
+def test_skills_that_are_too_much_for_every_run_to_keep_are_refused(tmp_path: Path) -> None:
+    agents = repository(tmp_path, size=400_000)
+    assert mistakes(agents) == []
+    for number in range(3):
+        home = tmp_path / "skills" / f"more-{number}"
+        home.mkdir()
+        (home / "SKILL.md").write_text(f"---\nname: more-{number}\ndescription: d\n---\n")
+        (home / "all.md").write_bytes(b"x" * 400_000)
+    with pytest.raises(ConfigError, match=f"{SIZE_LIMIT} bytes at most"):
+        load_catalog(agents)
+    (found,) = mistakes(agents)
+    assert (found.rule, found.hint) == ("too-large", "Name fewer in `skills.allowed`.")
+
+
+def test_a_skill_that_was_taken_away_between_check_and_load_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="There is no skill 'other'"):
+        load_catalog(repository(tmp_path, "skills: {required: [other]}\n"))
+
+
+def test_one_skill_is_checked_by_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository(tmp_path)
+    (tmp_path / "skills" / "tables" / "SKILL.md").write_text("Tables.")
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "skills/tables"]) == 1
+    assert capsys.readouterr().out.startswith("skills/tables/SKILL.md:1:1: The skill does not begin with")
+    assert main(["check", "skills/notes/SKILL.md"]) == 0
+
+
+def test_the_modules_that_scripts_of_skills_may_import_are_those_that_the_sandbox_has() -> None:
+    with Monty() as pool:
+        for module in (*SANDBOX_MODULES, "__future__"):
+            with pool.checkout() as session:
+                session.feed_run(f"import {module}" if module != "__future__" else "from __future__ import annotations")
+        for module in ("statistics", "urllib.request", "subprocess", "numpy"):
+            with pool.checkout() as session, pytest.raises(Exception, match=r"No module|ModuleNotFound"):
+                session.feed_run(f"import {module}")
