@@ -9,6 +9,7 @@ import pytest
 
 from engine_room import PROVENANCE, Room, Said, room, says
 from gofer.engine.loop import coordinate
+from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived
 from gofer.messages import Usage
 from gofer.models.model import Answer
@@ -47,7 +48,7 @@ async def sent(results: Sequence[str]) -> list[bytes]:
         return ToolResult(next(given), "looked")
 
     made.tool("look", "read", look)
-    made.tools |= {tool.name: tool for tool in file_tools()}
+    made.tools |= {tool.name: tool for tool in file_tools(Children())}
     limits = Limits(llm_calls=2_000, tool_calls=5_000, tokens=10**9, usd=10**6, minutes=600)
     fields = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": ["look"]}
     workflow = Workflow.model_validate({**fields, "limits": limits, "context": Context()})

@@ -6,6 +6,7 @@ from typing import Any
 
 from gofer.bootstrap.settings import Settings, read_settings
 from gofer.check.folder import check_folder
+from gofer.files.child import Children
 from gofer.models.prices import load_prices
 from gofer.tools.files.tools import file_tools
 from gofer.tools.github.api import GitHubApi
@@ -25,15 +26,15 @@ from gofer.workflows.load import Catalog, load_catalog
 from gofer.workflows.mistake import Mistake, refuse
 
 
-def build_tools(settings: Settings) -> Mapping[str, Tool[Any]]:
-    """Every tool by its name."""
+def build_tools(settings: Settings, children: Children | None = None) -> Mapping[str, Tool[Any]]:
+    """Every tool by its name; `children` do what is dangerous, and whoever lets tools be called closes them."""
     # One line for each system outside, and for what every run has.
     systems: Sequence[Sequence[Tool[Any]]] = [
         slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token)),
         github_tools(GitHubApi(settings.github_api_url, settings.github_token)),
         notion_tools(NotionApi(settings.notion_base_url, settings.notion_token)),
         jira_tools(JiraApi(settings.jira_base_url, settings.jira_email, settings.jira_api_token)),
-        file_tools(),
+        file_tools(children or Children()),
         plan_tools(),
         skill_tools(),
         search_tools(),

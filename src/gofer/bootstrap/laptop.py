@@ -16,7 +16,7 @@ from gofer.bootstrap.own_accounts import with_own_accounts
 from gofer.bootstrap.settings import Settings
 from gofer.bootstrap.simulated import Simulated, simulate
 from gofer.bootstrap.state import State, installation_key, open_state, serving, write_secret
-from gofer.bootstrap.worker import build_model, build_worker, with_eyes
+from gofer.bootstrap.worker import build_model, build_worker
 from gofer.dispatch import Ingress
 from gofer.files.child import Children
 from gofer.local.front import front
@@ -111,10 +111,11 @@ async def open_laptop(
         model = build_model(settings, http)
         # The lock on the state proves that no other worker is alive.
         pages = settings.public_url or url
+        children = _children(stack)
         worker = build_worker(
-            settings, catalog, state.store, state.blobs, state.queue, model, outside, pages, key, alone=True
+            settings, catalog, state.store, state.blobs, state.queue, model, outside, pages, key, children, alone=True
         )
-        worker = with_eyes(replace(worker, grace=GRACE), _children(stack))
+        worker = replace(worker, grace=GRACE)
         plans = [planned(name, compiled) for name, compiled in catalog.schedules()]
         clockwork = Clockwork(plans, ingress.start, state.marks, clock)
         simulated.subscribe(url)

@@ -1,6 +1,6 @@
 """How is a worker put together: the model, the tools, the prices and the stores?"""
 
-from dataclasses import replace
+from collections.abc import Awaitable, Callable
 
 import httpx2
 from openai import AsyncOpenAI
@@ -38,8 +38,10 @@ def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
     return OpenAIModel(client)
 
 
-def with_eyes(worker: Worker, children: Children) -> Worker:
-    """A worker that makes images ready for models and opens PDFs before they do."""
+def _eyes(
+    children: Children,
+) -> tuple[Callable[[bytes, int], Awaitable[Fitted]], Callable[[bytes], Awaitable[object]]]:
+    """What makes images ready for models, and what opens PDFs before they do."""
 
     async def fit(image: bytes, most: int) -> Fitted:
         return await fitted(children, image, most=min(most, BYTES))
@@ -47,7 +49,7 @@ def with_eyes(worker: Worker, children: Children) -> Worker:
     async def open_pdf(content: bytes) -> Document:
         return await extract(children, content, name=".pdf")
 
-    return replace(worker, services=replace(worker.services, fit=fit, open_pdf=open_pdf))
+    return fit, open_pdf
 
 
 def build_worker(
@@ -60,15 +62,22 @@ def build_worker(
     outside: Outside,
     base_url: str,
     key: Secret,
+    children: Children,
     *,
     alone: bool,
 ) -> Worker:
-    """A worker over given stores and a given model; `alone` when a lock keeps every other worker out."""
+    """A worker over given stores and a given model; `alone` when a lock keeps every other worker out.
+
+    `children` do what is dangerous on bytes; whoever made them closes them after the worker.
+    """
+    fit, open_pdf = _eyes(children)
     services = Services(
         store=store,
         blobs=blobs,
         model=model,
-        tools=build_tools(settings),
+        tools=build_tools(settings, children),
+        fit=fit,
+        open_pdf=open_pdf,
         prices=load_prices(),
         links=Links(base_url, catalog.defaults.prompt_links),
         outside=outside,

@@ -15,6 +15,7 @@ from gofer.engine.compaction import KEPT, Cut, cut_of
 from gofer.engine.compaction import Room as Space
 from gofer.engine.loop import Ending, coordinate
 from gofer.errors import RunStopped
+from gofer.files.child import Children
 from gofer.journal.entries import LlmRequest, MessageReceived
 from gofer.journal.workspace import ContextCompacted
 from gofer.messages import Usage
@@ -51,7 +52,7 @@ def is_asked_to_sum_up(messages: Messages) -> bool:
 
 async def run(made: Room, model: ReadingModel, window: int = 16_000, llm_calls: int = 2_000) -> Ending:
     made.model = model  # type: ignore[assignment]
-    made.tools |= {tool.name: tool for tool in (*file_tools(), *plan_tools())}
+    made.tools |= {tool.name: tool for tool in (*file_tools(Children()), *plan_tools())}
     limits = Limits(llm_calls=llm_calls, tool_calls=5_000, tokens=10**9, usd=10**6, minutes=600)
     given = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": ["look"]}
     workflow = Workflow.model_validate({**given, "limits": limits, "context": Context(window=window)})

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from gofer.engine.results import Shown
 from gofer.engine.shelf import FILE_LIMIT, FILES
 from gofer.engine.step import Permitted, Step
 from gofer.errors import TemporaryError
+from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.projections.recap import handles
 from gofer.tools.files.tools import file_tools
@@ -19,7 +21,19 @@ from gofer.tools.tool import Call, NewFile
 from gofer.tools.tool import ToolResult as Result
 
 pytestmark = pytest.mark.anyio
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=="
+)
 LINES = "\n".join(f"line {n} of a long report" for n in range(1, 20_001))
+
+
+CHILDREN = Children()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ended() -> Iterator[None]:
+    yield
+    CHILDREN.close()
 
 
 def room(text: str = LINES) -> Room:
@@ -29,7 +43,7 @@ def room(text: str = LINES) -> Room:
         return Result(text, "a lot")
 
     made.tool("flood", "read", flood)
-    made.tools |= {tool.name: tool for tool in file_tools()}
+    made.tools |= {tool.name: tool for tool in file_tools(CHILDREN)}
     return made
 
 
@@ -196,18 +210,18 @@ async def test_an_image_is_looked_at_after_the_result() -> None:
         says("", ("load_file", {"file": ""}), ("flood", {})),
         says("I see"),
     ]
-    file = attached(made, b"\x89PNG", "image/png")
+    file = attached(made, PNG, "image/png")
     made.model.answers[1] = says("", ("load_file", {"file": file.id}), ("flood", {}))
     assert (await made.run()).answer == "I see"
     *_, first, second, seen, _tail = json.loads(made.model.requests[-1])["messages"]
     assert (first["role"], second["role"], seen["role"]) == ("tool", "tool", "user")
-    data = base64.b64encode(b"\x89PNG").decode()
-    assert seen["content"][1] == {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
+    assert seen["content"][1]["type"] == "image_url"
+    assert seen["content"][1]["image_url"]["url"].startswith("data:image/")
 
 
 async def test_a_model_without_eyes_is_told_so_instead_of_being_shown_an_image() -> None:
     made = room()
-    file = attached(made, b"\x89PNG", "image/png")
+    file = attached(made, PNG, "image/png")
     step = await made.step()
     step.shown = Shown(vision=False)
     await ask(step, "1.0", "find")

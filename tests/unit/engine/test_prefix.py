@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from engine_room import PROVENANCE, Room, Said, room, says
 from gofer.engine.loop import coordinate
+from gofer.files.child import Children
 from gofer.journal import inbox
 from gofer.journal.entries import LlmRequest, MessageReceived, Recorded
 from gofer.journal.workspace import ContextCompacted
@@ -87,7 +88,7 @@ async def play(story: Sequence[Turn]) -> tuple[list[bytes], Sequence[Recorded]]:
         return ToolResult(f"{said.text}: " + "word " * int(said.text.split()[0]), "looked")
 
     made.tool("look", "read", look)
-    made.tools |= {tool.name: tool for tool in (*file_tools(), *plan_tools())}
+    made.tools |= {tool.name: tool for tool in (*file_tools(Children()), *plan_tools())}
     limits = Limits(llm_calls=200, tool_calls=500, tokens=10**9, usd=10**6, minutes=600)
     given_ = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": ["look"]}
     workflow = Workflow.model_validate({**given_, "limits": limits, "context": Context(window=WINDOW)})

@@ -7,6 +7,7 @@ import pytest
 
 from engine_room import Room, Said, room, says
 from gofer.errors import TemporaryError
+from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived
 from gofer.journal.workspace import FileAdded
 from gofer.tools.files.tools import file_tools
@@ -35,7 +36,7 @@ def scripted(body: str, *answers: str, content: bytes = b"what it says") -> Room
     made.tool("find", "read", find)
     made.tool("fetch", "read", fetch)
     made.tools["fetch"] = replace(made.tools["fetch"], internal=True)
-    made.tools |= {tool.name: tool for tool in file_tools()}
+    made.tools |= {tool.name: tool for tool in file_tools(Children())}
     return made
 
 

@@ -14,6 +14,7 @@ from engine_room import PROVENANCE, Room, room, says
 from gofer.engine.loop import Ending, coordinate
 from gofer.errors import TemporaryError, ToolError
 from gofer.events import Actor
+from gofer.files.child import Children
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.log import read_journal
 from gofer.journal.workspace import FileAdded, SkillLoaded
@@ -38,7 +39,7 @@ BASE = {"description": "d", "owner": "#o", "when": ["slack.mention"]}
 
 
 def bundle_with(made: Room, known: Mapping[str, Skill], **keys: object) -> Bundle:
-    made.tools |= {tool.name: tool for tool in (*skill_tools(), *file_tools())}
+    made.tools |= {tool.name: tool for tool in (*skill_tools(), *file_tools(Children()))}
     workflow = Workflow.model_validate({**BASE, **keys})
     loaded = Loaded("answer-here", workflow, "You are a test.", "p.md", ("m",), skills=known)
     # As a run finds it again, after its files changed.

@@ -17,6 +17,7 @@ from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.bootstrap.published_catalog import live_catalog
 from gofer.bootstrap.worker import build_model, build_worker
 from gofer.engine.effects import Patience
+from gofer.files.child import Children
 from gofer.models.abilities import load_abilities
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog
@@ -36,6 +37,10 @@ def worker_function(
     ssm = build_client(session, "ssm", ground.cloud.endpoint)
     parameters = ground.parameters(SsmParameters(ssm))
     live = live_catalog(ground.shelf(), ground.clock, ground.package)
+    # The interpreter of Lambda finds its own libraries by it; nothing else is handed on.
+    libraries = ground.environment.get("LD_LIBRARY_PATH", "")
+    children = Children(environment={"LD_LIBRARY_PATH": libraries} if libraries else None)
+    ground.kept.callback(children.close)
     http, measure = http_client(), measuring(load_abilities())
 
     def make(environment: Mapping[str, str]) -> Worker:
@@ -50,6 +55,7 @@ def worker_function(
             ground.outside(SharedHttp(http)),
             known.settings.public_url,
             known.installation_key,
+            children,
             alone=False,
         )
         services = replace(worker.services, patience=patience or worker.services.patience)

@@ -1,11 +1,14 @@
 """How does a whole file come into the window, images included?"""
 
 import base64
+from functools import partial
 from typing import Any
 
 from pydantic import Field
 
 from gofer.errors import ToolError
+from gofer.files.child import Children
+from gofer.files.image import fitted
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileRead
 from gofer.messages import Media
@@ -14,8 +17,10 @@ from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 WHOLE_TOKENS = 20_000
 """Tokens of a text that is loaded at most."""
-IMAGE_BYTES = 4_000_000
-"""Bytes of an image that is loaded at most; larger ones are made smaller before they come here."""
+PDF = "application/pdf"
+PDF_BYTES = 4_000_000
+"""Bytes of a PDF that a model looks at at most."""
+TIMEOUT = 30.0
 
 
 class LoadFile(Arguments):
@@ -24,7 +29,7 @@ class LoadFile(Arguments):
     file: str = Field(description="Id of the file.")
 
 
-def load_tools() -> tuple[Tool[Any], ...]:
+def load_tools(children: Children) -> tuple[Tool[Any], ...]:
     """`load_file`."""
     return (
         Tool(
@@ -33,23 +38,25 @@ def load_tools() -> tuple[Tool[Any], ...]:
             "Prefer file_read and file_regex for anything longer.",
             effect="read",
             arguments=LoadFile,
-            act=load_file,
+            act=partial(load_file, children),
+            timeout=TIMEOUT,
             base="model",
         ),
     )
 
 
-async def load_file(call: Call, arguments: LoadFile) -> ToolResult:
-    """The text, or an image beside a line that announces it."""
+async def load_file(children: Children, call: Call, arguments: LoadFile) -> ToolResult:
+    """The text, or an image or a PDF to look at beside a line that announces it."""
     added = held(call, arguments.file).added
     if added.media_type.startswith("image/"):
         content = await call.files.content(arguments.file)
-        if len(content) > IMAGE_BYTES:
-            raise ToolError(f"{arguments.file} is too large an image to look at: {len(content)} bytes.")
-        image = Media(arguments.file, added.media_type, base64.b64encode(content).decode())
-        whole = FileRead(arguments.file, "bytes", 0, len(content))
-        text = f"{arguments.file} {added.name!r} follows as an image."
-        return ToolResult(text, "an image", facts=(whole,), media=(image,))
+        image = await fitted(children, content)
+        return _to_look_at(arguments.file, added.name, len(content), image.media_type, image.data)
+    if added.media_type == PDF:
+        content = await call.files.content(arguments.file)
+        if len(content) > PDF_BYTES:
+            raise ToolError(f"{arguments.file} is too large a PDF to look at; use extract_file to get its text.")
+        return _to_look_at(arguments.file, added.name, len(content), PDF, content)
     text = await text_of(call, arguments.file)
     if (tokens := estimate(text)) > WHOLE_TOKENS:
         raise ToolError(
@@ -59,3 +66,9 @@ async def load_file(call: Call, arguments: LoadFile) -> ToolResult:
     lines = len(lines_of(text))
     shown = FileRead(arguments.file, "lines", 1, lines)
     return ToolResult(f"{arguments.file} {added.name!r}:\n{text}", f"{lines} lines", value=text, facts=(shown,))
+
+
+def _to_look_at(file: str, name: str, size: int, media_type: str, data: bytes) -> ToolResult:
+    media = Media(file, media_type, base64.b64encode(data).decode())
+    whole = FileRead(file, "bytes", 0, size)
+    return ToolResult(f"{file} {name!r} follows.", "something to look at", facts=(whole,), media=(media,))

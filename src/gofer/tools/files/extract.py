@@ -1,0 +1,53 @@
+"""How does a document become a text that a model can read and search?"""
+
+from functools import partial
+from typing import Any
+
+from pydantic import Field
+
+from gofer.files.child import Children
+from gofer.files.document import extract
+from gofer.files.tokens import estimate
+from gofer.tools.files.text import held
+from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
+
+TIMEOUT = 40.0
+SHORT = 2_000
+"""Tokens of a text that is shown at once beside becoming a file."""
+
+
+class ExtractFile(Arguments):
+    """Which document."""
+
+    file: str = Field(description="Id of a PDF, Office document, spreadsheet, web page, e-mail or other document.")
+    first_page: int = Field(default=1, ge=1, description="Of a PDF, the page to begin with.")
+
+
+def extract_tools(children: Children) -> tuple[Tool[Any], ...]:
+    """`extract_file`."""
+    return (
+        Tool(
+            name="extract_file",
+            description="Get the text of a document of this run as a new file, with markers for pages, slides and "
+            "sheets: then search that with file_regex and read it with file_read.",
+            effect="read",
+            arguments=ExtractFile,
+            act=partial(extract_file, children),
+            timeout=TIMEOUT,
+            base="all",
+        ),
+    )
+
+
+async def extract_file(children: Children, call: Call, arguments: ExtractFile) -> ToolResult:
+    """A new file with the text; a short one is shown as well. `value` is the id of the new file."""
+    added = held(call, arguments.file).added
+    content = await call.files.content(arguments.file)
+    document = await extract(children, content, name=added.name, first=arguments.first_page)
+    origin = f"the text of {arguments.file}"
+    made = NewFile(f"{added.name}.txt", "text/plain", document.text.encode(), origin, prefix="text")
+    lines, tokens = document.text.count("\n") + 1, estimate(document.text)
+    told = f"The text of {arguments.file} ({document.kind.title}) is {made.id}: {lines} lines, about {tokens} tokens."
+    note = f" {document.note}" if document.note else ""
+    short = f"\n\n{document.text}" if tokens <= min(SHORT, call.whole_tokens // 2) else ""
+    return ToolResult(f"{told}{note}{short}", f"text of {lines} lines", value=made.id, files=(made,))

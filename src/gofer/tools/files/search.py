@@ -1,0 +1,54 @@
+"""How does a model look for words in a file?"""
+
+import asyncio
+from typing import Any
+
+from pydantic import Field
+
+from gofer.files.search import SYNTAX, Search, search
+from gofer.journal.workspace import FileRead
+from gofer.tools.files.text import held
+from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+
+MATCHES = 200
+"""Matching lines of one answer at most."""
+AROUND = 10
+"""Lines around each at most."""
+
+
+class SearchFile(Arguments):
+    """A file, a pattern, and how much is shown."""
+
+    file: str = Field(description="Id of the file.")
+    pattern: str = Field(min_length=1, max_length=1_000, description=f"A regular expression. {SYNTAX}")
+    max_matches: int = Field(default=30, ge=1, le=MATCHES, description="Matching lines that are shown at most.")
+    context: int = Field(default=1, ge=0, le=AROUND, description="Lines that are shown before and after each.")
+    ignore_case: bool = Field(default=False, description="Whether large and small letters are the same.")
+
+
+def search_tools() -> tuple[Tool[Any], ...]:
+    """`file_regex`."""
+    return (
+        Tool(
+            name="file_regex",
+            description="Find the lines of a file of this run that match a pattern, with their numbers. Use it before "
+            "file_read on anything long.",
+            effect="read",
+            arguments=SearchFile,
+            act=file_regex,
+            base="all",
+        ),
+    )
+
+
+async def file_regex(call: Call, arguments: SearchFile) -> ToolResult:
+    """Matching lines with their numbers and neighbours."""
+    content = await call.files.content(arguments.file)
+    around = arguments.context
+    wanted = Search(arguments.pattern, arguments.max_matches, around, around, arguments.ignore_case)
+    # On a thread: a slow pattern takes seconds, and others are waiting.
+    found = await asyncio.to_thread(search, content, wanted, call.clock)
+    name = held(call, arguments.file).added.name
+    looked = FileRead(arguments.file, "matches", 0, found.matches)
+    summary = f"{found.matches} matching lines"
+    return ToolResult(f"{arguments.file} {name!r}:\n{found.text()}", summary, facts=(looked,))

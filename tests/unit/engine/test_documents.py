@@ -1,0 +1,132 @@
+"""Documents, JSON and images among a run's files, as its tools reach them through limited children."""
+
+import base64
+import io
+import json
+from collections.abc import Iterator
+
+import pytest
+from PIL import Image
+
+from documents import docx, lines, paragraph, pdf
+from engine_room import PROVENANCE, Room, Said
+from engine_room import room as empty_room
+from gofer.engine.step import Permitted, Step
+from gofer.files.child import Children
+from gofer.journal.entries import ToolResult
+from gofer.tools.files.tools import file_tools
+from gofer.tools.tool import Call, NewFile
+from gofer.tools.tool import ToolResult as Result
+
+pytestmark = pytest.mark.anyio
+RUNS = [{"name": f"run {n}", "loss": n / 7, "id": 12345678901234567890 + n} for n in range(500)]
+
+
+@pytest.fixture(scope="module")
+def children() -> Iterator[Children]:
+    made = Children()
+    yield made
+    made.close()
+
+
+def room(children: Children, *files: NewFile) -> Room:
+    made = empty_room()
+
+    async def find(call: Call, said: Said) -> Result:
+        return Result("found", "found", files=files)
+
+    made.tool("find", "read", find)
+    made.tools |= {tool.name: tool for tool in file_tools(children)}
+    return made
+
+
+async def ask(step: Step, call: str, tool: str, **arguments: object) -> ToolResult:
+    declared = step.services.tools[tool]
+    outcome = await step.call(Permitted(call, declared, declared.parse(arguments)), PROVENANCE)
+    assert isinstance(outcome, ToolResult)
+    return outcome
+
+
+def file(name: str, media_type: str, content: bytes) -> NewFile:
+    return NewFile(name, media_type, content, "Slack")
+
+
+async def test_a_long_document_becomes_a_text_that_is_searched_and_read_by_its_pages(children: Children) -> None:
+    pages = [f"Page {n} is about {'refunds' if n == 137 else 'other things'}." for n in range(1, 201)]
+    report = file("report.pdf", "application/pdf", pdf([lines([page]) for page in pages]))
+    made = room(children, report)
+    step = await made.step()
+    await ask(step, "1.0", "find")
+    told = await ask(step, "1.1", "extract_file", file=report.id)
+    text = next(name for name in step.workspace.files if name.startswith("text_"))
+    assert text in told.text
+    assert "Page 137" not in told.text
+    found = await ask(step, "1.2", "file_regex", file=text, pattern="refunds")
+    assert "Page 137 is about refunds." in found.text
+    assert found.summary == "1 matching lines"
+    assert step.workspace.files[text].searches == 1
+
+
+async def test_a_short_document_is_shown_at_once(children: Children) -> None:
+    note = file("note.docx", "application/octet-stream", docx(paragraph("Meet at nine.")))
+    made = room(children, note)
+    step = await made.step()
+    await ask(step, "1.0", "find")
+    assert "Meet at nine." in (await ask(step, "1.1", "extract_file", file=note.id)).text
+
+
+async def test_a_damaged_document_is_one_sentence_and_the_run_goes_on(children: Children) -> None:
+    broken = file("broken.pdf", "application/pdf", b"%PDF-1.7\nnothing more")
+    made = room(children, broken)
+    step = await made.step()
+    await ask(step, "1.0", "find")
+    refused = await ask(step, "1.1", "extract_file", file=broken.id)
+    assert refused.status == "error"
+    assert "Traceback" not in refused.text
+    assert "\n" not in refused.text
+
+
+async def test_json_is_asked_for_values_without_coming_into_the_window(children: Children) -> None:
+    data = file("runs.json", "application/json", json.dumps(RUNS).encode())
+    made = room(children, data)
+    step = await made.step()
+    await ask(step, "1.0", "find")
+    best = await ask(step, "1.1", "jq", file=data.id, program="max_by(.loss) | {name, id}")
+    assert json.loads(best.text) == {"name": "run 499", "id": 12345678901234567890 + 499}
+    paths = await ask(step, "1.2", "grep_json", file=data.id, pattern="^run 42$")
+    assert "run 42" in paths.text
+    assert "[42]" in paths.text
+    assert "To narrow it" in (await ask(step, "1.3", "jq", file=data.id, program=".")).text
+
+
+async def test_programs_that_never_end_or_read_the_environment_are_told_so(children: Children) -> None:
+    data = file("runs.json", "application/json", b"[1]")
+    made = room(children, data)
+    step = await made.step()
+    await ask(step, "1.0", "find")
+    for number, program in enumerate(["env", "$ENV", "input", 'import "x" as x; 1']):
+        assert (await ask(step, f"2.{number}", "jq", file=data.id, program=program)).status == "error"
+
+
+async def test_an_image_is_looked_at_as_large_as_a_model_takes_it(children: Children) -> None:
+    drawn = io.BytesIO()
+    Image.new("RGB", (4_000, 3_000), "white").save(drawn, "PNG")
+    picture = file("screen.png", "image/png", drawn.getvalue())
+    made = room(children, picture)
+    step = await made.step()
+    await ask(step, "1.0", "find")
+    assert (await ask(step, "1.1", "load_file", file=picture.id)).status == "ok"
+    *_, seen = step.conversation.parts
+    url = json.loads(seen)["content"][1]["image_url"]["url"]
+    looked_at = Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2])))
+    assert max(looked_at.size) <= 2_576
+
+
+async def test_a_pattern_that_no_engine_takes_is_told_with_what_to_write(children: Children) -> None:
+    text = file("log.txt", "text/plain", b"a\nb\n")
+    made = room(children, text)
+    step = await made.step()
+    await ask(step, "1.0", "find")
+    refused = await ask(step, "1.1", "file_regex", file=text.id, pattern="(?<=a)b")
+    assert refused.status == "error"
+    assert "Look-around is not supported" in refused.text
