@@ -50,7 +50,9 @@ def tool_names() -> list[str]:
 def mocks(text: str, where: str) -> Overrides:
     """What a file says that tools give instead of what their mocks do. Raises ConfigError."""
     tools = build_tools(read_settings({}))
-    return read_overrides(text, where, {name: tool for name, tool in tools.items() if not tool.internal})
+    # What every run has looks at the run alone: there is nothing outside to stand in for.
+    replaceable = {name: tool for name, tool in tools.items() if not tool.internal and not tool.base}
+    return read_overrides(text, where, replaceable)
 
 
 def base_tool_names() -> list[str]:

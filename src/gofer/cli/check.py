@@ -58,7 +58,8 @@ def _check(path: Path) -> Sequence[Mistake]:
     folder = (inner if inner.is_dir() else path) if path.is_dir() else path.parent
     if path.parent.name in (SCRIPTS, SUBAGENTS):
         folder = path.parent.parent / "agents"
-    if not workflow_files(folder):
+    # Beside the folder of workflows other YAML may stand, as the template of a deployment.
+    if (folder / "agents").is_dir() or not workflow_files(folder):
         raise ConfigError(f"There is no workflow in {folder}; name a folder that holds some.")
     if path.is_dir():
         return mistakes(folder)
