@@ -19,6 +19,7 @@ COMMANDS = {
     "check": "find every mistake in workflows, prompts and defaults",
     "schema": "print the JSON Schema of a workflow file, for editors",
     "explain": "say what raw payloads would start, without running anything",
+    "extract": "print the text an agent would get from a document",
     "run": "run one workflow on one event, here and now",
     "runs": "list the newest runs",
     "trace": "show what one run did, step by step",

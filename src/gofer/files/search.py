@@ -92,14 +92,15 @@ def search(data: bytes, wanted: Search, clock: Clock) -> Found:
 
     Raises ToolError for a pattern that RE2 does not take.
     """
-    data = data.replace(b"\r\n", b"\n")
-    compiled = _compile(wanted, data)
-    scan = _Scan(data, compiled, wanted, clock, clock.monotonic() + SECONDS)
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n")
+    scan = _Scan(data, compiled(wanted, utf8=_is_utf8(data)), wanted, clock, clock.monotonic() + SECONDS)
     hits = list(scan.hits())
     return _shown(data, hits, wanted, scan.ended)
 
 
-def _compile(wanted: Search, data: bytes) -> "re2.Pattern":
+def compiled(wanted: Search, *, utf8: bool) -> "re2.Pattern":
+    """The pattern, for lines in UTF-8 or in some encoding of one byte. Raises ToolError for one RE2 does not take."""
     if len(wanted.pattern) > _LONGEST_PATTERN:
         raise ToolError(f"The pattern is longer than {_LONGEST_PATTERN:,} characters; look for a part of it.")
     if anchor := re.search(r"(?<!\\)(?:\\\\)*(\\[AzZ])", wanted.pattern):
@@ -110,14 +111,14 @@ def _compile(wanted: Search, data: bytes) -> "re2.Pattern":
     try:
         # On its own first, so that its brackets cannot close ours.
         re2.compile(wanted.pattern.encode(), options)
-        if not _is_utf8(data):
+        if not utf8:
             options.encoding = re2.Options.Encoding.LATIN1
-        compiled = re2.compile(pattern.encode(), options)
+        made = re2.compile(pattern.encode(), options)
     except (re2.error, UnicodeEncodeError) as error:
         raise ToolError(_refusal(wanted.pattern, error)) from error
-    if compiled.programsize > _LARGEST_PROGRAM:
+    if made.programsize > _LARGEST_PROGRAM:
         raise ToolError("The pattern is too large once its repetitions are written out; use smaller counts.")
-    return compiled
+    return made
 
 
 def _refusal(pattern: str, error: Exception) -> str:

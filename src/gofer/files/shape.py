@@ -4,7 +4,7 @@ Items are looked at column by column, so that the work is done by the interprete
 once, and a column without objects and lists not at all.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import cast
 
@@ -56,11 +56,12 @@ class Shapes:
 
     def _objects(self, items: Sequence[object], numbers: list[int], depth: int) -> None:
         groups: dict[tuple[str, ...], list[int]] = {}
-        for at, item in enumerate(items):
+        objects = cast(Sequence[Object], items)  # Those of them that are.
+        for at, item in enumerate(objects):
             if type(item) is dict:
-                groups.setdefault(tuple(cast(Object, item)), []).append(at)
+                groups.setdefault(tuple(item), []).append(at)
         for keys, places in groups.items():
-            members = [cast(Object, items[at]) for at in places]
+            members = objects if len(places) == len(objects) else [objects[at] for at in places]
             inner: list[str] = []
             columns: list[list[int]] = []
             for key in keys:
@@ -68,9 +69,13 @@ class Shapes:
                 if not _CONTAINERS.isdisjoint(map(type, column)):
                     inner.append(key)
                     columns.append(self.of(column, depth))
-            rows: Iterable[tuple[int, ...]] = zip(*columns, strict=True) if columns else [()] * len(places)
+            if not inner:
+                alike = self._number(tuple((key, SCALAR) for key in sorted(keys)))
+                for at in places:
+                    numbers[at] = alike
+                continue
             known: dict[tuple[int, ...], int] = {}
-            for at, row in zip(places, rows, strict=True):
+            for at, row in zip(places, zip(*columns, strict=True), strict=True):
                 if row not in known:
                     deep = dict(zip(inner, row, strict=True))
                     known[row] = self._number(tuple((key, deep.get(key, SCALAR)) for key in sorted(keys)))
@@ -78,7 +83,8 @@ class Shapes:
 
     def _lists(self, items: Sequence[object], numbers: list[int], depth: int) -> None:
         places = [at for at, item in enumerate(items) if type(item) is list]
-        members = [cast(list[object], items[at]) for at in places]
+        lists = cast(Sequence[list[object]], items)
+        members = [lists[at] for at in places]
         flat = list(chain.from_iterable(members))
         if _CONTAINERS.isdisjoint(map(type, flat)):
             empty, plain = self._number(()), self._number((("[]", SCALAR),))

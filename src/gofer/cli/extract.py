@@ -1,0 +1,92 @@
+"""`gofer extract`: which text would an agent get from a document?"""
+
+import argparse
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+from gofer.errors import ToolError
+from gofer.files.child import LARGEST, Children
+from gofer.files.document import Document, extract
+
+_SECOND = 1.0
+_EXAMPLES = """examples:
+  gofer extract report.pdf
+  gofer extract --json *.docx *.xlsx
+  curl -s https://example.com/ | gofer extract -
+
+Reads PDF, Word, PowerPoint, Excel (also .xls and .ods), OpenDocument, CSV, web pages, e-mails and plain text; of an
+image it says the size. A file is read for what it is, whatever its name says. With --json each file is one line:
+{file, media_type, text, error}.
+Exit codes: 0 every file was read, 1 there was nothing to read them with, 2 one could not be read.
+"""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `gofer extract`."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="documents; - is stdin")
+    parser.add_argument("--json", action="store_true", help="one JSON object for each file")
+    parser.epilog = _EXAMPLES
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Prints the text of each document."""
+    children = Children(at_once=1)
+    failed = False
+    try:
+        for name in arguments.files:
+            said = asyncio.run(_read(children, name))
+            failed = failed or isinstance(said, str)
+            if arguments.json:
+                print(_line(name, said), flush=True)
+            else:
+                _show(name, said, several=len(arguments.files) > 1)
+    finally:
+        children.close()
+    return 2 if failed else 0
+
+
+async def _read(children: Children, name: str) -> Document | str:
+    """The document, or the sentence that says why there is none."""
+    try:
+        # One byte more than may be read is enough to be refused.
+        data = await asyncio.to_thread(_bytes, name)
+    except (OSError, ValueError):
+        return "The file cannot be read."
+    reading = asyncio.ensure_future(extract(children, data, name="" if name == "-" else name))
+    if sys.stderr.isatty():
+        await asyncio.wait([reading], timeout=_SECOND)
+        if not reading.done():
+            print(f"Reading {name} …", file=sys.stderr)
+    try:
+        return await reading
+    except ToolError as error:
+        return error.message_to_model
+
+
+def _bytes(name: str) -> bytes:
+    if name == "-":
+        return sys.stdin.buffer.read(LARGEST + 1)
+    with Path(name).open("rb") as file:
+        return file.read(LARGEST + 1)
+
+
+def _line(name: str, said: Document | str) -> str:
+    fields: dict[str, str | None] = {"file": name, "media_type": None, "text": None, "error": None}
+    if isinstance(said, str):
+        fields["error"] = said
+    else:
+        fields |= {"media_type": said.kind.media_type, "text": said.text}
+    return json.dumps(fields, ensure_ascii=False)
+
+
+def _show(name: str, said: Document | str, *, several: bool) -> None:
+    if isinstance(said, str):
+        print(f"gofer: {name}: {said}", file=sys.stderr)
+        return
+    if several:
+        print(f"==> {name} <==")
+    if said.note:
+        print(f"gofer: {name}: {said.note}", file=sys.stderr)
+    print(said.text, flush=True)

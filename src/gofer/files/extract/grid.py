@@ -1,0 +1,154 @@
+"""Which pieces of text on a page stand in rows and columns?
+
+Goes by where the pieces lie: neighbours on a line that keep their distance are cells, and lines whose cells lie below
+each other are a table. Two columns of prose are none.
+"""
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gofer.files.extract.table import markdown
+
+_GAP = 0.9
+"""Distance between two cells, in heights of the text; words of one cell are nearer."""
+
+_PROSE = 22.0
+"""Width of a piece, in heights, from which it is rather a line of prose than a cell."""
+
+_NEAR = 2.6
+"""Distance between two lines of one table, in heights."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of text that was drawn in one go; y grows upwards."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    read: Callable[[float, float, float, float], str]
+    """Gives what is written between left, bottom, right and top."""
+
+    @property
+    def middle(self) -> float:
+        """Between top and bottom."""
+        return (self.top + self.bottom) / 2
+
+    @property
+    def height(self) -> float:
+        """At least 1, also of a piece that is only a line."""
+        return max(self.top - self.bottom, 1.0)
+
+    def text(self) -> str:
+        """What is written here, on one line."""
+        said = self.read(self.left - 0.5, self.bottom - 0.5, self.right + 0.5, self.top + 0.5)
+        return said.replace("\r\n", " ").strip("\r\n ")
+
+
+Cell = list[Segment]
+Row = list[Cell]
+
+
+def with_tables(segments: Sequence[Segment]) -> str:
+    """The text of a page with its tables as Markdown, from top to bottom; empty when no table is seen on it."""
+    lines = _lines(segments)
+    if sum(len(line) > 1 for line in lines) < 2:
+        return ""
+    height = statistics.median(segment.height for segment in segments)
+    rows = [_cells(line, height) for line in lines]
+    tables = _tables(rows, height)
+    if not tables:
+        return ""
+    inside = {at for begin, end, _ in tables for at in range(begin, end)}
+    # Lines of prose side by side: from top to bottom is not how they are read.
+    if any(len(row) > 1 and max(map(_width, row)) > _PROSE * height for at, row in enumerate(rows) if at not in inside):
+        return ""
+    parts: list[str] = []
+    at = 0
+    for begin, end, columns in tables:
+        parts += [" ".join(map(_said, row)) for row in rows[at:begin]]
+        parts += ["", markdown([_placed(row, columns) for row in rows[begin:end]]), ""]
+        at = end
+    parts += [" ".join(map(_said, row)) for row in rows[at:]]
+    return "\n".join(parts)
+
+
+def _lines(segments: Sequence[Segment]) -> list[list[Segment]]:
+    """Pieces that stand on one line, lines from the top."""
+    lines: list[list[Segment]] = []
+    for segment in sorted(segments, key=lambda one: -one.middle):
+        last = lines[-1][0] if lines else None
+        if last is not None and last.middle - segment.middle < 0.6 * min(last.height, segment.height) + 1:
+            lines[-1].append(segment)
+        else:
+            lines.append([segment])
+    return [sorted(line, key=lambda one: one.left) for line in lines]
+
+
+def _cells(line: list[Segment], height: float) -> Row:
+    cells: Row = []
+    for segment in line:
+        if cells and segment.left - cells[-1][-1].right < _GAP * height:
+            cells[-1].append(segment)
+        else:
+            cells.append([segment])
+    return cells
+
+
+def _tables(rows: list[Row], height: float) -> list[tuple[int, int, list[tuple[float, float]]]]:
+    """Where tables begin and end among the rows, and where their columns lie."""
+    found: list[tuple[int, int, list[tuple[float, float]]]] = []
+    begin = 0
+    while begin < len(rows):
+        end = begin
+        while end < len(rows) and len(rows[end]) > 1 and (end == begin or _near(rows[end - 1], rows[end], height)):
+            end += 1
+        columns = _columns(rows[begin:end])
+        if _is_table(rows[begin:end], columns, height):
+            found.append((begin, end, columns))
+        begin = max(end, begin + 1)
+    return found
+
+
+def _near(above: Row, below: Row, height: float) -> bool:
+    return above[0][0].middle - below[0][0].middle < _NEAR * height + 4
+
+
+def _columns(rows: list[Row]) -> list[tuple[float, float]]:
+    """Where cells that lie below each other begin and end."""
+    spans = sorted((cell[0].left, cell[-1].right) for row in rows for cell in row)
+    columns: list[tuple[float, float]] = []
+    for left, right in spans:
+        if columns and left < columns[-1][1]:
+            columns[-1] = (columns[-1][0], max(columns[-1][1], right))
+        else:
+            columns.append((left, right))
+    return columns
+
+
+def _is_table(rows: list[Row], columns: list[tuple[float, float]], height: float) -> bool:
+    if len(columns) < 2 or len(rows) < (2 if len(columns) > 2 else 3):
+        return False
+    widths = [_width(cell) for row in rows for cell in row]
+    filled = len(widths) / (len(rows) * len(columns))
+    return statistics.median(widths) < _PROSE / 2 * height and filled > 0.5
+
+
+def _width(cell: Cell) -> float:
+    return cell[-1].right - cell[0].left
+
+
+def _said(cell: Cell) -> str:
+    return " ".join(text for segment in cell if (text := segment.text()))
+
+
+def _placed(row: Row, columns: list[tuple[float, float]]) -> list[str]:
+    texts = [""] * len(columns)
+    for cell in row:
+        for at, (left, right) in enumerate(columns):
+            if left <= cell[0].left <= right:
+                texts[at] = f"{texts[at]} {_said(cell)}".strip()
+                break
+    return texts

@@ -1,0 +1,87 @@
+"""What does an e-mail say: who wrote to whom, the text, and what is attached?"""
+
+import email
+import email.policy
+from email.errors import MessageError
+from email.message import EmailMessage
+from typing import cast
+
+from gofer.errors import ToolError
+from gofer.files.extract.plain import decoded, tidy
+from gofer.files.extract.web import read_text
+from gofer.files.names import display
+
+_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+_DEEPEST = 3
+_MOST = 100
+
+
+def read(data: bytes) -> str:
+    """Headers, the text (plain where it has that), names of attachments, forwarded messages. Raises ToolError."""
+    return _message(email.message_from_bytes(data, policy=email.policy.default), 0)
+
+
+def _message(message: EmailMessage, depth: int) -> str:
+    headers = [f"{name}: {said}" for name in _HEADERS if (said := _header(message, name))]
+    if not headers and not depth:
+        raise ToolError("The e-mail is damaged: it says neither who wrote it nor to whom.", code="damaged")
+    body = _body(message)
+    attached: list[str] = []
+    inner: list[str] = []
+    for part in _attachments(message):
+        if part.get_content_type() == "message/rfc822" and depth < _DEEPEST:
+            forwarded = part.get_payload()
+            if isinstance(forwarded, list) and forwarded:
+                inner.append("[forwarded message]\n" + _message(cast(EmailMessage, forwarded[0]), depth + 1))
+        elif len(attached) < _MOST:
+            attached.append(f"- {display(_name(part))} ({part.get_content_type()}, {_size(part):,} bytes)")
+    listed = ["[attachments; their contents are not part of this text]\n" + "\n".join(attached)] if attached else []
+    return "\n\n".join(["\n".join(headers), body or "(The e-mail has no text.)", *inner, *listed])
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    try:
+        return " ".join(tidy(str(message.get(name) or "")).split())
+    except (MessageError, ValueError, IndexError, AttributeError):
+        return ""  # A header that cannot be taken apart.
+
+
+def _body(message: EmailMessage) -> str:
+    """The plain form, unless it is empty and there is another."""
+    for kind in ("plain", "html"):
+        part = message.get_body((kind,))
+        if part is not None and (text := _text(cast(EmailMessage, part))):
+            return (read_text(text) if kind == "html" else text).strip()
+    return ""
+
+
+def _text(part: EmailMessage) -> str:
+    raw = part.get_payload(decode=True)
+    declared = part.get_content_charset() or ""
+    return tidy(decoded(raw, declared)).strip() if isinstance(raw, bytes) else ""
+
+
+def _attachments(message: EmailMessage) -> list[EmailMessage]:
+    body = {id(part) for kind in ("plain", "html") if (part := message.get_body((kind,))) is not None}
+    found: list[EmailMessage] = []
+    waiting: list[EmailMessage] = [message]
+    while waiting:
+        part = waiting.pop()
+        payload = part.get_payload()
+        if part.is_multipart() and part.get_content_type() != "message/rfc822" and isinstance(payload, list):
+            waiting.extend(cast(list[EmailMessage], payload)[::-1])
+        elif part is not message and id(part) not in body:
+            found.append(part)
+    return found
+
+
+def _name(part: EmailMessage) -> str:
+    try:
+        return part.get_filename() or ""
+    except (MessageError, ValueError, IndexError, AttributeError):
+        return ""
+
+
+def _size(part: EmailMessage) -> int:
+    raw = part.get_payload(decode=True)
+    return len(raw) if isinstance(raw, bytes) else 0

@@ -1,0 +1,138 @@
+"""What does a PDF say, page by page? Its text in reading order, and its tables where they can be seen."""
+
+import ctypes
+import re
+from collections.abc import Iterator
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from gofer.errors import ToolError
+from gofer.files.extract.grid import Segment, with_tables
+
+PAGES = 2_000
+"""Pages that are read in one go; the next begins behind them."""
+
+PAGE_CHARACTERS = 200_000
+"""Characters of one page that are read."""
+
+_CHARACTERS = 20_000_000
+_TABLE_SEGMENTS = (6, 3_000)
+"""A page with fewer pieces of text has no table; one with more is a drawing."""
+
+# What PDFium writes for a hyphen at the end of a line, and soft hyphens of its author.
+_DIVIDED = re.compile(r"(\w*)(?:[\ufffe\x02]\n?|\xad\n)(\w*)")
+_MARKS = ("\ufffe", "\x02", "\xad\n")
+_BROKEN = re.compile(r"(\w*[a-zà-öø-ÿа-я])-\n([a-zà-öø-ÿа-я]+)")
+_RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+
+
+def read(data: bytes, first: int = 1) -> str:
+    """Each page from `first` on under a marker; says which pages have no text. Raises ToolError."""
+    document = _opened(data)
+    count = len(document)
+    if not count:
+        raise ToolError("The PDF has no pages.", code="empty")
+    if not 1 <= first <= count:
+        raise ToolError(f"The PDF has {count:,} pages; there is no page {first:,}.", code="no_page")
+    pages: list[str] = []
+    empty: list[int] = []
+    size = 0
+    for at, text in _pages(document, first, count):
+        if not text:
+            empty.append(at)
+        pages.append(f"[page {at} of {count}]\n{text or '(no text on this page)'}")
+        size += len(text)
+        if size > _CHARACTERS:
+            break
+    told = _told(first, first + len(pages) - 1, count, empty)
+    return "\n\n".join([*told, *pages] if len(empty) < len(pages) else told)
+
+
+def _opened(data: bytes) -> pypdfium2.PdfDocument:
+    try:
+        return pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        if "password" in str(error).lower():
+            raise ToolError("The PDF has a password; ask for it without one.", code="encrypted") from error
+        if "security" in str(error).lower():
+            raise ToolError("The PDF is protected in a way that is not read here; ask for it unprotected.") from error
+        raise ToolError("The PDF is damaged or cut off; ask for it to be sent again.", code="damaged") from error
+
+
+def _pages(document: pypdfium2.PdfDocument, first: int, count: int) -> Iterator[tuple[int, str]]:
+    for at in range(first, min(count, first + PAGES - 1) + 1):
+        try:
+            page = document[at - 1]
+            text = page.get_textpage()
+        except pypdfium2.PdfiumError:
+            yield at, ""  # One page that is broken is no reason to lose the others.
+            continue
+        yield at, _text(text)
+        text.close()
+        page.close()
+
+
+def _text(page: pypdfium2.PdfTextPage) -> str:
+    characters = page.count_chars()
+    if characters <= 0:
+        return ""
+    plain = page.get_text_range(0, min(characters, PAGE_CHARACTERS)).replace("\r\n", "\n").replace("\0", "")
+    segments = page.count_rects() if characters < PAGE_CHARACTERS else 0
+    leftward = not plain.isascii() and _RIGHT_TO_LEFT.search(plain)
+    if _TABLE_SEGMENTS[0] <= segments <= _TABLE_SEGMENTS[1] and not leftward:
+        plain = with_tables(list(_segments(page, segments))) or plain
+    return _joined(plain).strip()
+
+
+def _segments(page: pypdfium2.PdfTextPage, count: int) -> Iterator[Segment]:
+    """Pieces of text that were drawn in one go."""
+    left, top, right, bottom = (ctypes.c_double() for _ in range(4))
+    for at in range(count):
+        pdfium.FPDFText_GetRect(page, at, left, top, right, bottom)
+        yield Segment(left.value, top.value, right.value, bottom.value, page.get_text_bounded)
+
+
+def _joined(text: str) -> str:
+    """Words that were divided at the end of a line are whole again, unless the page also writes them with a hyphen."""
+
+    def whole(found: re.Match[str]) -> str:
+        return f"{found[1]}{'-' if f'{found[1]}-{found[2]}' in text else ''}{found[2]}"
+
+    joined = text
+    if any(mark in text for mark in _MARKS):
+        joined = _DIVIDED.sub(whole, joined)
+    return _BROKEN.sub(whole, joined) if "-\n" in joined else joined
+
+
+def _told(first: int, last: int, count: int, empty: list[int]) -> list[str]:
+    told: list[str] = []
+    if len(empty) == last - first + 1:
+        told.append(
+            f"(No text in {_these(first, last, count)}: they are probably scans or drawings, and text in images is not "
+            "read here. Ask for a version with text, or load the pages as images.)"
+        )
+    elif empty:
+        pages = f"page {empty[0]}" if len(empty) == 1 else f"{len(empty):,} pages: {_ranges(empty)}"
+        told.append(f"(No text on {pages}; probably scans or drawings.)")
+    if last < count:
+        told.append(f"({count - last:,} more pages follow; extract again from page {last + 1:,}.)")
+    return told
+
+
+def _these(first: int, last: int, count: int) -> str:
+    if (first, last) == (1, count):
+        return "the only page" if count == 1 else f"any of the {count:,} pages"
+    return f"pages {first:,} to {last:,}"
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Numbers in order as people write them: 1-3, 7."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][-1] + 1:
+            found[-1][1:] = [number]
+        else:
+            found.append([number])
+    said = ["-".join(map(str, run)) for run in found]
+    return ", ".join(said[:20]) + (", …" if len(said) > 20 else "")

@@ -1,0 +1,95 @@
+"""What can be said of an image without looking at it, and how does it fit into a model's window?"""
+
+import warnings
+from io import BytesIO
+from typing import cast
+
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from gofer.errors import ToolError
+from gofer.files.wire import Packet
+
+PIXELS = 64_000_000
+"""Pixels of an image that is opened at most: what it unpacks to, not what it has on disk."""
+
+BYTES = 20 << 20
+"""Bytes of an image that is opened at most."""
+
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "TIFF", "BMP")
+_QUALITIES = (85, 70, 50)
+
+
+def read(data: bytes) -> str:
+    """One line of what it is. Raises ToolError for a damaged or enormous one."""
+    with _opened(data) as image:
+        frames = cast(int, getattr(image, "n_frames", 1))
+        moving = f", {frames} frames" if frames > 1 else ""
+        size = f"{image.width} × {image.height} pixels{moving}, {len(data):,} bytes"
+        return f"[image: {image.format}, {size}; text in images is not read here: load the image to look at it]"
+
+
+def resize(packet: Packet) -> Packet:
+    """The first frame, upright, within `edge` pixels and `most` bytes, without its metadata. Raises ToolError.
+
+    Gives the fields media_type, width, height, original_width, original_height.
+    """
+    edge, most = cast(int, packet.fields["edge"]), cast(int, packet.fields["most"])
+    with _opened(packet.data) as image:
+        original = image.size
+        try:
+            # JPEG can be unpacked smaller at once.
+            image.draft("RGB", (edge, edge))
+            upright = ImageOps.exif_transpose(image)
+            upright.thumbnail((edge, edge), reducing_gap=2.0)
+            media_type, encoded = _encoded(upright, cast(str, image.format), most)
+        except (OSError, ValueError, SyntaxError, EOFError) as error:
+            raise ToolError("The image is damaged; ask for it to be sent again.", code="damaged") from error
+    fields = {"media_type": media_type, "width": upright.width, "height": upright.height}
+    return Packet(fields | {"original_width": original[0], "original_height": original[1]}, encoded)
+
+
+def _opened(data: bytes) -> Image.Image:
+    if len(data) > BYTES:
+        raise ToolError(f"The image has {len(data) >> 20} MB; up to {BYTES >> 20} MB can be opened.", code="too_large")
+    Image.MAX_IMAGE_PIXELS = None  # Ours is the limit, and an error from its first pixel.
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            image = Image.open(BytesIO(data), formats=_FORMATS)
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, EOFError) as error:
+        raise ToolError("The image is damaged; ask for it to be sent again.", code="damaged") from error
+    if image.width * image.height > PIXELS:
+        size = f"{image.width:,} × {image.height:,} pixels"
+        raise ToolError(f"The image would unpack to {size}; up to {PIXELS:,} in all are opened.", code="bomb")
+    return image
+
+
+def _encoded(image: Image.Image, original: str, most: int) -> tuple[str, bytes]:
+    """PNG for what was drawn, JPEG for photographs and for what is too large as PNG."""
+    if original != "JPEG":
+        plain = image.convert("RGBA" if _transparent(image) else "RGB")
+        if len(encoded := _saved(plain, "PNG", 0)) <= most:
+            return "image/png", encoded
+    if _transparent(image):
+        # Where nothing is, a reader sees paper.
+        paper = Image.new("RGBA", image.size, "white")
+        paper.alpha_composite(image.convert("RGBA"))
+        image = paper
+    rgb = image.convert("RGB")
+    for quality in _QUALITIES:
+        if len(encoded := _saved(rgb, "JPEG", quality)) <= most:
+            return "image/jpeg", encoded
+    raise ToolError("The image stays too large for the model's window however it is written.", code="too_large")
+
+
+def _transparent(image: Image.Image) -> bool:
+    return image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info
+
+
+def _saved(image: Image.Image, form: str, quality: int) -> bytes:
+    buffer = BytesIO()
+    if form == "PNG":
+        image.save(buffer, form)
+    else:
+        image.save(buffer, form, quality=quality)
+    return buffer.getvalue()

@@ -1,0 +1,84 @@
+"""Which reader takes which kind of file, and what is said where none does?"""
+
+from collections.abc import Callable
+from typing import cast
+from zipfile import ZipFile
+
+from gofer.canonical import clean
+from gofer.errors import ToolError
+from gofer.files.extract import mail, open_document, pdf, picture, plain, separated, sheets, slides, web, word
+from gofer.files.extract.package import opened
+from gofer.files.kind import IMAGES, Kind, kind_of, mislabelled
+from gofer.files.names import display
+from gofer.files.wire import Packet
+
+CHARACTERS = 20_000_000
+"""Characters of text that are kept at most."""
+
+_LISTED = 200
+_READERS: dict[str, Callable[[bytes], str]] = {
+    "docx": word.read,
+    "pptx": slides.read,
+    "xlsx": sheets.read,
+    "xlsb": sheets.read,
+    "xls": sheets.read,
+    "ods": sheets.read,
+    "odt": open_document.read,
+    "odp": open_document.read,
+    "html": web.read,
+    "csv": separated.read,
+    "eml": mail.read,
+    **dict.fromkeys(IMAGES, picture.read),
+    **dict.fromkeys(("text", "markdown", "json", "xml", "svg"), plain.read),
+}
+_REFUSED = {
+    "empty": "The file is empty: it has 0 bytes.",
+    "doc": "This is an old Word document (.doc), which is not read here; save it as .docx or PDF and send that.",
+    "ppt": "This is an old PowerPoint presentation (.ppt), which is not read here; save it as .pptx or PDF.",
+    "msg": "This is an Outlook message (.msg), which is not read here; save it as .eml or PDF and send that.",
+    "ole": "This is an old Office file of an unknown kind, or a damaged one; save it in a present format.",
+    "rtf": "This is a Rich Text document, which is not read here; save it as .docx or PDF and send that.",
+    "encrypted": "The document has a password; ask for it without one.",
+    "heic": "This is a HEIC image, which is not read here; save it as JPEG or PNG and send that.",
+    "epub": "This is an e-book, which is not read here; send the chapters that matter as PDF or text.",
+}
+
+
+def run(packet: Packet) -> Packet:
+    """The text of a document. Fields: name, first (a page). Gives the fields kind, note. Raises ToolError."""
+    name, first = str(packet.fields["name"]), cast(int, packet.fields["first"])
+    kind = kind_of(packet.data, name)
+    note = mislabelled(kind, name)
+    try:
+        text = _read(kind, packet.data, first)
+    except ToolError as error:
+        said = f"{note} {error.message_to_model}" if note else error.message_to_model
+        raise ToolError(said, code=error.code or kind.name) from error
+    if not text.strip():
+        text = f"(This is {kind.title}, and there is no text in it.)"
+    if len(text) > CHARACTERS:
+        text = f"{text[:CHARACTERS]}\n[cut here: {len(text) - CHARACTERS:,} more characters]"
+    return Packet({"kind": kind.name, "note": note}, clean(text).encode())
+
+
+def _read(kind: Kind, data: bytes, first: int) -> str:
+    if kind.name == "pdf":
+        return pdf.read(data, first)
+    if kind.name == "zip":
+        return _listing(opened(data))
+    if reader := _READERS.get(kind.name):
+        return reader(data)
+    said = _REFUSED.get(kind.name, f"This is {kind.title}, and there is no text to read from it.")
+    raise ToolError(said, code=kind.name)
+
+
+def _listing(archive: ZipFile) -> str:
+    """What is in an archive, by name; nothing in it is opened, so nothing in it can be opened within itself."""
+    entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+    lines = [f"- {display(entry.filename)} ({entry.file_size:,} bytes)" for entry in entries[:_LISTED]]
+    if len(entries) > _LISTED:
+        lines.append(f"- … {len(entries) - _LISTED:,} more")
+    head = (
+        f"[a ZIP archive of {len(entries):,} files; they are not opened here: ask for the one that matters by itself]"
+    )
+    return "\n".join([head, *lines])

@@ -1,0 +1,184 @@
+"""What does a PowerPoint presentation say, slide by slide, with its notes and comments?"""
+
+from collections.abc import Iterator
+
+from gofer.errors import ToolError
+from gofer.files.extract.package import RELATIONSHIPS, Element, Package, attribute
+from gofer.files.extract.table import markdown
+
+A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"
+_CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Choice"
+_ALTERNATE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
+_MAIN = "ppt/presentation.xml"
+_SHAPE, _PICTURE, _FRAME, _GROUP = f"{P}sp", f"{P}pic", f"{P}graphicFrame", f"{P}grpSp"
+_TITLES = ("title", "ctrTitle")
+_FURNITURE = ("sldNum", "dt", "ftr", "hdr", "sldImg")
+
+
+def read(data: bytes) -> str:
+    """The text of each slide under a marker: title, text, tables, charts, notes, comments. Raises ToolError."""
+    package = Package(data)
+    names = list(_order(package))
+    if not names:
+        raise ToolError("The presentation has no slides.", code="empty")
+    authors = _authors(package)
+    return "\n\n".join(_Slide(package, name, authors).text(at, len(names)) for at, name in enumerate(names, 1))
+
+
+def _order(package: Package) -> Iterator[str]:
+    """Slides as they are shown, not as they are numbered."""
+    tree, relations = package.tree(_MAIN), package.relations(_MAIN)
+    for slide in tree.iter(f"{P}sldId") if tree is not None else ():
+        kind, target = relations.get(attribute(slide, f"{RELATIONSHIPS}id"), ("", ""))
+        if kind == "slide":
+            yield target
+
+
+def _authors(package: Package) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in ("ppt/commentAuthors.xml", "ppt/authors.xml"):
+        tree = package.tree(name)
+        for author in tree.iterchildren() if tree is not None else ():
+            found[attribute(author, "id")] = attribute(author, "name")
+    return found
+
+
+class _Slide:
+    """One slide while it is read."""
+
+    def __init__(self, package: Package, name: str, authors: dict[str, str]) -> None:
+        self._package, self._authors = package, authors
+        self._tree = package.tree(name)
+        self._relations = package.relations(name)
+
+    def text(self, number: int, of: int) -> str:
+        tree = self._tree
+        if tree is None:
+            return f"[slide {number} of {of}: missing]"
+        hidden = ", hidden" if attribute(tree, "show") == "0" else ""
+        shapes = tree.find(f"{P}cSld/{P}spTree")
+        found = list(self._shapes(shapes)) if shapes is not None else []
+        # The title comes first wherever it lies; all else stays in its order.
+        blocks = [text for _, text in sorted(found, key=lambda pair: not pair[0]) if text]
+        parts = [f"[slide {number} of {of}{hidden}]", *blocks, *self._notes(), *self._comments()]
+        return "\n\n".join(parts) if len(parts) > 1 else f"{parts[0]}\n\n(This slide has no text.)"
+
+    def _shapes(self, parent: Element) -> Iterator[tuple[bool, str]]:
+        """Whether each shape is the title, and its text."""
+        for shape in parent.iterchildren():
+            if shape.tag == _GROUP:
+                yield from self._shapes(shape)
+            elif shape.tag == _ALTERNATE:
+                choice = shape.find(_CHOICE)
+                yield from self._shapes(shape if choice is None else choice)
+            elif shape.tag == _FRAME:
+                yield False, self._frame(shape)
+            elif shape.tag == _PICTURE:
+                about = shape.find(f"{P}nvPicPr/{P}cNvPr")
+                said = attribute(about, "descr") if about is not None else ""
+                yield False, f"[image: {said}]" if said else ""
+            elif shape.tag == _SHAPE:
+                role = _role(shape)
+                body = shape.find(f"{P}txBody")
+                if role not in _FURNITURE and body is not None:
+                    text = self._paragraphs(body)
+                    yield role in _TITLES, f"## {' '.join(text.split())}" if role in _TITLES and text else text
+
+    def _paragraphs(self, body: Element) -> str:
+        lines: list[str] = []
+        for paragraph in body.iterchildren(f"{A}p"):
+            text = "".join(self._runs(paragraph)).strip()
+            about = paragraph.find(f"{A}pPr")
+            level = attribute(about, "lvl") if about is not None else ""
+            bullet = about is not None and any(about.find(f"{A}{kind}") is not None for kind in ("buChar", "buAutoNum"))
+            depth = min(int(level), 8) if level.isdigit() else 0
+            if text:
+                lines.append(f"{'  ' * depth}- {text}" if depth or bullet else text)
+        return "\n".join(lines)
+
+    def _runs(self, paragraph: Element) -> Iterator[str]:
+        for run in paragraph.iterchildren():
+            if run.tag == f"{A}br":
+                yield "\n"
+            for text in run.iterchildren(f"{A}t"):
+                yield self._linked(run, text.text or "")
+            if run.tag.endswith("}m"):
+                yield "".join(run.itertext())
+
+    def _linked(self, run: Element, text: str) -> str:
+        link = run.find(f"{A}rPr/{A}hlinkClick")
+        if link is None or not text.strip():
+            return text
+        _, target = self._relations.get(attribute(link, f"{RELATIONSHIPS}id"), ("", ""))
+        return f"[{text}]({target})" if "://" in target and target != text else text
+
+    def _frame(self, frame: Element) -> str:
+        for table in frame.iter(f"{A}tbl"):
+            rows = [[self._cell(cell) for cell in row.iterchildren(f"{A}tc")] for row in table.iterchildren(f"{A}tr")]
+            return markdown(rows)
+        for chart in frame.iter(f"{C}chart"):
+            return _chart(self._target(chart, "id"))
+        for diagram in frame.iter(_DIAGRAM):
+            data = self._target(diagram, "dm")
+            texts = [
+                ("".join(one.itertext(f"{A}t"))).strip() for one in (data.iter(f"{A}p") if data is not None else ())
+            ]
+            return "\n".join(f"- {text}" for text in texts if text)
+        return ""
+
+    def _cell(self, cell: Element) -> str:
+        body = cell.find(f"{A}txBody")
+        return self._paragraphs(body) if body is not None else ""
+
+    def _target(self, element: Element, name: str) -> Element | None:
+        _, target = self._relations.get(attribute(element, f"{RELATIONSHIPS}{name}"), ("", ""))
+        return self._package.tree(target) if target else None
+
+    def _notes(self) -> Iterator[str]:
+        for kind, target in self._relations.values():
+            tree = self._package.tree(target) if kind == "notesSlide" else None
+            for shape in tree.iter(_SHAPE) if tree is not None else ():
+                body = shape.find(f"{P}txBody")
+                if _role(shape) not in _FURNITURE and body is not None and (text := self._paragraphs(body)):
+                    yield f"[notes] {text}"
+
+    def _comments(self) -> Iterator[str]:
+        for kind, target in self._relations.values():
+            tree = self._package.tree(target) if kind == "comments" else None
+            for comment in tree.iter() if tree is not None else ():
+                if comment.tag.endswith("}cm") or comment.tag.endswith("}reply"):
+                    plain = comment.find(f"{P}text")
+                    own = next((child for child in comment.iterchildren() if child.tag.endswith("}txBody")), None)
+                    text = (plain.text or "") if plain is not None else self._paragraphs(own) if own is not None else ""
+                    author = self._authors.get(attribute(comment, "authorId"), "")
+                    yield f"[comment] {author}: {text}" if author else f"[comment] {text}"
+
+
+def _role(shape: Element) -> str:
+    place = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
+    return (attribute(place, "type") or "body") if place is not None else ""
+
+
+def _chart(tree: Element | None) -> str:
+    """A chart as the table it was drawn from."""
+    if tree is None:
+        return ""
+    title = tree.find(f"{C}chart/{C}title")
+    named = "".join(title.itertext(f"{A}t", f"{C}v")).strip() if title is not None else ""
+    columns: list[list[str]] = []
+    for series in tree.iter(f"{C}ser"):
+        name, values = _values(series, "tx"), _values(series, "val") or _values(series, "yVal")
+        if not columns:
+            columns.append(["", *(_values(series, "cat") or _values(series, "xVal"))])
+        columns.append([" ".join(name), *values])
+    height = max((len(column) for column in columns), default=0)
+    rows = [[column[at] if at < len(column) else "" for column in columns] for at in range(height)]
+    return "\n\n".join(part for part in (f"[chart{': ' + named if named else ''}]", markdown(rows)) if part)
+
+
+def _values(series: Element, name: str) -> list[str]:
+    part = series.find(f"{C}{name}")
+    return [value.text or "" for value in part.iter(f"{C}v")] if part is not None else []

@@ -1,0 +1,258 @@
+"""What does a web page say to its reader? As Markdown, without scripts, and without following anything."""
+
+import re
+from dataclasses import dataclass, field
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from gofer.files.extract.plain import decoded, tidy
+from gofer.files.extract.table import markdown
+
+_SILENT = frozenset(
+    {"script", "style", "noscript", "template", "svg", "iframe", "object", "head", "canvas", "audio", "video", "select"}
+)
+_BLOCKS = frozenset(
+    {"address", "article", "aside", "body", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figcaption"}
+    | {
+        "figure",
+        "footer",
+        "form",
+        "header",
+        "hgroup",
+        "main",
+        "nav",
+        "p",
+        "section",
+        "summary",
+        "ul",
+        "ol",
+        "blockquote",
+    }
+    | {"caption", "center"}
+)
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_DECLARED = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.IGNORECASE)
+_SPACES = re.compile(r"[ \t\r\n\f]+")
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_DEEPEST_LIST = 8
+
+
+def read(data: bytes) -> str:
+    """The page as Markdown: headings, lists, tables, links, code. Raises ToolError for what is no text."""
+    declared = _DECLARED.search(data[:4096])
+    return read_text(decoded(data, declared[1].decode() if declared else ""))
+
+
+def read_text(html: str) -> str:
+    """The same for HTML that is text already."""
+    parser = LexborHTMLParser(tidy(html))
+    page = _Page()
+    title = parser.css_first("head > title")
+    if parser.body is not None:
+        page.walk(parser.body)
+    text = page.text()
+    named = " ".join(title.text().split()) if title is not None else ""
+    return f"[page title: {named}]\n\n{text}".strip() if named and named not in text[:500] else text
+
+
+@dataclass(slots=True)
+class _Table:
+    rows: list[list[str]] = field(default_factory=list[list[str]])
+    outer: list[str] = field(default_factory=list[str])
+    """What was written around the table so far."""
+    loose: list[str] = field(default_factory=list[str])
+    """A caption, or what stands between cells."""
+
+
+class _Page:
+    """The text so far: whole blocks, and the parts of the line that is being written."""
+
+    def __init__(self) -> None:
+        self._blocks: list[str] = []
+        self._line: list[str] = []
+        self._lists: list[int] = []
+        """For each open list the number of its last item, -1 for a list without numbers."""
+        self._tables: list[_Table] = []
+        self._links: list[tuple[str, int]] = []
+        self._marker = ""
+        self._preformatted = 0
+
+    def text(self) -> str:
+        self._end_line()
+        return re.sub(r"\n{3,}", "\n\n", "\n".join(self._blocks)).strip()
+
+    def walk(self, root: LexborNode) -> None:
+        """Through the whole tree without recursion, however deep it is."""
+        opened: list[LexborNode] = []
+        node: LexborNode | None = root
+        while node is not None:
+            inner = node.child if self._enter(node) else None
+            if inner is not None:
+                opened.append(node)
+                node = inner
+                continue
+            self._leave(node.tag)
+            while (following := node.next) is None and opened:
+                node = opened.pop()
+                self._leave(node.tag)
+            node = following if opened else None
+
+    def _enter(self, node: LexborNode) -> bool:
+        """Whether what is in the node is to be read."""
+        tag = node.tag or ""
+        if tag == "-text":
+            self._say(node.text_content or "")
+            return False
+        if tag in _SILENT or tag.startswith(("-", "!", "_")):
+            return False
+        attributes = node.attributes
+        if attributes and ("hidden" in attributes or _HIDDEN.search(attributes.get("style") or "")):
+            return False
+        if tag in _HEADINGS:
+            self._new_block(f"{'#' * _HEADINGS[tag]} ")
+        elif tag in _BLOCKS:
+            self._begin_block(tag, attributes)
+        else:
+            self._begin_other(tag, attributes)
+        return True
+
+    def _begin_block(self, tag: str, attributes: dict[str, str | None]) -> None:
+        if tag in ("ul", "ol"):
+            self._end_line()
+            start = attributes.get("start") or "1"
+            self._lists.append(int(start) - 1 if tag == "ol" and start.isdigit() and len(start) < 9 else -1)
+            if tag == "ol" and self._lists[-1] < 0:
+                self._lists[-1] = 0
+        elif tag == "blockquote":
+            self._new_block("> ")
+        elif tag == "dd":
+            self._end_line()
+            self._marker = "  "
+        else:
+            self._new_block("")
+
+    def _begin_other(self, tag: str, attributes: dict[str, str | None]) -> None:
+        match tag:
+            case "li":
+                self._item()
+            case "br":
+                self._line.append("\n")
+            case "hr":
+                self._end_line()
+                self._blocks += ["", "---", ""]
+            case "pre":
+                self._new_block("")
+                self._preformatted += 1
+                self._blocks.append("```")
+            case "a":
+                self._links.append((_address(attributes), len(self._line)))
+            case "img":
+                if alt := " ".join((attributes.get("alt") or "").split()):
+                    self._line.append(f"[image: {alt}]")
+            case "table":
+                self._end_line()
+                self._tables.append(_Table(outer=self._blocks))
+                self._blocks = []
+            case "td" | "th" if self._tables:
+                self._loosen()
+            case "tr" if self._tables:
+                self._tables[-1].rows.append([])
+            case "input":
+                if attributes.get("type") in ("checkbox", "radio"):
+                    self._line.append("[x] " if "checked" in attributes else "[ ] ")
+            case _:
+                pass
+
+    def _leave(self, tag: str | None) -> None:
+        if tag in _HEADINGS or tag == "p":
+            self._end_line()
+            self._blocks.append("")
+        elif tag in ("ul", "ol"):
+            self._end_line()
+            if self._lists:
+                self._lists.pop()
+            if not self._lists:
+                self._blocks.append("")
+        elif tag in _BLOCKS or tag == "li":
+            self._end_line()
+        elif tag == "pre":
+            self._end_line()
+            self._preformatted = max(0, self._preformatted - 1)
+            self._blocks += ["```", ""]
+        elif tag == "a" and self._links:
+            self._link(*self._links.pop())
+        elif tag in ("td", "th") and self._tables:
+            self._end_cell()
+        elif tag == "table" and self._tables:
+            self._end_table()
+
+    def _say(self, text: str) -> None:
+        if self._preformatted:
+            self._line.append(text)
+        elif not text.isspace():
+            self._line.append(_SPACES.sub(" ", text))
+        elif self._line and not self._line[-1].endswith((" ", "\n")):
+            self._line.append(" ")
+
+    def _new_block(self, marker: str) -> None:
+        self._end_line()
+        if marker:
+            self._blocks.append("")
+            self._marker = marker
+
+    def _end_line(self) -> None:
+        if not self._line:
+            return
+        whole = "".join(self._line)
+        self._line = []
+        text = (
+            whole.strip("\n") if self._preformatted else "\n".join(part.strip() for part in whole.split("\n")).strip()
+        )
+        if text:
+            self._blocks.append(f"{self._marker}{text}")
+            self._marker = ""
+
+    def _item(self) -> None:
+        self._end_line()
+        depth = "  " * min(max(len(self._lists) - 1, 0), _DEEPEST_LIST)
+        if self._lists and self._lists[-1] >= 0:
+            self._lists[-1] += 1
+            self._marker = f"{depth}{self._lists[-1]}. "
+        else:
+            self._marker = f"{depth}- "
+
+    def _link(self, address: str, begin: int) -> None:
+        text = "".join(self._line[begin:])
+        if address and text.strip() and "\n" not in text.strip() and text.strip() != address:
+            self._line[begin:] = [text[: len(text) - len(text.lstrip())], f"[{text.strip()}]({address})"]
+
+    def _end_cell(self) -> None:
+        self._end_line()
+        rows = self._tables[-1].rows
+        if not rows:
+            rows.append([])
+        rows[-1].append("\n".join(block for block in self._blocks if block))
+        self._blocks = []
+
+    def _loosen(self) -> None:
+        self._end_line()
+        self._tables[-1].loose += [block for block in self._blocks if block]
+        self._blocks = []
+
+    def _end_table(self) -> None:
+        self._loosen()
+        table = self._tables.pop()
+        self._blocks, loose = table.outer, table.loose
+        widest = max((sum(bool(text) for text in row) for row in table.rows), default=0)
+        if widest <= 1 or self._tables:
+            # It lays out a page, or stands within a cell.
+            inner = [" ".join(text for text in row if text) if self._tables else "\n".join(row) for row in table.rows]
+            self._blocks += [*loose, *inner, ""]
+        else:
+            self._blocks += ["", *loose, markdown(table.rows), ""]
+
+
+def _address(attributes: dict[str, str | None]) -> str:
+    """Where a link leads, if it leads anywhere a reader could go."""
+    address = (attributes.get("href") or "").strip()
+    return address if address.lower().startswith(("https://", "http://", "mailto:")) and len(address) < 2_000 else ""

@@ -1,0 +1,208 @@
+"""What does a Word document say, in reading order, with everything that stands beside its text?"""
+
+from collections.abc import Iterator
+
+from gofer.files.extract.numbering import Numbering
+from gofer.files.extract.package import RELATIONSHIPS, Element, Package, attribute
+from gofer.files.extract.table import markdown
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_P, _TABLE, _ROW, _CELL = f"{W}p", f"{W}tbl", f"{W}tr", f"{W}tc"
+_CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Choice"
+_ALTERNATE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
+_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_DRAWN = "{http://schemas.openxmlformats.org/drawingml/2006/"
+_MAIN = "word/document.xml"
+
+_LITERAL = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-", f"{W}softHyphen": ""}
+_SILENT = frozenset(
+    {f"{W}pPr", f"{W}rPr", f"{W}instrText", f"{W}moveFrom", f"{W}tblPr", f"{W}tcPr", f"{W}trPr", f"{W}sectPr"}
+    | {f"{W}tblGrid", f"{W}fldData", f"{W}sdtPr", f"{W}rt", f"{W}annotationRef"}
+)
+_LEVELS = 9
+
+
+def read(data: bytes) -> str:
+    """The text as Markdown: headings, lists, tables, notes, comments, headers and footers. Raises ToolError."""
+    return _Word(Package(data)).text()
+
+
+class _Word:
+    """One document while it is read."""
+
+    def __init__(self, package: Package) -> None:
+        self._package = package
+        main = next((name for name in package.names("word/document") if name.endswith(".xml")), _MAIN)
+        self._main = main
+        self._relations = package.relations(main)
+        self._headings = _headings(package.tree("word/styles.xml"))
+        self._numbering = Numbering(package.tree("word/numbering.xml"))
+        self._notes: dict[str, dict[str, int]] = {"footnote": {}, "endnote": {}, "comment": {}}
+        self._deleted = 0
+
+    def text(self) -> str:
+        body = self._part(self._main)
+        beside: list[str] = []
+        for kind, mark in (("footnote", "^"), ("endnote", "^e")):
+            beside += [f"[{mark}{number}]: {text}" for number, text in self._numbered(f"word/{kind}s.xml", kind)]
+        comments = [f"[comment {number}] {text}" for number, text in self._numbered("word/comments.xml", "comment")]
+        parts = [*self._around("header"), *body, *self._around("footer"), *beside, *comments]
+        if self._deleted:
+            parts.append(f"[tracked changes: {self._deleted} deleted passages are ~~struck through~~]")
+        return "\n\n".join(part for part in parts if part.strip())
+
+    def _part(self, name: str) -> list[str]:
+        """The paragraphs and tables of a part, each freed once it is read."""
+        blocks: list[str] = []
+        depth = 0
+        for event, element in self._package.elements(name, (_P, _TABLE)):
+            depth += 1 if event == "start" else -1
+            if event == "end" and depth == 0:
+                blocks.append(self._block(element))
+                element.clear(keep_tail=True)
+                while (earlier := element.getprevious()) is not None and (parent := earlier.getparent()) is not None:
+                    del parent[0]
+        return blocks
+
+    def _block(self, element: Element) -> str:
+        return self._table(element) if element.tag == _TABLE else self._paragraph(element)
+
+    def _paragraph(self, element: Element) -> str:
+        text = "".join(self._inline(element)).strip("\n")
+        if not text.strip():
+            return ""
+        about = element.find(f"{W}pPr")
+        if about is None or not len(about):
+            return text
+        style = about.find(f"{W}pStyle")
+        level = self._headings.get(attribute(style, f"{W}val"), 0) if style is not None else 0
+        indent, label = self._numbering.label(about)
+        if level:
+            return f"{'#' * level} {label}{text.strip()}"
+        return f"{indent}{label}{text}" if label else text
+
+    def _inline(self, element: Element) -> Iterator[str]:
+        for child in element.iterchildren():
+            tag = child.tag
+            if tag == f"{W}t" or tag == f"{_MATH}t":
+                yield child.text or ""
+            elif tag in _LITERAL:
+                yield "" if attribute(child, f"{W}type") == "page" else _LITERAL[tag]
+            elif tag == f"{W}delText":
+                yield child.text or ""
+            elif tag == f"{W}del":
+                if text := "".join(self._inline(child)):
+                    self._deleted += 1
+                    yield f"~~{text}~~"
+            elif tag == f"{W}hyperlink":
+                yield self._link(child)
+            elif tag in (f"{W}footnoteReference", f"{W}endnoteReference", f"{W}commentReference"):
+                yield self._reference(child)
+            elif tag == f"{W}sym":
+                yield _symbol(child)
+            elif tag == _ALTERNATE:
+                # The other branch says the same for older readers.
+                choice = child.find(_CHOICE)
+                yield from self._inline(child if choice is None else choice)
+            elif tag == f"{W}txbxContent":
+                boxed = [self._block(block) for block in child.iterchildren(_P, _TABLE)]
+                yield "\n" + "\n".join(text for text in boxed if text) + "\n"
+            elif tag.startswith(_DRAWN) and tag.endswith("}docPr"):
+                yield _picture(child)
+            elif tag in (_P, _TABLE):
+                yield self._block(child) + "\n"
+            elif tag not in _SILENT:
+                yield from self._inline(child)
+
+    def _link(self, element: Element) -> str:
+        text = "".join(self._inline(element))
+        _, target = self._relations.get(attribute(element, f"{RELATIONSHIPS}id"), ("", ""))
+        return f"[{text}]({target})" if text.strip() and target and target != text else text
+
+    def _reference(self, element: Element) -> str:
+        kind = element.tag.removeprefix(W).removesuffix("Reference")
+        known = self._notes[kind]
+        number = known.setdefault(attribute(element, f"{W}id"), len(known) + 1)
+        return {"footnote": f"[^{number}]", "endnote": f"[^e{number}]"}.get(kind, f"[comment {number}]")
+
+    def _numbered(self, name: str, kind: str) -> list[tuple[int, str]]:
+        """The notes of a part that the text refers to, by their numbers there; comments nobody refers to follow."""
+        known = self._notes[kind]
+        found: list[tuple[int, str]] = []
+        tree = self._package.tree(name)
+        for note in tree.iterchildren(f"{W}{kind}") if tree is not None else ():
+            author = attribute(note, f"{W}author")
+            text = " ".join(self._block(block).strip() for block in note.iterchildren(_P, _TABLE)).strip()
+            identity = attribute(note, f"{W}id")
+            if text and (identity in known or kind == "comment"):
+                number = known.setdefault(identity, len(known) + 1)
+                found.append((number, f"{author}: {text}" if author else text))
+        return sorted(found)
+
+    def _around(self, kind: str) -> list[str]:
+        """Headers or footers, each text once."""
+        texts: list[str] = []
+        for name in self._package.names(f"word/{kind}"):
+            if name.endswith(".xml"):
+                text = " ".join(block.strip() for block in self._part(name) if block.strip())
+                if text and f"[{kind}] {text}" not in texts:
+                    texts.append(f"[{kind}] {text}")
+        return texts
+
+    def _table(self, element: Element) -> str:
+        rows = [
+            [cell for column in _within(row, _CELL) for cell in self._cell(column)] for row in _within(element, _ROW)
+        ]
+        if len(rows) == 1 and len(rows[0]) == 1:
+            return rows[0][0]  # A frame around text.
+        return markdown(rows)
+
+    def _cell(self, element: Element) -> list[str]:
+        """The text of a cell, with empty cells for the columns it spans."""
+        span = element.find(f"{W}tcPr/{W}gridSpan")
+        width = attribute(span, f"{W}val") if span is not None else "1"
+        merged = element.find(f"{W}tcPr/{W}vMerge")
+        text = "\n".join(block for child in _within(element, _P, _TABLE) if (block := self._block(child)))
+        if merged is not None and attribute(merged, f"{W}val") != "restart":
+            text = ""
+        return [text] + [""] * (min(int(width), 64) - 1 if width.isdigit() else 0)
+
+
+def _within(element: Element, *tags: str) -> Iterator[Element]:
+    """Children with these names, also those in content controls and tracked insertions."""
+    for child in element.iterchildren():
+        if child.tag in tags:
+            yield child
+        elif child.tag in (f"{W}sdt", f"{W}sdtContent", f"{W}ins", f"{W}customXml", f"{W}smartTag"):
+            yield from _within(child, *tags)
+
+
+def _headings(styles: Element | None) -> dict[str, int]:
+    """The level of each style that is a heading."""
+    levels: dict[str, int] = {}
+    for style in styles.iter(f"{W}style") if styles is not None else ():
+        name = style.find(f"{W}name")
+        said = attribute(name, f"{W}val").lower() if name is not None else ""
+        outline = style.find(f"{W}pPr/{W}outlineLvl")
+        level = attribute(outline, f"{W}val") if outline is not None else ""
+        if said == "title":
+            levels[attribute(style, f"{W}styleId")] = 1
+        elif said.startswith("heading ") and said[8:].isdigit():
+            levels[attribute(style, f"{W}styleId")] = min(int(said[8:]), 6)
+        elif level.isdigit() and int(level) < _LEVELS:
+            levels[attribute(style, f"{W}styleId")] = min(int(level) + 1, 6)
+    return levels
+
+
+def _symbol(element: Element) -> str:
+    try:
+        code = int(attribute(element, f"{W}char"), 16)
+    except ValueError:
+        return ""
+    # Symbol fonts keep theirs in the private area, at the place of their Latin letter.
+    return "•" if 0xF000 <= code <= 0xF0FF else chr(code) if code < 0x110000 else ""
+
+
+def _picture(element: Element) -> str:
+    said = attribute(element, "descr") or attribute(element, "title")
+    return f"[image: {said}]" if said else ""

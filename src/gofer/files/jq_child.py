@@ -1,0 +1,63 @@
+"""Runs one jq program on one document; in a child, as nothing stops a program from inside."""
+
+from collections.abc import Iterator
+from typing import cast
+
+import jq
+
+from gofer.canonical import clean
+from gofer.errors import ToolError
+from gofer.files.wire import Packet
+
+_LONGEST_REASON = 400
+
+
+def run(packet: Packet) -> Packet:
+    """The results, one on each line. Fields: program, limit (characters). Raises ToolError."""
+    program, limit = str(packet.fields["program"]), cast(int, packet.fields["limit"])
+    text = packet.data.decode("utf-8", "replace").removeprefix("\ufeff")
+    lines: list[str] = []
+    size = 0
+    try:
+        for line in _results(program, text):
+            size += len(line) + 1
+            if size > limit:
+                raise ToolError(_too_much(line, len(lines), limit), code="too_much")
+            lines.append(line)
+    except ValueError as error:
+        raise ToolError(_reason(error), code="jq") from error
+    return Packet({}, clean("\n".join(lines) or "The program gives no result.").encode())
+
+
+def _results(program: str, text: str) -> Iterator[str]:
+    try:
+        # A number stays what is written only as long as it stays inside jq.
+        compiled = jq.compile(f"(\n{program}\n) | tojson")
+    except ValueError:
+        # By itself, so that its mistakes are told in its own lines and columns.
+        jq.compile(program)
+        raise
+    yield from cast(Iterator[str], iter(compiled.input_text(text)))
+
+
+def _reason(error: ValueError) -> str:
+    said = str(error).strip()
+    if not said.startswith("jq: "):
+        said = f"jq: {said}"
+    return said if len(said) <= _LONGEST_REASON else f"{said[:_LONGEST_REASON]}…"
+
+
+def _too_much(line: str, earlier: int, limit: int) -> str:
+    what = {"[": "a list", "{": "an object", '"': "a text"}.get(line[:1], "a value")
+    came = f"{earlier:,} results before it" if earlier else "no other result before it"
+    hint = {
+        "[": "take a part (`.[0:20]`), some fields (`map({id, name})`) or only `length`",
+        "{": "take some fields (`{id, name}`), `keys`, or one level deeper",
+        '"': "take a part of it (`.[0:2000]`), or read it with file_read",
+    }.get(line[:1], "take the first (`limit(50; …)`) or count them (`[…] | length`)")
+    if earlier > 1:
+        hint = "take fewer (`limit(20; …)`, `select(…)`), fewer fields of each, or count them (`[…] | length`)"
+    return (
+        f"The result is longer than {limit:,} characters and is not shown: {what} of {len(line):,} characters with "
+        f"{came}. To narrow it, {hint}."
+    )

@@ -1,0 +1,199 @@
+"""Where in a JSON document do keys and values match a pattern?"""
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import cast
+
+import re2
+
+from gofer.errors import ToolError
+from gofer.files.cut import head, tail
+from gofer.files.exact_json import parse, parse_lines, quote, scalar
+from gofer.files.search import Search, compiled
+from gofer.files.wire import Packet
+
+_BATCH = 20_000
+_AROUND = 200
+_LONGEST_PATHS = 12
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+@dataclass(slots=True)
+class Place:
+    """One value of a document, by the way that leads to it."""
+
+    parent: "Place | None"
+    step: str | int | None
+    """The key or the position in its parent; None at the top."""
+    value: object
+
+    def path(self, *, exact: bool = True) -> str:
+        """As jq writes it; with `exact` off, positions in lists are left out, so that alike places are one."""
+        steps: list[str] = []
+        place: Place | None = self
+        while place is not None and place.step is not None:
+            step = place.step
+            if isinstance(step, int):
+                steps.append(f"[{step}]" if exact else "[]")
+            else:
+                steps.append(f".{step}" if _PLAIN.match(step) else f".[{quote(step)}]")
+            place = place.parent
+        way = "".join(reversed(steps))
+        return way if way.startswith(".") else f".{way}"
+
+
+@dataclass(slots=True)
+class _Block:
+    """An object or a list with what stands directly in it: its keys, then its plain values."""
+
+    place: Place
+    steps: list[str | int | None]
+    texts: list[str]
+
+    def found(self, at: int) -> Place:
+        step = self.steps[at]
+        value = self.place.value
+        if isinstance(value, dict):
+            return Place(self.place, step, cast(dict[object, object], value)[step])
+        if isinstance(value, list) and isinstance(step, int):
+            return Place(self.place, step, cast(list[object], value)[step])
+        return self.place
+
+
+def run(packet: Packet) -> Packet:
+    """A line for each match. Fields: pattern, limit (characters). Raises ToolError."""
+    pattern, limit = str(packet.fields["pattern"]), cast(int, packet.fields["limit"])
+    lines: list[str] = []
+    size, kinds = 0, Counter[str]()
+    for place in matches(pattern, _document(packet.data)):
+        kinds[place.path(exact=False)] += 1
+        if size <= limit:
+            lines.append(f"{place.path()}: {_shown(place.value, pattern)}")
+            size += len(lines[-1]) + 1
+    if size > limit:
+        raise ToolError(_too_much(kinds, limit), code="too_much")
+    return Packet({}, ("\n".join(lines) or "No key and no value matches.").encode("utf-8", "replace"))
+
+
+def matches(pattern: str, document: object) -> Iterator[Place]:
+    """Places whose key or whose own value matches; each once, what stands in an object before what is nested in it."""
+    expression = compiled(Search(pattern), utf8=True)
+    for batch in _batches(document):
+        # One search over many lines costs a fraction of a search for each.
+        words = [word for block in batch for word in block.texts]
+        text = "\n".join(words)
+        if text.count("\n") >= len(words):
+            text = "\n".join(word.replace("\n", " ") for word in words)
+        starts = list(accumulate((len(block.texts) for block in batch), initial=0))
+        seen: set[tuple[int, str | int | None]] = set()
+        for line in _lines(expression, text.encode("utf-8", "replace")):
+            number = bisect_right(starts, line) - 1
+            at = line - starts[number]
+            # A key and its value may both match.
+            if (which := (number, batch[number].steps[at])) not in seen:
+                seen.add(which)
+                yield batch[number].found(at)
+
+
+def _lines(expression: "re2.Pattern", text: bytes) -> Iterator[int]:
+    """Which lines match, counted from 0."""
+    begin = counted = line = 0
+    while begin <= len(text) and (found := expression.search(text, begin, len(text))):
+        line += text.count(b"\n", counted, found.start())
+        counted = found.start()
+        yield line
+        if (end := text.find(b"\n", counted)) < 0:
+            return
+        begin = end + 1
+
+
+def _batches(document: object) -> Iterator[list[_Block]]:
+    batch: list[_Block] = []
+    size = 0
+    for block in _blocks(document):
+        if not block.texts:
+            continue
+        batch.append(block)
+        size += len(block.texts)
+        if size >= _BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _blocks(document: object) -> Iterator[_Block]:
+    """Every object and list, the outer before the inner."""
+    waiting = [Place(None, None, document)]
+    while waiting:
+        place = waiting.pop()
+        value = place.value
+        inner: list[Place] = []
+        steps: list[str | int | None] = []
+        texts: list[str] = []
+        if isinstance(value, dict):
+            named = cast(dict[str, object], value)
+            steps += named
+            texts += named
+            pairs: Iterable[tuple[str | int | None, object]] = named.items()
+        elif isinstance(value, list):
+            pairs = enumerate(cast(list[object], value))
+        else:
+            pairs = [(None, value)]
+        for step, child in pairs:
+            if isinstance(child, str):
+                texts.append(child)
+            elif isinstance(child, dict | list):
+                inner.append(Place(place, step, cast(object, child)))
+                continue
+            else:
+                texts.append(scalar(child))
+            steps.append(step)
+        inner.reverse()
+        waiting += inner
+        yield _Block(place, steps, texts)
+
+
+def _document(data: bytes) -> object:
+    text = data.decode("utf-8", "replace")
+    try:
+        return parse(text)
+    except ValueError:
+        pass
+    try:
+        return parse_lines(text)
+    except ValueError as error:
+        raise ToolError("The file is not JSON; look through it with file_regex.", code="not_json") from error
+
+
+def _shown(value: object, pattern: str) -> str:
+    if isinstance(value, dict):
+        return f"an object with {len(cast(dict[str, object], value)):,} keys"
+    if isinstance(value, list):
+        return f"a list of {len(cast(list[object], value)):,}"
+    if not isinstance(value, str):
+        return scalar(value)
+    if len(value) <= 2 * _AROUND:
+        return quote(value)
+    found = compiled(Search(pattern), utf8=True).search(raw := value.encode("utf-8", "replace"), 0, len(raw))
+    at = len(raw[: found.start()].decode()) if found else 0
+    before, behind = tail(value[:at], _AROUND // 2), head(value[at:], _AROUND)
+    return quote(f"{'…' if len(before) < at else ''}{before}{behind}{'…' if at + len(behind) < len(value) else ''}")
+
+
+def _too_much(kinds: Counter[str], limit: int) -> str:
+    most = ", ".join(f"{path} ({count:,})" for path, count in kinds.most_common(_LONGEST_PATHS))
+    more = f" and {len(kinds) - _LONGEST_PATHS:,} other paths" if len(kinds) > _LONGEST_PATHS else ""
+    return (
+        f"{kinds.total():,} keys and values match, more than fits into {limit:,} characters. They stand at "
+        f"{_cut(most)}{more}. To narrow it, look for more of the text, or ask jq about one of these paths."
+    )
+
+
+def _cut(paths: str) -> str:
+    """Paths are as long as their keys, which come from outside."""
+    return paths if len(paths) <= 5 * _AROUND else f"{head(paths, 5 * _AROUND)}…"

@@ -1,0 +1,40 @@
+"""What does a jq program, or a pattern, find in a JSON document?
+
+The parts that work stand in `jq_child` and `json_grep`, and run in a child.
+"""
+
+from gofer.errors import ToolError
+from gofer.files.child import Children, Job
+from gofer.files.jq_words import refuse_reading
+
+CHARACTERS = 10_000
+"""Characters of an answer at most; a longer one is refused with what would make it shorter."""
+
+_LONGEST_PROGRAM = 10_000
+
+
+async def jq(children: Children, program: str, document: bytes, *, limit: int = CHARACTERS) -> str:
+    """The results of a jq program, one JSON value on each line, every number with the digits of the document.
+
+    Several values in the document, as in JSON Lines, are each given to the program. Raises ToolError for a program or a
+    document that is wrong, that reads anything else, never ends, or gives more than `limit` characters.
+    """
+    if len(program) > _LONGEST_PROGRAM:
+        raise ToolError(f"The jq program is longer than {_LONGEST_PROGRAM:,} characters; do it in several steps.")
+    refuse_reading(program)
+    fields = {"program": program, "limit": limit}
+    return await _answer(children, Job("jq", fields, document, "This jq program on this document"))
+
+
+async def grep_json(children: Children, pattern: str, document: bytes, *, limit: int = CHARACTERS) -> str:
+    """Keys and values that match a pattern, each on a line with its path as jq writes it.
+
+    The pattern is RE2, matched against each key and each value by itself. Raises ToolError for a wrong pattern or
+    document, and when more than `limit` characters match.
+    """
+    fields = {"pattern": pattern, "limit": limit}
+    return await _answer(children, Job("grep_json", fields, document, "Looking through this document"))
+
+
+async def _answer(children: Children, job: Job) -> str:
+    return (await children.run(job)).data.decode()

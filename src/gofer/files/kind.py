@@ -1,0 +1,225 @@
+"""What are these bytes, whatever their name says?
+
+The first bytes decide, and for packages what is in them. A name decides only between kinds of plain text.
+"""
+
+import re
+import struct
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of file."""
+
+    name: str
+    """Short and lower-case, such as `pdf`; what code goes by."""
+    media_type: str
+    title: str
+    """As a person says it, with its article."""
+
+
+_DOCUMENT = "application/vnd.openxmlformats-officedocument."
+_OPEN = "application/vnd.oasis.opendocument."
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("empty", "application/x-empty", "an empty file"),
+        Kind("binary", "application/octet-stream", "a binary file of no kind that is known here"),
+        Kind("pdf", "application/pdf", "a PDF"),
+        Kind("docx", _DOCUMENT + "wordprocessingml.document", "a Word document"),
+        Kind("pptx", _DOCUMENT + "presentationml.presentation", "a PowerPoint presentation"),
+        Kind("xlsx", _DOCUMENT + "spreadsheetml.sheet", "an Excel workbook"),
+        Kind("xlsb", "application/vnd.ms-excel.sheet.binary.macroEnabled.12", "a binary Excel workbook"),
+        Kind("xls", "application/vnd.ms-excel", "an old Excel workbook"),
+        Kind("ods", _OPEN + "spreadsheet", "an OpenDocument spreadsheet"),
+        Kind("odt", _OPEN + "text", "an OpenDocument text"),
+        Kind("odp", _OPEN + "presentation", "an OpenDocument presentation"),
+        Kind("doc", "application/msword", "an old Word document (.doc)"),
+        Kind("ppt", "application/vnd.ms-powerpoint", "an old PowerPoint presentation (.ppt)"),
+        Kind("msg", "application/vnd.ms-outlook", "an Outlook message (.msg)"),
+        Kind("encrypted", "application/x-ole-storage", "an Office document with a password"),
+        Kind("ole", "application/x-ole-storage", "an old Office file"),
+        Kind("rtf", "application/rtf", "a Rich Text document"),
+        Kind("html", "text/html", "a web page"),
+        Kind("xml", "application/xml", "an XML file"),
+        Kind("svg", "image/svg+xml", "a drawing (SVG)"),
+        Kind("json", "application/json", "a JSON file"),
+        Kind("csv", "text/csv", "a table of separated values"),
+        Kind("eml", "message/rfc822", "an e-mail"),
+        Kind("markdown", "text/markdown", "a Markdown text"),
+        Kind("text", "text/plain", "a plain text"),
+        Kind("png", "image/png", "an image (PNG)"),
+        Kind("jpeg", "image/jpeg", "an image (JPEG)"),
+        Kind("gif", "image/gif", "an image (GIF)"),
+        Kind("webp", "image/webp", "an image (WebP)"),
+        Kind("tiff", "image/tiff", "an image (TIFF)"),
+        Kind("bmp", "image/bmp", "an image (BMP)"),
+        Kind("heic", "image/heic", "an image (HEIC)"),
+        Kind("zip", "application/zip", "a ZIP archive"),
+        Kind("epub", "application/epub+zip", "an e-book (EPUB)"),
+        Kind("gzip", "application/gzip", "a gzip archive"),
+        Kind("archive", "application/x-archive", "an archive"),
+        Kind("sound", "audio/unknown", "a sound recording"),
+        Kind("video", "video/mp4", "a video"),
+        Kind("program", "application/x-executable", "a program"),
+        Kind("sqlite", "application/vnd.sqlite3", "an SQLite database"),
+    )
+}
+
+IMAGES = frozenset({"png", "jpeg", "gif", "webp", "tiff", "bmp"})
+"""Kinds that can be opened as an image."""
+
+_MAGIC = (
+    (b"\x89PNG\r\n\x1a\n", "png"),
+    (b"\xff\xd8\xff", "jpeg"),
+    (b"GIF87a", "gif"),
+    (b"GIF89a", "gif"),
+    (b"II*\0", "tiff"),
+    (b"MM\0*", "tiff"),
+    (b"{\\rtf", "rtf"),
+    (b"\x1f\x8b", "gzip"),
+    (b"7z\xbc\xaf\x27\x1c", "archive"),
+    (b"Rar!\x1a\x07", "archive"),
+    (b"BZh", "archive"),
+    (b"\xfd7zXZ\0", "archive"),
+    (b"\x28\xb5\x2f\xfd", "archive"),
+    (b"ID3", "sound"),
+    (b"OggS", "sound"),
+    (b"fLaC", "sound"),
+    (b"\x1aE\xdf\xa3", "video"),
+    (b"MZ\x90", "program"),
+    (b"\x7fELF", "program"),
+    (b"\xcf\xfa\xed\xfe", "program"),
+    (b"SQLite format 3\0", "sqlite"),
+)
+_EXTENSIONS = {
+    "docm": "docx", "dotx": "docx", "dotm": "docx", "xlsm": "xlsx", "xltx": "xlsx", "pptm": "pptx", "ppsx": "pptx",
+    "potx": "pptx", "htm": "html", "xhtml": "html", "jpg": "jpeg", "jfif": "jpeg", "tif": "tiff", "tsv": "csv",
+    "md": "markdown", "txt": "text", "log": "text", "jsonl": "json", "ndjson": "json", "dot": "doc", "xlt": "xls",
+    "pps": "ppt", "exe": "program", "heif": "heic",
+}  # fmt: skip
+_TEXTS = frozenset({"text", "csv", "markdown", "json", "xml", "html", "eml", "svg"})
+_HEADER = re.compile(rb"[!-9;-~]{2,60}:[ \t]")
+_MAIL = re.compile(
+    rb"^(?:from|to|subject|date|message-id|mime-version|received|return-path|delivered-to)[ \t]*:", re.IGNORECASE | re.M
+)
+_PAGE = re.compile(rb"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
+_LOOKED_AT = 4_096
+
+
+def kind_of(data: bytes, name: str = "") -> Kind:
+    """The kind of some bytes; `name` is what their sender calls them."""
+    return KINDS[_recognised(data, extension(name))]
+
+
+def extension(name: str) -> str:
+    """The kind that a name claims; empty when it claims none that is known here."""
+    claimed = PurePosixPath(name.replace("\\", "/")).suffix.lower().lstrip(".")
+    claimed = _EXTENSIONS.get(claimed, claimed)
+    return claimed if claimed in KINDS else ""
+
+
+def mislabelled(kind: Kind, name: str) -> str:
+    """A sentence for a name that claims another kind; empty when it claims none, or this one."""
+    claimed = extension(name)
+    if not claimed or claimed == kind.name or {claimed, kind.name} <= _TEXTS or kind.name in ("encrypted", "empty"):
+        return ""
+    return f"The name ends like {KINDS[claimed].title}, but this is {kind.title}."
+
+
+def _recognised(data: bytes, claimed: str) -> str:
+    if not data:
+        return "empty"
+    start = data[:_LOOKED_AT]
+    for magic, name in _MAGIC:
+        if start.startswith(magic):
+            return name
+    if start.startswith(b"BM") and data[6:10] == b"\0\0\0\0":
+        return "bmp"
+    if start[:4] == b"RIFF":
+        return {b"WEBP": "webp", b"WAVE": "sound"}.get(start[8:12], "video")
+    if start[4:8] == b"ftyp":
+        return "heic" if start[8:12] in (b"heic", b"heix", b"mif1", b"avif") else "video"
+    if start.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
+        return _in_ole(data)
+    if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _in_zip(data)
+    # A PDF may begin after some bytes that were put before it.
+    if b"%PDF-" in data[:1024]:
+        return "pdf"
+    return _text(data, start, claimed)
+
+
+def _in_ole(data: bytes) -> str:
+    """By the names of its streams, which stand in UTF-16 in the directory."""
+    for stream, name in (
+        ("EncryptedPackage", "encrypted"),
+        ("WordDocument", "doc"),
+        ("PowerPoint Document", "ppt"),
+        ("Workbook", "xls"),
+        ("Book", "xls"),
+        ("__properties_version1.0", "msg"),
+    ):
+        if stream.encode("utf-16-le") + b"\0\0" in data:
+            return name
+    return "ole"
+
+
+def _in_zip(data: bytes) -> str:
+    """By the names in its directory, without opening anything."""
+    names = _directory(data)
+    for part, name in (
+        (b"word/document", "docx"),
+        (b"ppt/presentation", "pptx"),
+        (b"xl/workbook.bin", "xlsb"),
+        (b"xl/workbook", "xlsx"),
+    ):
+        if part in names:
+            return name
+    declared = re.match(rb"PK\x03\x04.{22}.{4}mimetype(application/[a-z+.-]+)", data[:200], re.DOTALL)
+    for name in ("ods", "odt", "odp", "epub"):
+        if declared and declared[1].decode().startswith(KINDS[name].media_type):
+            return name
+    return "zip"
+
+
+def _directory(data: bytes) -> bytes:
+    """The bytes of the central directory; those of the whole end when the place it says is wrong."""
+    at = data.rfind(b"PK\x05\x06")
+    if at < 0 or len(data) < at + 22:
+        return data
+    size, offset = struct.unpack_from("<II", data, at + 12)
+    return data[offset : offset + size] or data[-65_536:]
+
+
+def _text(data: bytes, start: bytes, claimed: str) -> str:
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        start = start.decode("utf-16", "replace").encode()
+    elif wide := _unmarked_utf16(start):
+        start = start.decode(wide, "replace").encode()
+    elif b"\0" in data[:65_536]:
+        return "binary"
+    start = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"<"):
+        if b"<svg" in start[:1024]:
+            return "svg"
+        return "html" if _PAGE.search(start) or claimed == "html" else "xml"
+    if claimed in _TEXTS:
+        return claimed
+    if start[:1] in (b"{", b"[") and data.rstrip()[-1:] in (b"}", b"]"):
+        return "json"
+    if _HEADER.match(start) and len(_MAIL.findall(start)) >= 3:
+        return "eml"
+    return "html" if _PAGE.search(start[:512]) else "text"
+
+
+def _unmarked_utf16(start: bytes) -> str:
+    """Which half of UTF-16 a text is in that does not say so: every other byte of Latin letters is zero."""
+    half = len(start) // 2
+    low, high = start[::2].count(0), start[1::2].count(0)
+    if low == 0 and high > 0.7 * half:
+        return "utf-16-le"
+    return "utf-16-be" if high == 0 and low > 0.7 * half else ""

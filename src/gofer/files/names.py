@@ -1,0 +1,26 @@
+"""How is a name that a stranger gave to a file shown, so that it is nothing but a name?"""
+
+import unicodedata
+
+LONGEST = 255
+"""Bytes of a name."""
+
+_SLASHES = "/\\"
+_SEEMS_EMPTY = "unnamed"
+
+
+def display(name: str) -> str:
+    """The name without folders, without characters that hide or turn its parts, and not too long; never empty.
+
+    Only for people and models to read: nothing is ever stored under it.
+    """
+    for slash in _SLASHES:
+        name = name.rsplit(slash, 1)[-1]
+    shown = "".join(char for char in name if unicodedata.category(char)[0] not in ("C", "Z") or char == " ")
+    shown = " ".join(shown.split()).lstrip(".")
+    stem, dot, extension = shown.rpartition(".")
+    if len(shown.encode("utf-8", "replace")) > LONGEST:
+        ending = f"…{dot}{extension}" if stem and len(extension) < 16 else "…"
+        kept = (stem if ending != "…" else shown).encode("utf-8", "replace")
+        shown = kept[: LONGEST - len(ending.encode())].decode("utf-8", "ignore") + ending
+    return shown or _SEEMS_EMPTY

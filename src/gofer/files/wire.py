@@ -1,0 +1,77 @@
+"""How do a job and its result cross the socket between this process and a child?
+
+Each is one packet: two lengths, a JSON object, bytes. Behind the packet of a child its helper writes how it ended.
+"""
+
+import json
+import socket
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+_LENGTHS = struct.Struct("!IQ")
+_STATUS = struct.Struct("!i")
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """A JSON object and bytes beside it."""
+
+    fields: Mapping[str, object]
+    data: bytes = b""
+
+
+def send(wire: socket.socket, packet: Packet) -> None:
+    """Sends the packet. Raises OSError when nobody takes it."""
+    head = json.dumps(packet.fields).encode()
+    wire.sendall(_LENGTHS.pack(len(head), len(packet.data)) + head)
+    wire.sendall(packet.data)
+
+
+def receive(wire: socket.socket) -> Packet:
+    """The next packet. Raises EOFError when the other side ends before it is whole."""
+    sizes = _LENGTHS.unpack(_exactly(wire, _LENGTHS.size))
+    fields = cast(dict[str, object], json.loads(_exactly(wire, sizes[0])))
+    return Packet(fields, _exactly(wire, sizes[1]))
+
+
+def send_status(wire: socket.socket, status: int) -> None:
+    """Sends how a child ended: its exit code, or the negative number of the signal that killed it."""
+    wire.sendall(_STATUS.pack(status))
+
+
+def receive_ending(wire: socket.socket) -> tuple[Packet | None, int | None]:
+    """The packet if the child wrote all of it, and how the child ended if its helper lived to say so."""
+    raw = bytearray()
+    try:
+        while piece := wire.recv(_PIECE):
+            raw += piece
+    except ConnectionError:
+        pass  # What came before still counts.
+    return _taken_apart(raw)
+
+
+def _taken_apart(raw: bytearray) -> tuple[Packet | None, int | None]:
+    if len(raw) >= _LENGTHS.size:
+        head, body = _LENGTHS.unpack_from(raw)
+        end = _LENGTHS.size + head + body
+        if len(raw) >= end:
+            fields = cast(dict[str, object], json.loads(raw[_LENGTHS.size : _LENGTHS.size + head]))
+            rest = raw[end:]
+            status = _STATUS.unpack(rest)[0] if len(rest) == _STATUS.size else None
+            return Packet(fields, bytes(memoryview(raw)[_LENGTHS.size + head : end])), status
+    return None, _STATUS.unpack(raw[-_STATUS.size :])[0] if len(raw) >= _STATUS.size else None
+
+
+def _exactly(wire: socket.socket, size: int) -> bytes:
+    """So many bytes, in one allocation where the system gives them at once."""
+    pieces: list[bytes] = []
+    while size:
+        piece = wire.recv(size, socket.MSG_WAITALL)
+        if not piece:
+            raise EOFError
+        pieces.append(piece)
+        size -= len(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)

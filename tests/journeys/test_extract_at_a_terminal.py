@@ -1,0 +1,52 @@
+"""What a person at a terminal sees of documents: their text, one line of JSON each, or a sentence."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from documents import docx, lines, paragraph, pdf, row, xlsx
+from gofer.cli.main import main
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "report.pdf").write_bytes(pdf([lines(["Größe matters"])]))
+    (tmp_path / "notes.docx").write_bytes(docx(paragraph("日本語 and שלום")))
+    (tmp_path / "wrong.docx").write_bytes(xlsx({"Costs": row(1, "Tea", "2.5")}))
+    (tmp_path / "empty.pdf").write_bytes(b"")
+    return tmp_path
+
+
+def test_a_document_is_printed_as_its_text(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["extract", str(folder / "report.pdf")]) == 0
+    assert capfd.readouterr() == ("[page 1 of 1]\nGröße matters\n", "")
+
+
+def test_several_documents_are_told_apart_and_wrong_names_are_said(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(folder / name) for name in ("notes.docx", "wrong.docx")]
+    assert main(["extract", *files]) == 0
+    out, err = capfd.readouterr()
+    table = '[sheet "Costs": 1 row × 2 columns]\n| Tea | 2.5 |\n| --- | --- |'
+    assert out == f"==> {files[0]} <==\n日本語 and שלום\n==> {files[1]} <==\n{table}\n"
+    assert err == f"gofer: {files[1]}: The name ends like a Word document, but this is an Excel workbook.\n"
+
+
+def test_json_is_one_line_for_each_file_whatever_became_of_it(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    files = [str(folder / name) for name in ("notes.docx", "empty.pdf", "missing.pdf")]
+    assert main(["extract", "--json", *files]) == 2
+    out, err = capfd.readouterr()
+    word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+    assert err == ""
+    assert [json.loads(line) for line in out.splitlines()] == [
+        {"file": files[0], "media_type": word, "text": "日本語 and שלום", "error": None},
+        {"file": files[1], "media_type": None, "text": None, "error": "The file is empty: it has 0 bytes."},
+        {"file": files[2], "media_type": None, "text": None, "error": "The file cannot be read."},
+    ]
+
+
+def test_a_document_that_cannot_be_read_is_one_sentence(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["extract", str(folder / "empty.pdf")]) == 2
+    assert capfd.readouterr() == ("", f"gofer: {folder / 'empty.pdf'}: The file is empty: it has 0 bytes.\n")

@@ -1,0 +1,112 @@
+"""A helper process whose jobs do what hostile documents make libraries do."""
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import socket
+import time
+
+from gofer.errors import ToolError
+from gofer.files.fork import Work, serve
+from gofer.files.wire import Packet
+
+
+def echo(packet: Packet) -> Packet:
+    return Packet({"size": len(packet.data)}, packet.data[:100])
+
+
+def surroundings(packet: Packet) -> Packet:
+    """What a job can see of the process that asked for it."""
+    descriptors = []
+    for number in range(256):
+        try:
+            os.fstat(number)
+            descriptors.append(number)
+        except OSError:
+            pass
+    environment = ctypes.CDLL(None).getenv  # the real one, not what Python remembers
+    environment.restype = ctypes.c_char_p
+    names = [name for name in ("PATH", "HOME", "GOFER_SECRET") if environment(name.encode())]
+    core = resource.getrlimit(resource.RLIMIT_CORE)[0]
+    return Packet({"descriptors": descriptors, "environment": names + list(os.environ), "core": core})
+
+
+def forever(packet: Packet) -> Packet:
+    while True:
+        pass
+
+
+def asleep(packet: Packet) -> Packet:
+    time.sleep(60)
+    return Packet({})
+
+
+def hog(packet: Packet) -> Packet:
+    held = []
+    while True:
+        held.append(bytearray(16 << 20))
+
+
+def crash(packet: Packet) -> Packet:
+    os.kill(os.getpid(), signal.SIGSEGV)
+    return Packet({})
+
+
+def leave(packet: Packet) -> Packet:
+    os._exit(0)
+
+
+def orphan(packet: Packet) -> Packet:
+    """Takes the helper with it."""
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(0.2)
+    os._exit(0)
+
+
+def refuse(packet: Packet) -> Packet:
+    raise ToolError("The page does not exist; name one up to 7.", code="no_page")
+
+
+def stumble(packet: Packet) -> Packet:
+    raise KeyError("secret words of the document")
+
+
+def write(packet: Packet) -> Packet:
+    with open("/tmp/gofer-was-here", "wb") as file:  # noqa: PTH123
+        file.write(b"x")
+    return Packet({})
+
+
+def connect(packet: Packet) -> Packet:
+    return Packet({"opened": socket.socket().fileno()})
+
+
+def wait(packet: Packet) -> Packet:
+    time.sleep(0.4)
+    return Packet({"helper": os.getppid(), "said": json.dumps(packet.fields)})
+
+
+JOBS: dict[str, Work] = {
+    job.__name__: job
+    for job in (
+        echo,
+        surroundings,
+        forever,
+        asleep,
+        hog,
+        crash,
+        leave,
+        orphan,
+        refuse,
+        stumble,
+        write,
+        connect,
+        wait,
+    )
+}
+
+
+def main(control: float, memory: float, seconds: float) -> None:
+    serve(JOBS, {"connect"}, int(control), int(memory), seconds)

@@ -1,0 +1,172 @@
+"""Work in a child ends in time, within its memory, with a sentence, and leaves everything else alone."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gofer.errors import TemporaryError, ToolError
+from gofer.files.child import LARGEST, Children, Job
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def children() -> Iterator[Children]:
+    made = Children(helper="odd_jobs", seconds=1.0, memory=128 << 20)
+    yield made
+    made.close()
+
+
+async def refusal(children: Children, name: str) -> str:
+    with pytest.raises(ToolError) as caught:
+        await children.run(Job(name, what="The PDF"))
+    return caught.value.message_to_model
+
+
+async def test_a_job_gets_its_bytes_and_gives_its_own(children: Children) -> None:
+    data = bytes(range(256)) * 200_000
+    packet = await children.run(Job("echo", data=data))
+    assert packet.fields == {"size": len(data)}
+    assert packet.data == data[:100]
+
+
+async def test_a_job_sees_nothing_of_this_process(children: Children, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOFER_SECRET", "s3cret")
+    seen = (await children.run(Job("surroundings"))).fields
+    # Python itself sets its locale, macOS its text encoding.
+    assert set(seen["environment"]) <= {"LC_CTYPE", "__CF_USER_TEXT_ENCODING"}  # type: ignore[call-overload]
+    assert seen["core"] == 0
+    descriptors = seen["descriptors"]
+    assert isinstance(descriptors, list)
+    # Standard input, output and error lead nowhere; one more is the job's own socket.
+    assert len(descriptors) == 4
+
+
+@pytest.mark.parametrize(
+    ("job", "said"),
+    [
+        ("forever", "The PDF takes longer than 1 seconds and was stopped; a smaller part of it may work."),
+        ("asleep", "The PDF takes longer than 1 seconds and was stopped; a smaller part of it may work."),
+        ("hog", "The PDF needs more memory than it may have, 128 MB; a smaller part of it may work."),
+        ("crash", "The PDF made its reader crash: it is damaged, or it needs more memory than it may have, 128 MB."),
+        ("leave", "The PDF made its reader crash: it is damaged, or it needs more memory than it may have, 128 MB."),
+        ("refuse", "The page does not exist; name one up to 7."),
+        ("stumble", "The PDF is damaged, or is not what it seems to be; it cannot be read."),
+        ("write", "The PDF is damaged, or is not what it seems to be; it cannot be read."),
+        ("connect", "The PDF is damaged, or is not what it seems to be; it cannot be read."),
+    ],
+)
+async def test_what_goes_wrong_is_one_sentence_and_the_next_job_works(children: Children, job: str, said: str) -> None:
+    begun = time.perf_counter()
+    assert await refusal(children, job) == said
+    assert time.perf_counter() - begun < 8
+    assert (await children.run(Job("echo", data=b"next"))).data == b"next"
+    written = Path("/tmp/gofer-was-here")
+    assert not written.exists() or written.stat().st_size == 0
+
+
+async def test_jobs_run_beside_each_other_and_beside_the_event_loop(children: Children) -> None:
+    await children.run(Job("echo"))
+    begun = time.perf_counter()
+    packets = await asyncio.gather(*(children.run(Job("wait", {"n": n})) for n in range(4)))
+    assert time.perf_counter() - begun < 1.4
+    assert [f'"n": {n}' in str(packet.fields["said"]) for n, packet in enumerate(packets)] == [True] * 4
+    assert len({packet.fields["helper"] for packet in packets}) == 1
+
+
+async def test_one_hostile_job_does_not_disturb_its_neighbours(children: Children) -> None:
+    others = [children.run(Job("wait")) for _ in range(3)]
+    bad = asyncio.ensure_future(refusal(children, "hog"))
+    assert all("helper" in packet.fields for packet in await asyncio.gather(*others))
+    assert "more memory" in await bad
+
+
+async def test_a_helper_that_was_killed_is_replaced(children: Children) -> None:
+    helper = (await children.run(Job("wait"))).fields["helper"]
+    assert isinstance(helper, int)
+    os.kill(helper, signal.SIGKILL)
+    assert (await children.run(Job("wait"))).fields["helper"] != helper
+
+
+async def test_a_helper_that_is_killed_under_way_loses_no_other_job(children: Children) -> None:
+    waiting = asyncio.ensure_future(children.run(Job("wait")))
+    await asyncio.sleep(0.3)
+    with pytest.raises(TemporaryError, match="lost twice"):
+        await children.run(Job("orphan"))
+    assert "helper" in (await waiting).fields
+    assert (await children.run(Job("echo", data=b"x"))).data == b"x"
+
+
+async def test_a_helper_that_cannot_start_is_said() -> None:
+    made = Children(helper="no_such_module", seconds=1.0)
+    with pytest.raises(TemporaryError, match="lost twice"):
+        await made.run(Job("echo"))
+    made.close()
+
+
+async def test_too_large_a_file_is_refused_before_anything_starts() -> None:
+    made = Children(helper="no_such_module")
+    with pytest.raises(ToolError, match="65 MB; up to 64 MB"):
+        await made.run(Job("echo", data=bytes(LARGEST + (1 << 20)), what="The PDF"))
+    made.close()
+
+
+async def test_nothing_is_left_after_the_end(children: Children) -> None:
+    helper = (await children.run(Job("wait"))).fields["helper"]
+    assert isinstance(helper, int)
+    under_way = asyncio.ensure_future(children.run(Job("asleep")))
+    await asyncio.sleep(0.1)
+    children.close()
+    children.close()
+    with pytest.raises((ToolError, TemporaryError)):
+        await under_way
+    with pytest.raises(ProcessLookupError):
+        os.kill(helper, 0)
+    with pytest.raises(TemporaryError, match="about to end"):
+        await children.run(Job("echo"))
+
+
+PROGRAM = """
+import asyncio, os, signal
+from gofer.files.child import Children, Job
+async def play():
+    children = Children(helper="odd_jobs", seconds=60)
+    helper = (await children.run(Job("wait"))).fields["helper"]
+    asyncio.ensure_future(children.run(Job("asleep")))
+    await asyncio.sleep(0.3)
+    print(helper, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+asyncio.run(play())
+"""
+
+
+def test_a_killed_worker_leaves_no_helper_and_no_child() -> None:
+    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment, check=False)
+    helper = int(done.stdout)
+    for _ in range(100):
+        if not group(helper):
+            break
+        time.sleep(0.05)
+    assert group(helper) == []
+
+
+def group(leader: int) -> list[int]:
+    """Processes of the session of a helper: itself and its children."""
+    listed = subprocess.run(["ps", "-eo", "pid=,sess=,stat="], capture_output=True, text=True, check=True).stdout
+    rows = [row.split() for row in listed.splitlines()]
+    return [int(row[0]) for row in rows if int(row[1]) == leader and not row[2].startswith("Z")]
+
+
+async def test_the_event_loop_may_be_another_one_each_time(children: Children) -> None:
+    def once() -> bytes:
+        return asyncio.run(children.run(Job("echo", data=b"again"))).data
+
+    assert [await asyncio.to_thread(once) for _ in range(3)] == [b"again"] * 3

@@ -1,0 +1,104 @@
+"""Images fit a model's window, upright, and never take what they promise."""
+
+import io
+import struct
+import zlib
+from collections.abc import Iterator
+
+import pytest
+from PIL import Image
+
+from gofer.errors import ToolError
+from gofer.files.child import Children
+from gofer.files.document import extract
+from gofer.files.image import EDGE, fitted
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+def children() -> Iterator[Children]:
+    made = Children()
+    yield made
+    made.close()
+
+
+def encoded(image: Image.Image, form: str, **options: object) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, form, **options)
+    return buffer.getvalue()
+
+
+def opened(data: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(data))
+
+
+async def test_a_large_image_is_made_smaller_and_keeps_its_shape(children: Children) -> None:
+    shown = await fitted(children, encoded(Image.new("RGB", (4000, 1000), "red"), "JPEG"))
+    assert (shown.width, shown.height) == (EDGE, 392)
+    assert (shown.original_width, shown.original_height) == (4000, 1000)
+    assert shown.media_type == "image/jpeg"
+    assert opened(shown.data).size == (EDGE, 392)
+    assert shown.tokens == 820
+
+
+async def test_a_small_image_keeps_its_size_and_loses_its_metadata(children: Children) -> None:
+    exif = Image.Exif()
+    exif[0x010E] = "secret place"
+    exif[0x0112] = 6  # turned by 90 degrees
+    shown = await fitted(children, encoded(Image.new("RGB", (40, 20)), "JPEG", exif=exif))
+    assert (shown.width, shown.height) == (20, 40)
+    assert b"secret place" not in shown.data
+
+
+@pytest.mark.parametrize("form", ["PNG", "GIF", "WEBP", "TIFF", "BMP"])
+async def test_every_format_is_opened(children: Children, form: str) -> None:
+    shown = await fitted(children, encoded(Image.new("RGB", (30, 20), "blue"), form))
+    assert shown.media_type == "image/png"
+    assert opened(shown.data).convert("RGB").getpixel((5, 5))[2] == 255
+
+
+async def test_what_stays_too_large_as_png_becomes_jpeg_on_paper(children: Children) -> None:
+    noise = Image.effect_noise((600, 600), 100).convert("RGBA")
+    noise.putalpha(Image.new("L", (600, 600), 0))
+    shown = await fitted(children, encoded(noise, "PNG"), most=60_000)
+    assert shown.media_type == "image/jpeg"
+    assert len(shown.data) <= 60_000
+    assert opened(shown.data).getpixel((1, 1)) == (255, 255, 255)
+
+
+def bomb(width: int, height: int) -> bytes:
+    """A PNG that is small and says it is enormous."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(bytes(100_000)))
+        + chunk(b"IEND", b"")
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (bomb(60_000, 60_000), "would unpack to 60,000 × 60,000 pixels"),
+        (bomb(1000, 1000), "damaged"),
+        (encoded(Image.new("RGB", (900, 900)), "JPEG")[:300], "damaged"),
+        (b"no image", "damaged"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(21 << 20), "up to 20 MB"),
+    ],
+)
+async def test_what_cannot_be_shown_is_one_sentence(children: Children, data: bytes, said: str) -> None:
+    with pytest.raises(ToolError, match=said):
+        await fitted(children, data)
+
+
+async def test_an_image_is_described_and_not_read(children: Children) -> None:
+    frames = [Image.new("RGB", (30, 20), color) for color in ("red", "blue")]
+    animated = encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])
+    said = await extract(children, animated, name="x.gif")
+    assert said.text.startswith("[image: GIF, 30 × 20 pixels, 2 frames, ")

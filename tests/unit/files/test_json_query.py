@@ -1,0 +1,198 @@
+"""Questions to JSON: jq and patterns, without reading anything else, without changing a digit, never without end."""
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import Iterator
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gofer.errors import ToolError
+from gofer.files.child import Children
+from gofer.files.exact_json import parse
+from gofer.files.jq_words import refuse_reading
+from gofer.files.json_grep import matches
+from gofer.files.json_query import CHARACTERS, grep_json, jq
+
+pytestmark = pytest.mark.anyio
+
+DOCUMENT = json.dumps(
+    {
+        "orders": [{"id": n, "env": "live", "total": n * 10, "note": f"order {n}"} for n in range(500)],
+        "odd key": {"input": [None, True, "größe"]},
+    }
+).encode()
+
+
+@pytest.fixture(scope="module")
+def children() -> Iterator[Children]:
+    made = Children(seconds=3)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("program", "answer"),
+    [
+        (".orders | length", "500"),
+        (".orders[2:4][].id", "2\n3"),
+        ("[.orders[] | select(.total > 4970)] | map({id, env})", '[{"id":498,"env":"live"},{"id":499,"env":"live"}]'),
+        ('.["odd key"].input[2] # the size', '"größe"'),
+        ("{env: .orders[0].env, input: 1}", '{"env":"live","input":1}'),
+        ('"env and input are \\(.orders | length)"', '"env and input are 500"'),
+        ("def half: . / 2; .orders[3].total | half", "15"),
+        ("empty", "The program gives no result."),
+        ("1) | (2", "2"),
+    ],
+)
+async def test_a_program_is_answered(children: Children, program: str, answer: str) -> None:
+    assert await jq(children, program, DOCUMENT) == answer
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "env", "$ENV", "$ENV.PATH", "env.HOME", "input", "[inputs]", "debug", "stderr", "halt", "input_filename",
+        'import "a" as a; .', 'include "a"; .', '"\\(env)"', '"\\("\\($ENV)")"', "{a: env}", "{(env|tostring): 1}",
+        "[.orders, env]", "{$ENV}", ". as {a: $x} | env", "..|env", '{"a": input}', '@json "\\(env)"',
+        "get_search_list",
+    ],
+)  # fmt: skip
+async def test_a_program_that_reads_anything_else_is_refused(children: Children, program: str) -> None:
+    with pytest.raises(ToolError, match="not allowed: a jq program sees its document"):
+        await jq(children, program, DOCUMENT)
+
+
+@given(st.text(alphabet='env$ENVinput."\\(){}[],:|# \n', max_size=40))
+def test_no_program_is_too_odd_to_be_looked_at(program: str) -> None:
+    with contextlib.suppress(ToolError):
+        assert refuse_reading(program) is None
+
+
+@pytest.mark.parametrize("program", ["def f: f; f", "last(range(1e18))", "[repeat(1)]", "until(false; .)"])
+async def test_a_program_without_end_is_stopped(children: Children, program: str) -> None:
+    begun = time.perf_counter()
+    with pytest.raises(ToolError, match=r"takes longer than 3 seconds|more memory"):
+        await jq(children, program, DOCUMENT)
+    assert time.perf_counter() - begun < 6
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("(", "jq: error: syntax error"),
+        (".orders | nosuch", "nosuch/0 is not defined"),
+        (".orders.id", "Cannot index array with string"),
+        ("x" * 20_000, "longer than 10,000 characters"),
+        ('"' + "\\(" * 3000, "jq: "),
+    ],
+)
+async def test_a_wrong_program_is_told_what_is_wrong(children: Children, program: str, said: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        await jq(children, program, DOCUMENT)
+    assert said in caught.value.message_to_model
+    assert len(caught.value.message_to_model) < 600
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        (".orders", "a list of"),
+        (".orders[]", "`limit(20; …)`"),
+        (".", "an object of"),
+        ('"x" * 20000', "a text of"),
+    ],
+)
+async def test_too_long_a_result_is_refused_with_how_to_narrow_it(children: Children, program: str, said: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        await jq(children, program, DOCUMENT)
+    assert f"longer than {CHARACTERS:,} characters" in caught.value.message_to_model
+    assert said in caught.value.message_to_model
+
+
+@pytest.mark.parametrize("document", [b"", b"not json", b'{"a": ', b"\xff\xfe\x00", b"[" * 100_000])
+async def test_what_is_no_json_is_said(children: Children, document: bytes) -> None:
+    if document:
+        with pytest.raises(ToolError, match="jq: "):
+            await jq(children, ".", document)
+        with pytest.raises(ToolError, match="not JSON"):
+            await grep_json(children, "a", document)
+    else:
+        assert await jq(children, ".", document) == "The program gives no result."
+
+
+async def test_json_lines_are_given_one_by_one(children: Children) -> None:
+    lines = b'\xef\xbb\xbf{"a": 1}\n{"a": 2}\n\n{"a": 30}\n'
+    assert await jq(children, ".a", lines) == "1\n2\n30"
+    assert await grep_json(children, "^30$", lines) == ".[2].a: 30"
+
+
+literals = st.from_regex(r"-?(0|[1-9][0-9]{0,40})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)
+
+
+@settings(max_examples=5)
+@given(st.lists(literals, min_size=20, max_size=200))
+def test_numbers_never_change_their_digits(numbers: list[str]) -> None:
+    document = f"[{','.join(numbers)}]".encode()
+    made = Children()
+
+    async def ask() -> str:
+        return await jq(made, ".[]", document, limit=10**6)
+
+    try:
+        answered = asyncio.run(ask()).splitlines()
+    finally:
+        made.close()
+    assert [Decimal(number) for number in answered] == [Decimal(number) for number in numbers]
+
+
+async def test_places_are_found_by_key_and_by_value(children: Children) -> None:
+    assert await grep_json(children, "order 49[89]", DOCUMENT) == (
+        '.orders[498].note: "order 498"\n.orders[499].note: "order 499"'
+    )
+    assert await grep_json(children, "^input$", DOCUMENT) == '.["odd key"].input: a list of 3'
+    assert await grep_json(children, "gr.ße|null", DOCUMENT) == (
+        '.["odd key"].input[0]: null\n.["odd key"].input[2]: "größe"'
+    )
+    assert await grep_json(children, "nothing like it", DOCUMENT) == "No key and no value matches."
+
+
+async def test_too_many_places_are_refused_with_where_they_are(children: Children) -> None:
+    with pytest.raises(ToolError) as caught:
+        await grep_json(children, "order", DOCUMENT)
+    assert "501 keys and values match" in caught.value.message_to_model
+    assert ".orders[].note (500), .orders (1)" in caught.value.message_to_model
+
+
+async def test_a_wrong_pattern_is_told(children: Children) -> None:
+    with pytest.raises(ToolError, match="Look-around"):
+        await grep_json(children, "(?=a)", DOCUMENT)
+
+
+async def test_a_long_value_is_shown_around_its_match(children: Children) -> None:
+    document = json.dumps({"text": "é" * 5000 + "NEEDLE" + "日" * 5000}).encode()
+    shown = await grep_json(children, "NEEDLE", document)
+    assert "NEEDLE" in shown
+    assert len(shown) < 500
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(alphabet="ab\n.é", max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(alphabet="ab. ", max_size=3), inner, max_size=4)
+    ),
+    max_leaves=30,
+)
+
+
+@given(values, st.sampled_from(["a", "^b", "1|true", "é$"]))
+def test_every_path_leads_to_what_was_found(value: object, pattern: str) -> None:
+    document = parse(json.dumps(value))
+    paths = [place.path() for place in matches(pattern, document)]
+    assert len(paths) == len(set(paths))
+    for place in matches(pattern, document):
+        assert place.path() == "." or place.path().startswith(".")

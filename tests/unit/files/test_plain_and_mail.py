@@ -1,0 +1,111 @@
+"""Plain texts of any encoding, and e-mails with what is attached to them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.errors import ToolError
+from gofer.files.extract import mail, plain
+
+TEXTS = {
+    "shift_jis": "これは日本語の文章です。漢字とカタカナもあります。",
+    "euc_jp": "これは日本語の文章です。漢字とカタカナもあります。",
+    "gb18030": "这是一个中文的文件，说明了系统的主要功能。",
+    "big5": "這是一個中文的文件，說明了系統的主要功能。",
+    "euc_kr": "안녕하세요. 이것은 한국어 문서입니다.",
+    "cp1251": "Это документ на русском языке, и в нём есть слова.",
+    "koi8_r": "Это документ на русском языке, и в нём есть слова.",
+    "cp1252": "Voilà un café à Zürich, für 3 € – “très bien”.",
+    "utf-16": "Größe und 日本語",
+    "utf-16-le": "Plain words with ü in them",
+    "utf-8-sig": "Größe",
+    "utf-32": "Größe",
+}
+
+
+@pytest.mark.parametrize("encoding", TEXTS)
+def test_a_text_is_read_in_the_encoding_it_has(encoding: str) -> None:
+    assert plain.read(TEXTS[encoding].encode(encoding)) == TEXTS[encoding]
+
+
+@given(st.text())
+def test_utf_8_is_never_taken_for_anything_else(text: str) -> None:
+    raw = text.encode("utf-8", "replace")
+    if b"\0" not in raw and not raw.startswith((b"\xff", b"\xfe", b"\xef")):
+        assert plain.decoded(raw) == raw.decode()
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_are_too_odd(data: bytes) -> None:
+    try:
+        text = plain.read(data)
+    except ToolError as error:
+        text = error.message_to_model
+    assert "\0" not in text
+
+
+def test_a_few_broken_characters_do_not_spoil_the_others() -> None:
+    assert plain.read("Größe, naïve, 日本語 ".encode() * 20 + b"\xff end").endswith("日本語 \ufffd end")
+
+
+def test_line_ends_are_line_feeds_and_control_characters_are_gone() -> None:
+    assert plain.read(b"a\r\nb\rc\x1b[31m\x07d\te") == "a\nb\nc[31md\te"
+
+
+MESSAGE = (
+    "From: Ana <ana@example.com>\r\nTo: team@example.com\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\n"
+    "Date: Mon, 2 Mar 2026 10:00:00 +0100\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=X\r\n\r\n"
+    "--X\r\nContent-Type: multipart/alternative; boundary=Y\r\n\r\n"
+    "--Y\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\nSGFsbG8gw6Q=\r\n"
+    "--Y\r\nContent-Type: text/html\r\n\r\n<p>Other</p>\r\n--Y--\r\n"
+    "--X\r\nContent-Type: application/pdf\r\n"
+    'Content-Disposition: attachment; filename="../../etc/\u202efdp.exe"\r\n\r\nabc\r\n'
+    "--X\r\nContent-Type: message/rfc822\r\n\r\n"
+    "From: Bo <bo@example.com>\r\nSubject: Before\r\n\r\nThe first one.\r\n--X--\r\n"
+)
+
+
+def test_a_message_has_its_headers_text_attachments_and_what_it_forwards() -> None:
+    assert mail.read(MESSAGE.encode()) == (
+        "From: Ana <ana@example.com>\nTo: team@example.com\nDate: Mon, 02 Mar 2026 10:00:00 +0100\nSubject: Grüße\n\n"
+        "Hallo ä\n\n[forwarded message]\nFrom: Bo <bo@example.com>\nSubject: Before\n\nThe first one.\n\n"
+        "[attachments; their contents are not part of this text]\n- fdp.exe (application/pdf, 3 bytes)"
+    )
+
+
+def test_a_message_of_html_alone_is_read_as_a_page() -> None:
+    raw = b"From: a@b.c\r\nContent-Type: text/html; charset=windows-1252\r\n\r\n<ul><li>na\xefve</ul><script>x</script>"
+    assert mail.read(raw) == "From: a@b.c\n\n- naïve"
+
+
+def test_a_message_without_text_says_so() -> None:
+    assert mail.read(b"From: a@b.c\r\nSubject: hi\r\n\r\n").endswith("(The e-mail has no text.)")
+
+
+@pytest.mark.parametrize("raw", [b"no headers at all", b"\xff\xfe", b"X: y\r\n\r\nbody"])
+def test_what_is_no_message_is_said(raw: bytes) -> None:
+    with pytest.raises(ToolError, match="neither who wrote it nor to whom"):
+        mail.read(raw)
+
+
+headers = st.sampled_from(
+    [
+        "From: a@b",
+        "Content-Type: multipart/mixed; boundary=X",
+        "--X",
+        "",
+        "Content-Type: text/html; charset=nosuch",
+        "body",
+        "Content-Transfer-Encoding: base64",
+        "--X--",
+        "Subject: =?x?q?=FF?=",
+        "Content-Type: message/rfc822",
+        "Date: never",
+        "To: <<>",
+    ]
+)
+
+
+@given(st.lists(headers, max_size=25))
+def test_no_message_is_too_odd(parts: list[str]) -> None:
+    assert mail.read("\r\n".join(["From: a@b", *parts]).encode())

@@ -1,0 +1,97 @@
+"""Workbooks and tables of values: every sheet, dates as dates, numbers with all their digits."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from documents import SHEETS, ods, row, xls, xlsx
+from gofer.files.extract import separated, sheets
+
+
+def test_sheets_are_tables_with_dates_numbers_and_errors() -> None:
+    data = xlsx(
+        {
+            "Costs": row(1, "Item", "Price", "When")
+            + row(2, "a|b", "1.5", '<c r="C2" s="1"><v>45000</v></c>')
+            + row(3, "12345678901234567", "0.30000000000000004", '<c r="C3" s="2"><v>45000.5</v></c>')
+            + row(5, "x", '<c r="B5" t="b"><v>1</v></c>', '<c r="C5" t="e"><v>#DIV/0!</v></c>'),
+            "Nothing": "",
+            "Secret": row(3, "", "deep"),
+        },
+        hidden=["Secret"],
+    )
+    assert sheets.read(data) == (
+        '[sheet "Costs": 5 rows × 3 columns]\n'
+        "| Item | Price | When |\n| --- | --- | --- |\n| a\\|b | 1.5 | 2023-03-15 |\n"
+        "| 12345678901234567 | 0.30000000000000004 | 2023-03-15 12:00:00 |\n| x | TRUE | #DIV/0! |\n\n"
+        '[sheet "Nothing": empty]\n\n'
+        '[sheet "Secret", hidden: 1 row × 1 column from B3]\n| deep |\n| --- |'
+    )
+
+
+def test_comments_name_their_cell_and_their_author() -> None:
+    comments = (
+        f'<comments xmlns="{SHEETS}"><authors><author>Ana</author></authors><commentList>'
+        '<comment ref="B2" authorId="0"><text><r><t>Is this net?</t></r></text></comment></commentList></comments>'
+    )
+    assert sheets.read(xlsx({"A": row(1, "x")}, comments1=comments)).endswith("[comment at B2] Ana: Is this net?")
+
+
+@given(st.lists(st.integers(-(10**30), 10**30), min_size=1, max_size=8))
+def test_whole_numbers_never_change_their_digits(numbers: list[int]) -> None:
+    data = xlsx({"N": "".join(row(at, str(number)) for at, number in enumerate(numbers, 1))})
+    lines = sheets.read(data).splitlines()
+    shown = [lines[1], *lines[3:]]
+    assert [int(line.strip("| ")) for line in shown] == numbers
+
+
+@given(st.lists(st.floats(-1e15, 1e15, allow_nan=False), min_size=1, max_size=8))
+def test_numbers_never_lose_what_they_are(numbers: list[float]) -> None:
+    data = xlsx({"N": "".join(f'<row r="{at}"><c r="A{at}"><v>{n!r}</v></c></row>' for at, n in enumerate(numbers, 1))})
+    lines = sheets.read(data).splitlines()
+    assert [float(line.strip("| ")) for line in [lines[1], *lines[3:]]] == numbers
+
+
+def test_old_and_open_workbooks_are_read_too() -> None:
+    assert sheets.read(xls([["Name", "Größe"], ["a", 1.5]])) == (
+        '[sheet "Old": 2 rows × 2 columns]\n| Name | Größe |\n| --- | --- |\n| a | 1.5 |'
+    )
+    table = (
+        '<table:table table:name="T"><table:table-row>'
+        '<table:table-cell office:value-type="string"><text:p>日本</text:p></table:table-cell>'
+        '<table:table-cell office:value-type="float" office:value="2.25"/></table:table-row></table:table>'
+    )
+    assert sheets.read(ods(table)) == '[sheet "T": 1 row × 2 columns]\n| 日本 | 2.25 |\n| --- | --- |'
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"a,b\n1,2\n", "[table: 2 rows × 2 columns, separated by commas]\n| a | b |\n| --- | --- |\n| 1 | 2 |"),
+        ("Größe;Preis\n1,5;2\n".encode("cp1252"), "| Größe | Preis |\n| --- | --- |\n| 1,5 | 2 |"),
+        (b"a\tb\r\n1\t2\r\n", "separated by tabs"),
+        (b'a,b\n"x, ""y""\nz",2\n', '| x, "y"<br>z | 2 |'),
+        ("a,b\n1,2\n".encode("utf-16"), "| 1 | 2 |"),
+        (b"\xef\xbb\xbfa,b\n1\n1,2,3\n", "| a | b |  |\n| --- | --- | --- |\n| 1 |  |  |"),
+        (b"just a line\nand another\n", "just a line\nand another\n"),
+        (b"007,1.10\n1e5,-0\n", "| 007 | 1.10 |\n| --- | --- |\n| 1e5 | -0 |"),
+    ],
+)
+def test_tables_of_values_are_read_whatever_separates_them(data: bytes, said: str) -> None:
+    assert said in separated.read(data)
+
+
+words = st.text(alphabet="ab |é,;\"'1.", max_size=6)
+
+
+@given(st.lists(st.lists(words, min_size=3, max_size=3), min_size=4, max_size=9), st.sampled_from(",;\t"))
+def test_no_cell_is_lost(rows: list[list[str]], separator: str) -> None:
+    buffer = io.StringIO()
+    csv.writer(buffer, delimiter=separator, quoting=csv.QUOTE_ALL).writerows(rows)
+    text = separated.read(buffer.getvalue().encode())
+    for cells in rows:
+        for cell in cells:
+            assert cell.strip().replace("|", "\\|") in text or cell.strip() in text

@@ -1,0 +1,94 @@
+"""Web pages: what a reader sees, as Markdown."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.files.extract import web
+
+PAGE = """<!doctype html><html><head><title>Guide</title><style>p {color: red}</style></head><body>
+<h1>Deploying</h1><p>Read <a href="https://example.com/a">the guide</a> and <b>wait</b>.<br>Then go.
+<script>alert("no")</script><noscript>no</noscript><div hidden>no</div><span style="display: none">no</span>
+<ul><li>one<ul><li>inner</li></ul></li><li>two</li></ul>
+<ol start="4"><li>four</li><li>five</li></ol>
+<table><caption>Prices</caption><tr><th>Item<th>Price<tr><td>Tea | milk<td>2.50</table>
+<pre><code>if x:
+    y()</code></pre><blockquote>Said once.</blockquote>
+<img src="x.png" alt="The team"><a href="javascript:alert(1)">click</a></body></html>"""
+
+
+def test_a_page_is_what_its_reader_sees() -> None:
+    assert web.read(PAGE.encode()) == (
+        "[page title: Guide]\n\n# Deploying\n\nRead [the guide](https://example.com/a) and wait.\nThen go.\n\n"
+        "- one\n  - inner\n- two\n\n4. four\n5. five\n\n"
+        "Prices\n| Item | Price |\n| --- | --- |\n| Tea \\| milk | 2.50 |\n\n"
+        "```\nif x:\n    y()\n```\n\n> Said once.\n[image: The team]click"
+    )
+
+
+def test_tables_that_lay_out_a_page_are_no_tables() -> None:
+    inner = "<table><tr><td>a</td><td>b</td></tr></table>"
+    html = f"<table><tr><td><p>Dear Ana,</p>{inner}</td></tr><tr><td>Bye</td></tr></table>"
+    assert web.read_text(html) == "Dear Ana,\na b\nBye"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        '<meta charset="windows-1251"><p>Привет</p>'.encode("cp1251"),
+        '<meta http-equiv="Content-Type" content="text/html; charset=shift_jis"><p>日本語</p>'.encode("shift_jis"),
+        "<p>שלום &amp; مرحبا</p>".encode(),
+        "\ufeff<p>한국어</p>".encode("utf-16"),
+    ],
+)
+def test_every_script_and_encoding_is_read(data: bytes) -> None:
+    assert web.read(data) in ("Привет", "日本語", "שלום & مرحبا", "한국어")
+
+
+@pytest.mark.parametrize(
+    "html", ["<div>" * 20_000 + "deep", "<table><tr><td>" * 2_000 + "deep", "<ul><li>" * 2_000 + "deep"]
+)
+def test_depth_loses_nothing(html: str) -> None:
+    assert "deep" in web.read_text(html)
+
+
+tags = st.sampled_from(
+    [
+        "<p>",
+        "</p>",
+        "<table>",
+        "</table>",
+        "<tr>",
+        "<td>",
+        "</td>",
+        "<li>",
+        "<ul>",
+        "</ul>",
+        "<pre>",
+        "</pre>",
+        "<a href='https://x.y'>",
+        "</a>",
+        "<h2>",
+        "</h2>",
+        "<br>",
+        "<ol start='x'>",
+        "</ol>",
+        "<blockquote>",
+        "<!--",
+        "-->",
+        "<dd>",
+        "<input type=checkbox>",
+    ]
+)
+
+
+@given(st.lists(tags | st.sampled_from(["word7", "wordé", " "]), max_size=40))
+def test_no_page_is_too_odd_and_no_visible_word_is_lost(parts: list[str]) -> None:
+    html = "".join(part for part in parts if part not in ("<!--", "-->"))
+    text = web.read_text(html)
+    assert text.count("word7") == html.count("word7")
+    assert isinstance(web.read_text("".join(parts)), str)
+
+
+def test_an_empty_page_has_no_text() -> None:
+    assert web.read(b"<html><body><script>1</script></body></html>") == ""

@@ -1,0 +1,1 @@
+"""What Gofer uses of lxml, which has no types of its own."""
