@@ -6,7 +6,9 @@ from typing import Any
 
 from gofer.bootstrap.settings import Settings, read_settings
 from gofer.check.folder import check_folder
+from gofer.files.child import Children
 from gofer.models.prices import load_prices
+from gofer.sandbox.python import sandbox
 from gofer.tools.files.tools import file_tools
 from gofer.tools.github.api import GitHubApi
 from gofer.tools.github.tools import github_tools
@@ -15,6 +17,7 @@ from gofer.tools.jira.tools import jira_tools
 from gofer.tools.notion.api import NotionApi
 from gofer.tools.notion.tools import notion_tools
 from gofer.tools.plan.tools import plan_tools
+from gofer.tools.python.tools import python_tools
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.tools import slack_tools
 from gofer.tools.tool import Tool
@@ -22,8 +25,8 @@ from gofer.workflows.load import Catalog, load_catalog
 from gofer.workflows.mistake import Mistake, refuse
 
 
-def build_tools(settings: Settings) -> Mapping[str, Tool[Any]]:
-    """Every tool by its name."""
+def build_tools(settings: Settings, python: Children | None = None) -> Mapping[str, Tool[Any]]:
+    """Every tool by its name; code of models runs in `python`, which whoever wants to run some closes."""
     # One line for each system outside, and for what every run has.
     systems: Sequence[Sequence[Tool[Any]]] = [
         slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token)),
@@ -32,6 +35,7 @@ def build_tools(settings: Settings) -> Mapping[str, Tool[Any]]:
         jira_tools(JiraApi(settings.jira_base_url, settings.jira_email, settings.jira_api_token)),
         file_tools(),
         plan_tools(),
+        python_tools(python or sandbox()),
     ]
     return {tool.name: tool for tools in systems for tool in tools}
 

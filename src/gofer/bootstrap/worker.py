@@ -8,6 +8,7 @@ from gofer.bootstrap.catalog import build_tools
 from gofer.bootstrap.settings import Settings
 from gofer.engine.services import Links, Services
 from gofer.errors import ConfigError
+from gofer.files.child import Children
 from gofer.journal.store import Store
 from gofer.models.model import Model
 from gofer.models.openai import OpenAIModel
@@ -43,15 +44,19 @@ def build_worker(
     outside: Outside,
     base_url: str,
     key: Secret,
+    python: Children,
     *,
     alone: bool,
 ) -> Worker:
-    """A worker over given stores and a given model; `alone` when a lock keeps every other worker out."""
+    """A worker over given stores and a given model; `alone` when a lock keeps every other worker out.
+
+    Code of models runs in `python`.
+    """
     services = Services(
         store=store,
         blobs=blobs,
         model=model,
-        tools=build_tools(settings),
+        tools=build_tools(settings, python),
         prices=load_prices(),
         links=Links(base_url, catalog.defaults.prompt_links),
         outside=outside,
