@@ -43,6 +43,12 @@ def asleep(packet: Packet) -> Packet:
     return Packet({})
 
 
+def deaf(packet: Packet) -> Packet:
+    """Sleeps and does not hear its alarm."""
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    return asleep(packet)
+
+
 def hog(packet: Packet) -> Packet:
     held = []
     while True:
@@ -95,6 +101,7 @@ JOBS: dict[str, Work] = {
         surroundings,
         forever,
         asleep,
+        deaf,
         hog,
         crash,
         leave,

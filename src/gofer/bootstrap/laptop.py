@@ -111,9 +111,9 @@ async def open_laptop(
         model = build_model(settings, http)
         # The lock on the state proves that no other worker is alive.
         pages = settings.public_url or url
-        python = stack.enter_context(contextlib.closing(sandbox()))
+        py = stack.enter_context(contextlib.closing(sandbox()))
         worker = build_worker(
-            settings, catalog, state.store, state.blobs, state.queue, model, outside, pages, key, python, alone=True
+            settings, catalog, state.store, state.blobs, state.queue, model, outside, pages, key, alone=True, python=py
         )
         worker = replace(worker, grace=GRACE)
         plans = [planned(name, compiled) for name, compiled in catalog.schedules()]

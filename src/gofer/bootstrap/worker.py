@@ -44,13 +44,13 @@ def build_worker(
     outside: Outside,
     base_url: str,
     key: Secret,
-    python: Children,
     *,
     alone: bool,
+    python: Children | None = None,
 ) -> Worker:
     """A worker over given stores and a given model; `alone` when a lock keeps every other worker out.
 
-    Code of models runs in `python`.
+    Code of models runs in `python`, which the caller closes.
     """
     services = Services(
         store=store,

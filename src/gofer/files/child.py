@@ -50,6 +50,8 @@ class Job:
     data: bytes = b""
     what: str = "The file"
     """How a sentence about its failure begins."""
+    instead: str = "a smaller part of it may work"
+    """How a sentence about its limits ends."""
 
 
 class Children:
@@ -105,7 +107,7 @@ class Children:
             if packet is not None:
                 return _result(job, packet, self._memory)
             if status is not None:
-                raise ToolError(f"{job.what} {_ending(status, self._memory, self._seconds)}", code="limits")
+                raise ToolError(_ending(job, status, self._memory, self._seconds), code="limits")
             # The helper itself was lost, and what it was doing with it; a job reads and changes nothing.
             self._lost(helper)
         raise TemporaryError("The helper process that reads documents was lost twice in a row.")
@@ -187,7 +189,7 @@ def _result(job: Job, packet: Packet, memory: int) -> Packet:
         case {"error": str(message), "code": str(code)}:
             raise ToolError(message, code=code)
         case {"failed": "memory"}:
-            said = f"{job.what} needs more memory than it may have, {memory >> 20} MB; a smaller part of it may work."
+            said = f"{job.what} needs more memory than it may have, {memory >> 20} MB; {job.instead}."
             raise ToolError(said, code="limits")
         case {"failed": _}:
             raise ToolError(f"{job.what} is damaged, or is not what it seems to be; it cannot be read.", code="damaged")
@@ -195,10 +197,12 @@ def _result(job: Job, packet: Packet, memory: int) -> Packet:
             return packet
 
 
-def _ending(status: int, memory: int, seconds: float) -> str:
+def _ending(job: Job, status: int, memory: int, seconds: float) -> str:
     """What is said of a child that ended without a word."""
     if -status in (signal.SIGALRM, signal.SIGXCPU):
-        return f"takes longer than {seconds:g} seconds and was stopped; a smaller part of it may work."
-    if -status == signal.SIGKILL:
-        return "needs more memory or time than there is and was stopped; a smaller part of it may work."
-    return f"made its reader crash: it is damaged, or it needs more memory than it may have, {memory >> 20} MB."
+        said = f"takes longer than {seconds:g} seconds and was stopped"
+    elif -status == signal.SIGKILL:
+        said = "needs more memory or time than there is and was stopped"
+    else:
+        said = f"made its reader crash: it is damaged, or it needs more memory than it may have, {memory >> 20} MB"
+    return f"{job.what} {said}; {job.instead}."

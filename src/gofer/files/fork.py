@@ -74,8 +74,17 @@ class _Helper:
             self._reap()
             if self._control in ready and not self._begin():
                 break
-        for child in self._children:
+        self._end()
+
+    def _end(self) -> None:
+        signal.set_wakeup_fd(-1)
+        for child, (wire, _) in self._children.items():
             os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            wire.close()
+        self._control.close()
+        os.close(self._awake)
+        os.close(self._bell)
 
     def _patience(self) -> float | None:
         now = self._clock.monotonic()
@@ -123,7 +132,7 @@ class _Helper:
                 _set(resource.RLIMIT_NOFILE, 0)
             if str(packet.fields["job"]) not in self._starting:
                 _set(resource.RLIMIT_NPROC, 0)
-            send(wire, _done(self._jobs, packet))
+            send(wire, done(self._jobs, packet))
             code = 0
         finally:
             # Nothing of the helper's own may run in here, whatever happened.
@@ -166,7 +175,8 @@ def _set(which: int, most: int) -> None:
         resource.setrlimit(which, (most, most))
 
 
-def _done(jobs: Mapping[str, Work], packet: Packet) -> Packet:
+def done(jobs: Mapping[str, Work], packet: Packet) -> Packet:
+    """What a job gives; else `error` and `code`, a sentence for the model, or `failed`, which nobody foresaw."""
     try:
         return jobs[str(packet.fields["job"])](packet)
     except ToolError as error:

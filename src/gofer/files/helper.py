@@ -17,4 +17,5 @@ SEALED = frozenset({"jq"})
 
 def main(control: float, memory: float, seconds: float) -> None:
     """Serves jobs over the socket that has the number `control`, until it is closed."""
+    picture.prepare()
     serve(JOBS, SEALED, int(control), int(memory), seconds)

@@ -23,7 +23,10 @@ async def jq(children: Children, program: str, document: bytes, *, limit: int = 
         raise ToolError(f"The jq program is longer than {_LONGEST_PROGRAM:,} characters; do it in several steps.")
     refuse_reading(program)
     fields = {"program": program, "limit": limit}
-    return await _answer(children, Job("jq", fields, document, "This jq program on this document"))
+    job = Job(
+        "jq", fields, document, "This jq program on this document", "ask for less, or use grep_json or file_regex"
+    )
+    return await _answer(children, job)
 
 
 async def grep_json(children: Children, pattern: str, document: bytes, *, limit: int = CHARACTERS) -> str:
@@ -33,7 +36,8 @@ async def grep_json(children: Children, pattern: str, document: bytes, *, limit:
     document, and when more than `limit` characters match.
     """
     fields = {"pattern": pattern, "limit": limit}
-    return await _answer(children, Job("grep_json", fields, document, "Looking through this document"))
+    job = Job("grep_json", fields, document, "Looking through this document", "use file_regex")
+    return await _answer(children, job)
 
 
 async def _answer(children: Children, job: Job) -> str:

@@ -1,6 +1,7 @@
 """How do a job and its result cross the socket between this process and a child?
 
-Each is one packet: two lengths, a JSON object, bytes. Behind the packet of a child its helper writes how it ended.
+Each is one packet: two lengths, a JSON object, bytes, a mark. Behind the packet of a child its helper writes how it
+ended.
 """
 
 import json
@@ -13,6 +14,7 @@ from typing import cast
 _LENGTHS = struct.Struct("!IQ")
 _STATUS = struct.Struct("!i")
 _PIECE = 1 << 20
+_MARK = b"done"  # What a status cannot look like, so that a packet cut short never seems whole.
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +30,17 @@ def send(wire: socket.socket, packet: Packet) -> None:
     head = json.dumps(packet.fields).encode()
     wire.sendall(_LENGTHS.pack(len(head), len(packet.data)) + head)
     wire.sendall(packet.data)
+    wire.sendall(_MARK)
 
 
 def receive(wire: socket.socket) -> Packet:
     """The next packet. Raises EOFError when the other side ends before it is whole."""
     sizes = _LENGTHS.unpack(_exactly(wire, _LENGTHS.size))
     fields = cast(dict[str, object], json.loads(_exactly(wire, sizes[0])))
-    return Packet(fields, _exactly(wire, sizes[1]))
+    packet = Packet(fields, _exactly(wire, sizes[1]))
+    if _exactly(wire, len(_MARK)) != _MARK:
+        raise EOFError
+    return packet
 
 
 def send_status(wire: socket.socket, status: int) -> None:
@@ -57,9 +63,9 @@ def _taken_apart(raw: bytearray) -> tuple[Packet | None, int | None]:
     if len(raw) >= _LENGTHS.size:
         head, body = _LENGTHS.unpack_from(raw)
         end = _LENGTHS.size + head + body
-        if len(raw) >= end:
+        if raw.startswith(_MARK, end):
             fields = cast(dict[str, object], json.loads(raw[_LENGTHS.size : _LENGTHS.size + head]))
-            rest = raw[end:]
+            rest = raw[end + len(_MARK) :]
             status = _STATUS.unpack(rest)[0] if len(rest) == _STATUS.size else None
             return Packet(fields, bytes(memoryview(raw)[_LENGTHS.size + head : end])), status
     return None, _STATUS.unpack(raw[-_STATUS.size :])[0] if len(raw) >= _STATUS.size else None

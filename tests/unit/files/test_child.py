@@ -24,6 +24,9 @@ def children() -> Iterator[Children]:
     made.close()
 
 
+PART = "a smaller part of it may work."
+
+
 async def refusal(children: Children, name: str) -> str:
     with pytest.raises(ToolError) as caught:
         await children.run(Job(name, what="The PDF"))
@@ -55,8 +58,14 @@ async def test_a_job_sees_nothing_of_this_process(children: Children, monkeypatc
         ("forever", "The PDF takes longer than 1 seconds and was stopped; a smaller part of it may work."),
         ("asleep", "The PDF takes longer than 1 seconds and was stopped; a smaller part of it may work."),
         ("hog", "The PDF needs more memory than it may have, 128 MB; a smaller part of it may work."),
-        ("crash", "The PDF made its reader crash: it is damaged, or it needs more memory than it may have, 128 MB."),
-        ("leave", "The PDF made its reader crash: it is damaged, or it needs more memory than it may have, 128 MB."),
+        (
+            "crash",
+            "The PDF made its reader crash: it is damaged, or it needs more memory than it may have, 128 MB; " + PART,
+        ),
+        (
+            "leave",
+            "The PDF made its reader crash: it is damaged, or it needs more memory than it may have, 128 MB; " + PART,
+        ),
         ("refuse", "The page does not exist; name one up to 7."),
         ("stumble", "The PDF is damaged, or is not what it seems to be; it cannot be read."),
         ("write", "The PDF is damaged, or is not what it seems to be; it cannot be read."),
@@ -159,8 +168,8 @@ def test_a_killed_worker_leaves_no_helper_and_no_child() -> None:
 
 
 def group(leader: int) -> list[int]:
-    """Processes of the session of a helper: itself and its children."""
-    listed = subprocess.run(["ps", "-eo", "pid=,sess=,stat="], capture_output=True, text=True, check=True).stdout
+    """Processes of the group of a helper: itself and its children."""
+    listed = subprocess.run(["ps", "-eo", "pid=,pgid=,stat="], capture_output=True, text=True, check=True).stdout
     rows = [row.split() for row in listed.splitlines()]
     return [int(row[0]) for row in rows if int(row[1]) == leader and not row[2].startswith("Z")]
 

@@ -32,6 +32,7 @@ from documents import (
 from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.files.document import extract
+from in_this_process import InThisProcess
 
 pytestmark = pytest.mark.anyio
 
@@ -189,6 +190,22 @@ SENTENCES: dict[str, tuple[Callable[[], bytes], str]] = {
     "too large": (lambda: b"x" * (65 << 20), "up to 64 MB"),
     "much text": (lambda: b"word " * 12_000_000, r"word|memory"),
 }
+
+
+HARMLESS_HERE = (
+    "zip bomb", "lying size", "overlapping entries", "many entries", "encrypted entry", "billion laughs",
+    "entity from a file", "password", "archives in archives", "path tricks", "gzip", "nested message",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HARMLESS_HERE)
+async def test_what_is_refused_in_time_needs_no_child_to_hold_it(name: str) -> None:
+    make, said = SENTENCES[name]
+    try:
+        text = (await extract(InThisProcess(), make())).text  # type: ignore[arg-type]
+    except ToolError as error:
+        text = error.message_to_model
+    assert re.search(said, text, re.DOTALL)
 
 
 @pytest.mark.parametrize("name", SENTENCES)

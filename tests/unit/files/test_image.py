@@ -12,12 +12,16 @@ from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.files.document import extract
 from gofer.files.image import EDGE, fitted
+from in_this_process import InThisProcess
 
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(scope="module")
-def children() -> Iterator[Children]:
+@pytest.fixture(scope="module", params=["in a child", "in this process"])
+def children(request: pytest.FixtureRequest) -> Iterator[Children]:
+    if request.param == "in this process":
+        yield InThisProcess()  # type: ignore[misc]
+        return
     made = Children()
     yield made
     made.close()

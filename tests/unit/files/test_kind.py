@@ -93,6 +93,8 @@ def test_every_file_is_of_some_kind(data: bytes, name: str) -> None:
         ("/", "unnamed"),
         ("日本語.pdf", "日本語.pdf"),
         ("two  words.txt", "two words.txt"),
+        ("x" * 300 + ".pdf", "x" * 248 + "….pdf"),
+        ("x" * 300, "x" * 252 + "…"),
     ],
 )
 def test_a_name_is_shown_as_nothing_but_a_name(name: str, shown: str) -> None:

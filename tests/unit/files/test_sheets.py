@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documents import SHEETS, ods, row, xls, xlsx
+from documents import SHEETS, ods, package, row, xls, xlsx
+from gofer.errors import ToolError
 from gofer.files.extract import separated, sheets
 
 
@@ -30,6 +31,33 @@ def test_sheets_are_tables_with_dates_numbers_and_errors() -> None:
         '[sheet "Nothing": empty]\n\n'
         '[sheet "Secret", hidden: 1 row × 1 column from B3]\n| deep |\n| --- |'
     )
+
+
+def test_a_formula_that_was_never_computed_is_shown_itself() -> None:
+    cells = '<c r="A2"><f>SUM(A1:B1)&amp;"x"</f></c><c r="B2"><f>A1*2</f><v></v></c><c r="C2"><f>1+1</f><v>2</v></c>'
+    text = sheets.read(xlsx({"A": row(1, "1", "2", "3") + f'<row r="2">{cells}</row>'}))
+    assert text.endswith('| 1 | 2 | 3 |\n| --- | --- | --- |\n| =SUM(A1:B1)&"x" | =A1*2 | 2 |')
+
+
+def test_formulas_beyond_every_value_keep_their_place() -> None:
+    first = '<row r="1"><c r="C1"><f>C3*2</f></c></row>'
+    last = '<row r="4"><c r="B4"><f>SUM(C3:C3)</f><v></v></c><c r="E4"><f>1+1</f></c></row>'
+    text = sheets.read(xlsx({"A": f'{first}<row r="3"><c r="C3"><v>5</v></c></row>{last}', "B": last}))
+    assert text == (
+        '[sheet "A": 4 rows × 4 columns from B1]\n|  | =C3*2 |  |  |\n| --- | --- | --- | --- |\n|  | 5 |  |  |\n'
+        "| =SUM(C3:C3) |  |  | =1+1 |\n\n"
+        '[sheet "B": 1 row × 4 columns from B4]\n| =SUM(C3:C3) |  |  | =1+1 |\n| --- | --- | --- | --- |'
+    )
+
+
+def test_more_cells_than_anybody_reads_are_counted() -> None:
+    rows = "".join(f"<row r='{n}'><c r='A{n}'><v>1</v></c><c r='P{n}'><v>1</v></c></row>" for n in range(1, 70_001))
+    assert "more rows are left out; ask for the file in parts]" in sheets.read(xlsx({"A": rows}))
+
+
+def test_a_damaged_workbook_is_refused() -> None:
+    with pytest.raises(ToolError, match="damaged"):
+        sheets.read(package({"xl/workbook.xml": "<workbook", "[Content_Types].xml": "<x/>"}))
 
 
 def test_comments_name_their_cell_and_their_author() -> None:

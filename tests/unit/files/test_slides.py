@@ -2,7 +2,7 @@
 
 import pytest
 
-from documents import CHART, pptx, relations, shape, slide_part, slide_table
+from documents import CHART, package, pptx, relations, shape, slide_part, slide_table
 from gofer.errors import ToolError
 from gofer.files.extract import slides
 
@@ -62,8 +62,34 @@ def test_a_chart_is_the_table_it_was_drawn_from() -> None:
     )
 
 
-def test_hidden_and_empty_slides_say_so() -> None:
-    assert "(This slide has no text.)" in slides.read(pptx([""]))
+def test_diagrams_links_and_drawings_for_newer_programs_are_read() -> None:
+    office = "http://schemas.openxmlformats.org/"
+    diagram = f'<d:relIds xmlns:d="{office}drawingml/2006/diagram" r:dm="d"/>'
+    linked = '<a:r><a:rPr><a:hlinkClick r:id="l"/></a:rPr><a:t>our site</a:t></a:r>'
+    tree = (
+        f"<p:graphicFrame><a:graphic><a:graphicData>{diagram}</a:graphicData></a:graphic></p:graphicFrame>"
+        f"<p:sp><p:txBody><a:p>{linked}</a:p></p:txBody></p:sp>"
+        f'<mc:AlternateContent xmlns:mc="{office}markup-compatibility/2006"><mc:Choice>{shape("Newer")}</mc:Choice>'
+        f"<mc:Fallback>{shape('Older')}</mc:Fallback></mc:AlternateContent>"
+    )
+    data = pptx(
+        [tree],
+        slides___rels_slide1_xml=relations(
+            ("d", "diagramData", "../diagrams/data1.xml"), ("l", "hyperlink", "https://x.y/")
+        ),
+        diagrams__data1_xml=slide_part(
+            "a:model", "<a:p><a:r><a:t>Plan</a:t></a:r></a:p><a:p><a:r><a:t>Do</a:t></a:r></a:p>"
+        ),
+    )
+    assert slides.read(data) == "[slide 1 of 1]\n\n- Plan\n- Do\n\n[our site](https://x.y/)\n\nNewer"
+
+
+def test_empty_and_missing_slides_say_so() -> None:
+    assert slides.read(pptx([""])) == "[slide 1 of 1]\n\n(This slide has no text.)"
+    listed = slide_part("p:presentation", '<p:sldIdLst><p:sldId id="256" r:id="r1"/></p:sldIdLst>')
+    to = relations(("r1", "slide", "slides/slide1.xml"))
+    data = package({"ppt/presentation.xml": listed, "ppt/_rels/presentation.xml.rels": to})
+    assert slides.read(data) == "[slide 1 of 1: missing]"
 
 
 def test_a_presentation_without_slides_is_said() -> None:

@@ -8,7 +8,8 @@ from gofer.files.extract import web
 
 PAGE = """<!doctype html><html><head><title>Guide</title><style>p {color: red}</style></head><body>
 <h1>Deploying</h1><p>Read <a href="https://example.com/a">the guide</a> and <b>wait</b>.<br>Then go.
-<script>alert("no")</script><noscript>no</noscript><div hidden>no</div><span style="display: none">no</span>
+<script>alert("no")</script><noscript>no</noscript><div hidden>no<p hidden>no<b style="display:none">no</b></p></div>
+<span style="display: none">no</span>
 <ul><li>one<ul><li>inner</li></ul></li><li>two</li></ul>
 <ol start="4"><li>four</li><li>five</li></ol>
 <table><caption>Prices</caption><tr><th>Item<th>Price<tr><td>Tea | milk<td>2.50</table>

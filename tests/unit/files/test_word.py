@@ -49,6 +49,19 @@ def test_lists_have_the_numbers_word_shows() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("form", "number", "said"),
+    [("upperRoman", 14, "XIV"), ("lowerRoman", 4000, "4000"), ("upperLetter", 28, "BB"), ("decimalZero", 7, "7")],
+)
+def test_numbers_of_lists_are_written_in_their_own_way(form: str, number: int, said: str) -> None:
+    level = f'<w:lvl w:ilvl="0"><w:start w:val="{number}"/><w:numFmt w:val="{form}"/><w:lvlText w:val="%1)"/></w:lvl>'
+    numbering = (
+        f'<w:abstractNum w:abstractNumId="7">{level}</w:abstractNum>'
+        '<w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num>'
+    )
+    assert word.read(docx(listed("item"), numbering=numbering)) == f"{said}) item"
+
+
 def test_notes_comments_headers_and_footers_are_read() -> None:
     reference = '<w:r><w:footnoteReference w:id="2"/></w:r><w:r><w:endnoteReference w:id="5"/></w:r>'
     body = f'<w:p><w:r><w:t>Claim</w:t></w:r>{reference}<w:r><w:commentReference w:id="0"/></w:r></w:p>'

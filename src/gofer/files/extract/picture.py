@@ -19,6 +19,11 @@ _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "TIFF", "BMP")
 _QUALITIES = (85, 70, 50)
 
 
+def prepare() -> None:
+    """Loads what opens each format, once for all children."""
+    Image.init()
+
+
 def read(data: bytes) -> str:
     """One line of what it is. Raises ToolError for a damaged or enormous one."""
     with _opened(data) as image:

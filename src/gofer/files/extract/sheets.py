@@ -2,7 +2,9 @@
 
 import datetime
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from html import unescape
 from io import BytesIO
 from itertools import islice
 from typing import cast
@@ -30,9 +32,14 @@ _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _WHOLE = 1e21
 # What a reader of numbers loses: errors, and whole numbers of more digits than a float has.
 _EXACTLY = re.compile(
-    rb'<c r="([A-Z]{1,3})([0-9]{1,7})"[^>]{0,60}>(?:<f[^<]{0,2000}</f>)?<v>(#[A-Z][^<]{1,20}|-?[0-9]{16,400})</v>'
+    rb'<c r="([A-Z]{1,3})([0-9]{1,7})"[^>]{0,60}>'
+    rb"(?:<f[^<]{0,2000}</f>)?<v>(#[A-Z][^<]{1,20}|-?[0-9]{16,400})</v>"
 )
-_SUSPECT = re2.compile(rb"<v>(?:#|-?[0-9]{16})", re2.Options())
+# What was never computed: programs that write workbooks leave that to Excel.
+_FORMULA = re.compile(
+    rb'<c r="([A-Z]{1,3})([0-9]{1,7})"[^>]{0,60}><f(?:[ ][^<>]{0,200})?>([^<]{1,2000})</f>(?:<v></v>|<v/>)?</c>'
+)
+_SUSPECT = re2.compile(rb"<v>(?:#|-?[0-9]{16})|</f>(?:</c>|<v/>|<v></v>)", re2.Options())
 _PART = 64 << 20
 _BATCH = 4_096
 
@@ -70,30 +77,75 @@ class _Room:
         self.cells, self.characters = CELLS, CHARACTERS
 
 
+@dataclass(frozen=True, slots=True)
+class _Area:
+    """Where the cells of a sheet lie; rows and columns are counted from 0, `bottom` and `right` are behind the last."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+    @property
+    def width(self) -> int:
+        return self.right - self.left
+
+
 def _sheet(name: str, hidden: str, sheet: CalamineSheet, room: _Room, exact: Exact) -> str:
-    width, start = sheet.width, sheet.start
-    marker = f'[sheet "{name}"{hidden}: {_counted(sheet.height, "row")} × {_counted(width, "column")}'
-    if not width or start is None:
+    area = _area(sheet, exact)
+    if area is None:
         return f'[sheet "{name}"{hidden}: empty]'
-    where = f" from {_letters(start[1])}{start[0] + 1}" if start != (0, 0) else ""
+    size = f"{_counted(area.bottom - area.top, 'row')} × {_counted(area.width, 'column')}"
+    where = f" from {_letters(area.left)}{area.top + 1}" if (area.top, area.left) != (0, 0) else ""
     rows: list[str] = []
-    read = sheet.iter_rows()
-    done = 0
-    while batch := list(islice(read, _BATCH)):
+    done = area.top
+    for batch, first in _batches(sheet, exact):
         if room.cells <= 0 or room.characters <= 0:
-            rows.append(f"[{sheet.height - done:,} more rows are left out; ask for the file in parts]")
+            rows.append(f"[{area.bottom - done:,} more rows are left out; ask for the file in parts]")
             break
-        columns = [_column_texts(column) for column in zip(*batch, strict=True)]
-        for at in range(len(batch)) if exact else ():
-            for column, text in exact.get(start[0] + done + at, ()):
-                columns[column - start[1]][at] = text
-        lines = [f"| {said} |" for said in map(" | ".join, zip(*columns, strict=True))]
-        done += len(batch)
-        room.cells -= len(batch) * width
+        lines = _lines(batch, first, sheet, area, exact)
+        done = first + len(batch)
+        room.cells -= len(batch) * area.width
         room.characters -= sum(map(len, lines))
         # Without rows of bars and spaces only.
-        rows += [said for said in lines if len(said) > 3 * width + 1]
-    return "\n".join([f"{marker}{where}]", *rows[:1], rule(width), *rows[1:]])
+        rows += [said for said in lines if len(said) > 3 * area.width + 1]
+    return "\n".join([f'[sheet "{name}"{hidden}: {size}{where}]', *rows[:1], rule(area.width), *rows[1:]])
+
+
+def _area(sheet: CalamineSheet, exact: Exact) -> _Area | None:
+    """With cells that hold a formula and no value, which a reader of values does not count."""
+    rows, columns = set(exact), {column for cells in exact.values() for column, _ in cells}
+    if sheet.start is not None and sheet.width:
+        rows |= {sheet.start[0], sheet.start[0] + sheet.height - 1}
+        columns |= {sheet.start[1], sheet.start[1] + sheet.width - 1}
+    return _Area(min(rows), min(columns), max(rows) + 1, max(columns) + 1) if rows else None
+
+
+def _batches(sheet: CalamineSheet, exact: Exact) -> Iterator[tuple[Sequence[Sequence[object]], int]]:
+    """Rows of values with the number of the first; rows without any, one by one, where a formula stands in them."""
+    begin = sheet.start[0] if sheet.start is not None else 0
+    end = begin + sheet.height if sheet.start is not None else 0
+    for row in sorted(row for row in exact if row < begin):
+        yield [[]], row
+    # It gives columns from the first that is used, but rows from the top of the sheet.
+    read, done = islice(sheet.iter_rows(), begin, None), begin
+    while batch := list(islice(read, _BATCH)):
+        yield batch, done
+        done += len(batch)
+    for row in sorted(row for row in exact if row >= end):
+        yield [[]], row
+
+
+def _lines(batch: Sequence[Sequence[object]], first: int, sheet: CalamineSheet, area: _Area, exact: Exact) -> list[str]:
+    columns = [_column_texts(column) for column in zip(*batch, strict=True)]
+    if exact:
+        left = (sheet.start[1] if sheet.start is not None and columns else area.left) - area.left
+        columns = [[""] * len(batch) for _ in range(left)] + columns
+        columns += [[""] * len(batch) for _ in range(area.width - len(columns))]
+        for at in range(len(batch)):
+            for column, text in exact.get(first + at, ()):
+                columns[column - area.left][at] = text
+    return [f"| {said} |" for said in map(" | ".join, zip(*columns, strict=True))]
 
 
 def _column_texts(column: tuple[object, ...]) -> list[str]:
@@ -157,8 +209,10 @@ def _exact(package: Package, name: str) -> Exact:
     if len(raw) > _PART or not _SUSPECT.search(raw, 0, len(raw)):
         return {}
     found: Exact = {}
-    for column, row, text in _EXACTLY.findall(raw):
-        found.setdefault(int(row) - 1, []).append((_column(column), cell(text.decode("utf-8", "replace"))))
+    for pattern, mark in ((_EXACTLY, ""), (_FORMULA, "=")):
+        for column, row, text in pattern.findall(raw):
+            said = f"{mark}{unescape(text.decode('utf-8', 'replace'))}"
+            found.setdefault(int(row) - 1, []).append((_column(column), cell(said)))
     return found
 
 

@@ -31,6 +31,8 @@ _BLOCKS = frozenset(
     | {"caption", "center"}
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_OTHERS = frozenset({"li", "br", "hr", "pre", "a", "img", "table", "td", "th", "tr", "input"})
+_CLOSED = _BLOCKS | _HEADINGS.keys() | {"li", "pre", "a", "td", "th", "table"}
 _DECLARED = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.IGNORECASE)
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -46,6 +48,11 @@ def read(data: bytes) -> str:
 def read_text(html: str) -> str:
     """The same for HTML that is text already."""
     parser = LexborHTMLParser(tidy(html))
+    # From the end, so that what is in a node is looked at before the node is gone.
+    for node in reversed(parser.css("[hidden], [style]")):
+        attributes = node.attributes
+        if "hidden" in attributes or _HIDDEN.search(attributes.get("style") or ""):
+            node.decompose()
     page = _Page()
     title = parser.css_first("head > title")
     if parser.body is not None:
@@ -91,10 +98,10 @@ class _Page:
                 opened.append(node)
                 node = inner
                 continue
-            self._leave(node.tag)
+            self._leave(node.tag or "")
             while (following := node.next) is None and opened:
                 node = opened.pop()
-                self._leave(node.tag)
+                self._leave(node.tag or "")
             node = following if opened else None
 
     def _enter(self, node: LexborNode) -> bool:
@@ -105,21 +112,18 @@ class _Page:
             return False
         if tag in _SILENT or tag.startswith(("-", "!", "_")):
             return False
-        attributes = node.attributes
-        if attributes and ("hidden" in attributes or _HIDDEN.search(attributes.get("style") or "")):
-            return False
         if tag in _HEADINGS:
             self._new_block(f"{'#' * _HEADINGS[tag]} ")
         elif tag in _BLOCKS:
-            self._begin_block(tag, attributes)
-        else:
-            self._begin_other(tag, attributes)
+            self._begin_block(tag, node)
+        elif tag in _OTHERS:
+            self._begin_other(tag, node)
         return True
 
-    def _begin_block(self, tag: str, attributes: dict[str, str | None]) -> None:
+    def _begin_block(self, tag: str, node: LexborNode) -> None:
         if tag in ("ul", "ol"):
             self._end_line()
-            start = attributes.get("start") or "1"
+            start = node.attributes.get("start") or "1"
             self._lists.append(int(start) - 1 if tag == "ol" and start.isdigit() and len(start) < 9 else -1)
             if tag == "ol" and self._lists[-1] < 0:
                 self._lists[-1] = 0
@@ -131,7 +135,7 @@ class _Page:
         else:
             self._new_block("")
 
-    def _begin_other(self, tag: str, attributes: dict[str, str | None]) -> None:
+    def _begin_other(self, tag: str, node: LexborNode) -> None:
         match tag:
             case "li":
                 self._item()
@@ -145,9 +149,9 @@ class _Page:
                 self._preformatted += 1
                 self._blocks.append("```")
             case "a":
-                self._links.append((_address(attributes), len(self._line)))
+                self._links.append((_address(node.attributes), len(self._line)))
             case "img":
-                if alt := " ".join((attributes.get("alt") or "").split()):
+                if alt := " ".join((node.attributes.get("alt") or "").split()):
                     self._line.append(f"[image: {alt}]")
             case "table":
                 self._end_line()
@@ -158,12 +162,14 @@ class _Page:
             case "tr" if self._tables:
                 self._tables[-1].rows.append([])
             case "input":
-                if attributes.get("type") in ("checkbox", "radio"):
-                    self._line.append("[x] " if "checked" in attributes else "[ ] ")
+                if node.attributes.get("type") in ("checkbox", "radio"):
+                    self._line.append("[x] " if "checked" in node.attributes else "[ ] ")
             case _:
                 pass
 
-    def _leave(self, tag: str | None) -> None:
+    def _leave(self, tag: str) -> None:
+        if tag not in _CLOSED:
+            return
         if tag in _HEADINGS or tag == "p":
             self._end_line()
             self._blocks.append("")
@@ -190,7 +196,7 @@ class _Page:
         if self._preformatted:
             self._line.append(text)
         elif not text.isspace():
-            self._line.append(_SPACES.sub(" ", text))
+            self._line.append(_SPACES.sub(" ", text) if "\n" in text or "  " in text or "\t" in text else text)
         elif self._line and not self._line[-1].endswith((" ", "\n")):
             self._line.append(" ")
 
@@ -205,9 +211,12 @@ class _Page:
             return
         whole = "".join(self._line)
         self._line = []
-        text = (
-            whole.strip("\n") if self._preformatted else "\n".join(part.strip() for part in whole.split("\n")).strip()
-        )
+        if self._preformatted:
+            text = whole.strip("\n")
+        elif "\n" in whole:
+            text = "\n".join(part.strip() for part in whole.split("\n")).strip()
+        else:
+            text = whole.strip()
         if text:
             self._blocks.append(f"{self._marker}{text}")
             self._marker = ""

@@ -1,0 +1,68 @@
+"""The loop of the helper, seen from inside: a child for each job, how it ended, and the end with the parent."""
+
+import gc
+import signal
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+import odd_jobs
+from gofer.files.fork import done, serve
+from gofer.files.wire import Packet, receive_ending, send
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # A child of many threads is what it warns of.
+
+
+@pytest.fixture(autouse=True)
+def as_it_was() -> Iterator[None]:
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGCHLD, signal.SIGALRM)}
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.set_wakeup_fd(-1)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+    gc.unfreeze()
+
+
+def served(*jobs: str, until: float = 0.5, seconds: float = 5.0) -> list[tuple[Packet | None, int | None]]:
+    """What came of jobs until the parent, after that many seconds, went away."""
+    ours, control = socket.socketpair()
+    wires: list[socket.socket] = []
+    for job in jobs:
+        wire, theirs = socket.socketpair()
+        send(wire, Packet({"job": job}, b"data"))
+        socket.send_fds(ours, [b"j"], [theirs.fileno()])
+        theirs.close()
+        wires.append(wire)
+    # Not closed only: children that are forked from here hold it too.
+    signal.signal(signal.SIGALRM, lambda number, frame: ours.shutdown(socket.SHUT_RDWR))
+    signal.setitimer(signal.ITIMER_REAL, until)
+    serve(odd_jobs.JOBS, {"connect"}, control.detach(), 64 << 20, seconds)
+    ours.close()
+    endings = [receive_ending(wire) for wire in wires]
+    for wire in wires:
+        wire.close()
+    return endings
+
+
+def test_each_job_is_answered_and_its_end_is_told() -> None:
+    (packet, status), (refused, _), left = served("echo", "refuse", "leave")
+    assert packet == Packet({"size": 4}, b"data")
+    assert status == 0
+    assert refused is not None
+    assert refused.fields["code"] == "no_page"
+    assert left == (None, 0)
+
+
+def test_a_child_that_outlives_its_alarm_is_killed() -> None:
+    ((packet, status),) = served("deaf", until=2.5, seconds=0.2)
+    assert (packet, status) == (None, -signal.SIGKILL)
+
+
+def test_children_end_with_their_parent() -> None:
+    assert served("asleep") == [(None, None)]
+
+
+def test_what_nobody_foresaw_is_told_without_its_words() -> None:
+    assert done(odd_jobs.JOBS, Packet({"job": "stumble"})).fields == {"failed": "KeyError"}

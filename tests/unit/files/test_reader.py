@@ -1,0 +1,124 @@
+"""Each kind of file gets its reader, and what has none gets a sentence that says what to do."""
+
+import gzip
+import io
+
+import pytest
+from PIL import Image
+
+from documents import compound, docx, lines, odt, package, paragraph, pdf, pptx, row, shape, word_table, xls, xlsx
+from gofer.errors import ToolError
+from gofer.files.document import Document, extract
+from in_this_process import InThisProcess
+
+pytestmark = pytest.mark.anyio
+
+
+async def read(data: bytes, name: str = "", first: int = 1) -> Document:
+    return await extract(InThisProcess(), data, name=name, first=first)  # type: ignore[arg-type]
+
+
+def image(form: str) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (3, 2)).save(buffer, form)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "text"),
+    [
+        (pdf([lines(["Some text"])]), "pdf", "Some text"),
+        (docx(paragraph("Some text")), "docx", "Some text"),
+        (pptx([shape("Some text")]), "pptx", "Some text"),
+        (xlsx({"A": row(1, "Some text")}), "xlsx", "Some text"),
+        (xls([["Some text"]]), "xls", "Some text"),
+        (b"<html><p>Some text", "html", "Some text"),
+        (b"From: a@b\nTo: c@d\nSubject: x\n\nSome text", "eml", "Some text"),
+        ("Größe".encode("cp1252"), "text", "Größe"),
+        (b'{"a": 1}', "json", '{"a": 1}'),
+        (image("WEBP"), "webp", "WEBP, 3 × 2 pixels"),
+        (package({"a/b.txt": "x", "a/": ""}), "zip", "a ZIP archive of 1 files"),
+    ],
+)
+async def test_a_file_is_read_for_what_it_is(data: bytes, kind: str, text: str) -> None:
+    found = await read(data)
+    assert found.kind.name == kind
+    assert text in found.text
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "The file is empty: it has 0 bytes."),
+        (compound({"WordDocument": b""}), "save it as .docx or PDF"),
+        (compound({"PowerPoint Document": b""}), "save it as .pptx or PDF"),
+        (compound({"__properties_version1.0": b""}), "save it as .eml or PDF"),
+        (compound({"EncryptedPackage": b""}), "has a password; ask for it without one"),
+        (b"{\\rtf1}", "Rich Text document, which is not read here"),
+        (gzip.compress(b"x"), "This is a gzip archive, and there is no text to read from it."),
+        (b"\x7fELF\0", "This is a program"),
+        (b"\0\0\0\x18ftypheic", "save it as JPEG or PNG"),
+    ],
+)
+async def test_what_is_not_read_says_what_to_do(data: bytes, said: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        await read(data)
+    assert said in caught.value.message_to_model
+
+
+@pytest.mark.parametrize(
+    ("data", "title"),
+    [(docx("<w:p/>"), "a Word document"), (b"<html></html>", "a web page"), (b" \n ", "a plain text")],
+)
+async def test_text_that_came_out_empty_is_said_to_be_empty(data: bytes, title: str) -> None:
+    assert (await read(data)).text == f"(This is {title}, and there is no text in it.)"
+
+
+async def test_a_wrong_name_is_told_with_the_text_and_with_the_refusal() -> None:
+    note = "The name ends like a Word document, but this is a PDF."
+    assert (await read(pdf([lines(["x"])]), "a.docx")).note == note
+    with pytest.raises(ToolError, match=r"this is a PDF\. The PDF is damaged or cut off"):
+        await read(b"%PDF-1.4 broken", "a.docx")
+
+
+async def test_a_pdf_can_be_read_from_a_page_on() -> None:
+    data = pdf([lines([f"sheet {n}"]) for n in range(1, 4)])
+    assert (await read(data, first=3)).text == "[page 3 of 3]\nsheet 3"
+
+
+async def test_more_text_than_anybody_reads_is_cut_and_said() -> None:
+    text = (await read(b"word " * 4_100_000)).text
+    assert text.endswith("\n[cut here: 500,000 more characters]")
+
+
+async def test_names_in_an_archive_are_only_names() -> None:
+    data = package({f"../../file{n}.txt": "x" for n in range(250)})
+    text = (await read(data)).text
+    assert "\n- file0.txt (1 bytes)\n" in text
+    assert text.endswith("- … 50 more")
+
+
+async def test_open_documents_are_read_in_their_order() -> None:
+    body = (
+        '<text:h text:outline-level="2">Head</text:h><text:p>Para<text:note><text:note-body><text:p>foot</text:p>'
+        '</text:note-body></text:note><text:s text:c="3"/>more<text:tab/><text:line-break/>'
+        '<text:a xlink:href="https://x.y">link</text:a><office:annotation><text:p>Why?</text:p></office:annotation>'
+        "<text:span>span</text:span></text:p><text:list><text:list-item><text:p>one</text:p><text:list><text:list-item>"
+        "<text:p>two</text:p></text:list-item></text:list></text:list-item></text:list>"
+        "<text:section><text:p>In a section</text:p></text:section>"
+        "<table:table><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell>"
+        "<table:table-cell><text:p>b</text:p></table:table-cell></table:table-row></table:table>"
+    )
+    assert (await read(odt(body))).text == (
+        "## Head\n\nPara[^1]   more\t\n[link](https://x.y)[comment: Why?]span\n\n- one\n  - two\n\nIn a section\n\n"
+        "| a | b |\n| --- | --- |\n\n[^1]: foot"
+    )
+    slides = (
+        '<draw:page draw:name="First"><draw:frame><draw:text-box><text:p>Hello</text:p></draw:text-box></draw:frame>'
+        "<presentation:notes><text:p>Say it</text:p></presentation:notes></draw:page>"
+    )
+    assert (await read(odt(slides, "presentation"))).text == "[slide First]\n\nHello\n\n[notes] Say it"
+
+
+async def test_a_table_in_a_frame_is_no_table() -> None:
+    assert (await read(docx(word_table([["Only one cell"]])))).text == "Only one cell"
