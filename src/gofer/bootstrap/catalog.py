@@ -40,14 +40,19 @@ def build_tools(settings: Settings, python: Children | None = None) -> Mapping[s
     return {tool.name: tool for tools in systems for tool in tools}
 
 
+def known_tools() -> Mapping[str, Tool[Any]]:
+    """All tools that runs may have, whatever is set up."""
+    return {name: tool for name, tool in build_tools(read_settings({})).items() if not tool.internal}
+
+
 def tool_names() -> list[str]:
     """The names of all tools, whatever is set up."""
-    return sorted(name for name, tool in build_tools(read_settings({})).items() if not tool.internal)
+    return sorted(known_tools())
 
 
 def mistakes(folder: Path) -> list[Mistake]:
-    """Every mistake in a folder of workflows."""
-    return check_folder(folder, tool_names(), load_prices())
+    """Every mistake in a folder of workflows, and hints."""
+    return check_folder(folder, known_tools(), load_prices())
 
 
 def checked_catalog(folder: Path) -> Catalog:

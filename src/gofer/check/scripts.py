@@ -3,12 +3,14 @@
 import ast
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from gofer.canonical import as_list, as_object
 from gofer.check.script_code import Module, check_code, uses
-from gofer.check.tools import granted, instead
+from gofer.check.tools import base_tools, granted, instead
+from gofer.tools.tool import Tool
 from gofer.workflows.mistake import START, Mistake, Place
 from gofer.workflows.script import FOLDER, neighbours, parse, script_name
 from gofer.workflows.sentences import close_match
@@ -25,7 +27,7 @@ def is_script(source: Source) -> bool:
 
 
 def check_scripts(
-    root: Path, workflows: Sequence[Source], tools: Collection[str], subagents: Collection[str]
+    root: Path, workflows: Sequence[Source], tools: Mapping[str, Tool[Any]], subagents: Collection[str]
 ) -> Iterator[Mistake]:
     """Scripts that are missing, elsewhere, no Python, or that do or name what they may not."""
     declared = _declared(root / "pyproject.toml")
@@ -58,7 +60,7 @@ def _check(
     source: Source,
     name: str,
     declared: Collection[str],
-    tools: Collection[str],
+    tools: Mapping[str, Tool[Any]],
     subagents: Collection[str],
 ) -> Iterator[Mistake]:
     waiting, seen = [name], {name}
@@ -117,7 +119,7 @@ def _parameters(arguments: ast.arguments) -> int:
 
 
 def _check_uses(
-    module: Module, source: Source, tools: Collection[str], subagents: Collection[str]
+    module: Module, source: Source, tools: Mapping[str, Tool[Any]], subagents: Collection[str]
 ) -> Iterator[Mistake]:
     for use in uses(module):
         shown = use.name[:80]
@@ -133,7 +135,7 @@ def _check_uses(
         elif use.name not in tools:
             hint = instead(use.name, tools)
             yield Mistake(module.file, use.place, "unknown-tool", f"There is no tool `{shown}`.", hint)
-        elif use.name not in granted(source):
+        elif use.name not in (*granted(source), *base_tools(source, tools, model=False)):
             message = f"The workflow in {source.file.name} does not have the tool `{shown}`."
             yield Mistake(
                 module.file, use.place, "tool-not-granted", message, "Add it to `tools`, or do without it here."

@@ -26,8 +26,10 @@ _PROCESSES = "no programs can be started; do it in Python"
 _SHOWN = 300
 """Characters of a message of Python that are shown."""
 
-_MODULES = "asyncio base64 binascii bisect collections copy csv dataclasses datetime decimal functools hashlib "
-_MODULES += "itertools json math random re tomllib typing unicodedata"
+_MODULES = (
+    "asyncio, base64, binascii, bisect, collections, copy, csv, dataclasses, datetime, decimal, functools, hashlib, "
+    "itertools, json, math, random, re, tomllib, typing, unicodedata"
+)
 _INSTEAD_OF_MODULE = {
     "io": "texts need none: `text.splitlines()` gives lines, and csv.reader takes a list of them",
     "statistics": "a mean is sum(x) / len(x), a median the middle of sorted(x)",
@@ -148,7 +150,7 @@ def _runtime(kind: str, message: str, where: Where) -> str:
             instead = next((told for word, told in _UNSUPPORTED.items() if word in what), "write it another way")
             return f"this Python has no {what}; {instead}" if what != message else f"{message}; {instead}"
         case "ModuleNotFoundError":
-            known = f"there are {', '.join(_MODULES.split())}"
+            known = f"there are {_MODULES}"
             return f"there is no module {name!r}; {_INSTEAD_OF_MODULE.get(name.partition('.')[0], known)}"
         case "PermissionError" | "FileNotFoundError":
             return _FOLDERS

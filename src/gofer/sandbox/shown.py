@@ -18,14 +18,15 @@ def _written(value: object) -> str:
             return "{" + ", ".join(f"{_written(key)}: {_written(item)}" for key, item in pairs) + "}"
         case list():
             return f"[{_joined(cast(list[object], value))}]"
-        case tuple() if type(value) is tuple:
+        case tuple() if not hasattr(cast(object, value), "_fields"):
             items = cast(tuple[object, ...], value)
             return f"({_joined(items)}{',' if len(items) == 1 else ''})"
         case set() | frozenset():
             # A set has no order of its own, and Python's changes from process to process.
             inner = ", ".join(sorted(_written(item) for item in cast(set[object], value)))
             braced = f"{{{inner}}}" if inner else ""
-            return braced if braced and isinstance(value, set) else f"{type(value).__name__}({braced})"
+            frozen = isinstance(value, frozenset)
+            return braced if braced and not frozen else f"{'frozenset' if frozen else 'set'}({braced})"
         case MontyClassProxy():
             fields = ", ".join(f"{key}={_written(item)}" for key, item in value.attributes.items())
             return f"{value.name}({fields})"

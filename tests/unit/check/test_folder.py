@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gofer.bootstrap.catalog import checked_catalog, mistakes, tool_names
+from gofer.bootstrap.catalog import checked_catalog, known_tools, mistakes
 from gofer.check.folder import check_folder
 from gofer.errors import ConfigError
 from gofer.models.prices import load_prices
@@ -96,7 +96,7 @@ def test_a_role_that_stands_for_a_list_of_models_needs_a_price_for_each(tmp_path
 def checked(folder: Path, yaml: bytes, prompt: bytes = b"Do it.") -> list[Mistake]:
     (folder / "w.yaml").write_bytes(yaml)
     (folder / "w.md").write_bytes(prompt)
-    return check_folder(folder, tool_names(), load_prices())
+    return check_folder(folder, known_tools(), load_prices())
 
 
 SHIPPED = (ROOT / "agents" / "answer-here.yaml").read_text()
