@@ -29,7 +29,7 @@ def check_pages(known: Known, subagents: Sequence[Source]) -> Iterator[Mistake]:
     for name in known.skills:
         folder = known.root / SKILLS / name
         for file in sorted(folder.rglob("*.md")):
-            if (text := read_text(file)[0]) is not None:
+            if (text := _read(file)) is not None:
                 yield from check_page(Page(file, text, skill=folder), known)
     for source in subagents:
         prompt = source.file.with_suffix(".md")
