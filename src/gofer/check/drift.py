@@ -141,7 +141,7 @@ def _granted(page: Page, mention: Mention, known: Known) -> Iterator[Mistake]:
     """A tool that exists, in a text of a workflow that may not have it."""
     if page.source is None or mention.name in [name for _, name in listed(page.source)]:
         return
-    if mention.name in base_tools(page.source, known.tools, model=True):
+    if mention.name in base_tools(page.source, known.tools):
         return
     message = f"The workflow in {page.source.file.name} does not have the tool `{mention.name}`."
     hint = "Add it to `tools`, or do without it here."

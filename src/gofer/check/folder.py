@@ -10,7 +10,7 @@ from gofer.check.models import check_models
 from gofer.check.pages import check_hints, check_pages, skill_names
 from gofer.check.prompts import check_prompts
 from gofer.check.schemas import check_schemas
-from gofer.check.scripts import check_listed, check_scripts, is_script
+from gofer.check.scripts import Tools, check_listed, check_scripts, is_script
 from gofer.check.skills import check_skills
 from gofer.check.subagents import check_subagents
 from gofer.check.tools import check_tools
@@ -53,7 +53,8 @@ def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], prices: Prices) -
     mistakes += check_pages(known, subagents)
     mistakes += check_hints(folder, asking, defaults, known)
     mistakes += check_schemas(folder, workflows)
-    mistakes += check_scripts(folder.parent, workflows, tools, names)
+    base = [name for name, tool in tools.items() if tool.base == "all"]
+    mistakes += check_scripts(folder.parent, workflows, Tools(tools, base), names)
     mistakes += [mistake for source in workflows for mistake in check_listed(source, names)]
     mistakes += check_subagents(subagents)
     return in_order(mistakes)

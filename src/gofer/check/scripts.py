@@ -3,14 +3,13 @@
 import ast
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gofer.canonical import as_list, as_object
 from gofer.check.script_code import Module, check_code, uses
-from gofer.check.tools import base_tools, granted, instead
-from gofer.tools.tool import Tool
+from gofer.check.tools import granted, instead
 from gofer.workflows.mistake import START, Mistake, Place
 from gofer.workflows.script import FOLDER, neighbours, parse, script_name
 from gofer.workflows.sentences import close_match
@@ -21,13 +20,22 @@ _KEY: Loc = ("coordinator_script",)
 _ENTRY = "async def coordinate(run: Run) -> str | None:"
 
 
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The names of tools."""
+
+    every: Collection[str]
+    base: Collection[str]
+    """Those that every script has without listing them."""
+
+
 def is_script(source: Source) -> bool:
     """Whether a script decides in a workflow."""
     return source.fields.get("coordinator") == "script"
 
 
 def check_scripts(
-    root: Path, workflows: Sequence[Source], tools: Mapping[str, Tool[Any]], subagents: Collection[str]
+    root: Path, workflows: Sequence[Source], tools: Tools, subagents: Collection[str]
 ) -> Iterator[Mistake]:
     """Scripts that are missing, elsewhere, no Python, or that do or name what they may not."""
     declared = _declared(root / "pyproject.toml")
@@ -60,7 +68,7 @@ def _check(
     source: Source,
     name: str,
     declared: Collection[str],
-    tools: Mapping[str, Tool[Any]],
+    tools: Tools,
     subagents: Collection[str],
 ) -> Iterator[Mistake]:
     waiting, seen = [name], {name}
@@ -118,9 +126,7 @@ def _parameters(arguments: ast.arguments) -> int:
     return len(positional) - len(arguments.defaults) + 100 * by_name
 
 
-def _check_uses(
-    module: Module, source: Source, tools: Mapping[str, Tool[Any]], subagents: Collection[str]
-) -> Iterator[Mistake]:
+def _check_uses(module: Module, source: Source, tools: Tools, subagents: Collection[str]) -> Iterator[Mistake]:
     for use in uses(module):
         shown = use.name[:80]
         if use.what == "subagent":
@@ -132,10 +138,10 @@ def _check_uses(
                 message = f"The workflow in {source.file.name} does not have the subagent `{shown}`."
                 hint = "Add it to `subagents`, or do without it here."
                 yield Mistake(module.file, use.place, "tool-not-granted", message, hint)
-        elif use.name not in tools:
-            hint = instead(use.name, tools)
+        elif use.name not in tools.every:
+            hint = instead(use.name, tools.every)
             yield Mistake(module.file, use.place, "unknown-tool", f"There is no tool `{shown}`.", hint)
-        elif use.name not in (*granted(source), *base_tools(source, tools, model=False)):
+        elif use.name not in granted(source) and use.name not in tools.base:
             message = f"The workflow in {source.file.name} does not have the tool `{shown}`."
             yield Mistake(
                 module.file, use.place, "tool-not-granted", message, "Add it to `tools`, or do without it here."

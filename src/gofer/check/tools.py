@@ -15,14 +15,13 @@ def granted(source: Source) -> list[str]:
     return [name for _, name in listed(source)]
 
 
-def base_tools(source: Source, tools: Mapping[str, Tool[Any]], *, model: bool) -> list[str]:
-    """The tools that the runs of a workflow have without listing them, as seen by a model or by a script.
+def base_tools(source: Source, tools: Mapping[str, Tool[Any]]) -> list[str]:
+    """The tools that the models of a workflow have without listing them.
 
     Of those that depend on how much a run has, nobody can tell here; they count as had.
     """
     # YAML reads a bare `off` as false.
-    plans = model and source.fields.get("plan") not in ("off", False)
-    without = {"", *(() if model else ("model",)), *(() if plans else ("plan",))}
+    without = ("", "plan") if source.fields.get("plan") in ("off", False) else ("",)
     return [name for name, tool in tools.items() if tool.base not in without]
 
 
