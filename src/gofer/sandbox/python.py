@@ -35,9 +35,12 @@ class Program:
     """Texts that the code finds in `files`, by their ids."""
 
 
-def sandbox() -> Children:
-    """What code is run in; nothing is started before the first run."""
-    return Children(at_once=2, memory=MEMORY, helper=_MODULE)
+def sandbox(environment: Mapping[str, str] | None = None) -> Children:
+    """What code is run in; nothing is started before the first run.
+
+    `environment` is all its helper gets, as for Children; code sees nothing of it.
+    """
+    return Children(at_once=2, memory=MEMORY, environment=environment, helper=_MODULE)
 
 
 async def run(children: Children, program: Program) -> str:
