@@ -11,7 +11,7 @@ from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.journal.entries import ToolResult
 from gofer.sandbox.python import sandbox
-from gofer.tools.files.tools import file_tools
+from gofer.tools.files.read import read_tools
 from gofer.tools.python.tools import python_tools
 from gofer.tools.tool import Call, NewFile
 from gofer.tools.tool import ToolResult as Result
@@ -45,7 +45,7 @@ def room(children: Children) -> Room:
         return Result(f"Found {TABLE.id} and {PICTURE.id}.", "a table", files=(TABLE, PICTURE))
 
     made.tool("find", "read", find)
-    made.tools |= {tool.name: tool for tool in (*python_tools(children, scripts), *file_tools())}
+    made.tools |= {tool.name: tool for tool in (*python_tools(children, scripts), *read_tools())}
     return made
 
 
