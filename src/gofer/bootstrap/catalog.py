@@ -8,6 +8,7 @@ from gofer.bootstrap.settings import Settings, read_settings
 from gofer.check.folder import check_folder
 from gofer.files.child import Children
 from gofer.models.prices import load_prices
+from gofer.sandbox.python import sandbox
 from gofer.tools.files.tools import file_tools
 from gofer.tools.github.api import GitHubApi
 from gofer.tools.github.tools import github_tools
@@ -17,6 +18,7 @@ from gofer.tools.mocked import Overrides, read_overrides
 from gofer.tools.notion.api import NotionApi
 from gofer.tools.notion.tools import notion_tools
 from gofer.tools.plan.tools import plan_tools
+from gofer.tools.python.tools import python_tools
 from gofer.tools.search.tools import search_tools
 from gofer.tools.skills.tools import skill_tools
 from gofer.tools.slack.api import SlackApi
@@ -26,8 +28,13 @@ from gofer.workflows.load import Catalog, load_catalog
 from gofer.workflows.mistake import Mistake, refuse
 
 
-def build_tools(settings: Settings, children: Children | None = None) -> Mapping[str, Tool[Any]]:
-    """Every tool by its name; `children` do what is dangerous, and whoever lets tools be called closes them."""
+def build_tools(
+    settings: Settings, children: Children | None = None, python: Children | None = None
+) -> Mapping[str, Tool[Any]]:
+    """Every tool by its name.
+
+    `children` do what is dangerous on bytes, `python` runs the code of models; who lets tools be called closes both.
+    """
     # One line for each system outside, and for what every run has.
     systems: Sequence[Sequence[Tool[Any]]] = [
         slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token)),
@@ -38,13 +45,19 @@ def build_tools(settings: Settings, children: Children | None = None) -> Mapping
         plan_tools(),
         skill_tools(),
         search_tools(),
+        python_tools(python or sandbox()),
     ]
     return {tool.name: tool for tools in systems for tool in tools}
 
 
+def known_tools() -> Mapping[str, Tool[Any]]:
+    """All tools that runs may have, whatever is set up."""
+    return {name: tool for name, tool in build_tools(read_settings({})).items() if not tool.internal}
+
+
 def tool_names() -> list[str]:
     """The names of all tools, whatever is set up."""
-    return sorted(name for name, tool in build_tools(read_settings({})).items() if not tool.internal)
+    return sorted(known_tools())
 
 
 def mocks(text: str, where: str) -> Overrides:
@@ -61,8 +74,8 @@ def base_tool_names() -> list[str]:
 
 
 def mistakes(folder: Path) -> list[Mistake]:
-    """Every mistake in a folder of workflows."""
-    return check_folder(folder, tool_names(), load_prices(), base_tool_names())
+    """Every mistake in a folder of workflows, and hints."""
+    return check_folder(folder, known_tools(), load_prices())
 
 
 def checked_catalog(folder: Path) -> Catalog:

@@ -26,6 +26,7 @@ from gofer.local.server import serve
 from gofer.model_script import Script
 from gofer.outside import Outside, SystemClock, random_id, random_key
 from gofer.retention import Purger
+from gofer.sandbox.python import sandbox
 from gofer.scheduler.clockwork import Clockwork
 from gofer.schedules.planned import planned
 from gofer.secret import Secret
@@ -111,10 +112,9 @@ async def open_laptop(
         model = build_model(settings, http)
         # The lock on the state proves that no other worker is alive.
         pages = settings.public_url or url
-        children = _children(stack)
-        worker = build_worker(
-            settings, catalog, state.store, state.blobs, state.queue, model, outside, pages, key, children, alone=True
-        )
+        children, py = _children(stack), stack.enter_context(contextlib.closing(sandbox()))
+        stores = state.store, state.blobs, state.queue
+        worker = build_worker(settings, catalog, *stores, model, outside, pages, key, children, alone=True, python=py)
         worker = replace(worker, grace=GRACE)
         plans = [planned(name, compiled) for name, compiled in catalog.schedules()]
         clockwork = Clockwork(plans, ingress.start, state.marks, clock)

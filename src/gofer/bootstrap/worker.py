@@ -65,17 +65,18 @@ def build_worker(
     children: Children,
     *,
     alone: bool,
+    python: Children | None = None,
 ) -> Worker:
     """A worker over given stores and a given model; `alone` when a lock keeps every other worker out.
 
-    `children` do what is dangerous on bytes; whoever made them closes them after the worker.
+    `children` do what is dangerous on bytes, and `python` runs the code of models; the caller closes both.
     """
     fit, open_pdf = _eyes(children)
     services = Services(
         store=store,
         blobs=blobs,
         model=model,
-        tools=build_tools(settings, children),
+        tools=build_tools(settings, children, python),
         fit=fit,
         open_pdf=open_pdf,
         prices=load_prices(),

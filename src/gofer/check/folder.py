@@ -1,10 +1,13 @@
 """What is wrong with a folder of workflows? Every mistake of every file, in one go."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+from gofer.check.drift import Known
 from gofer.check.models import check_models
+from gofer.check.pages import check_hints, check_pages, skill_names
 from gofer.check.prompts import check_prompts
 from gofer.check.schemas import check_schemas
 from gofer.check.scripts import Tools, check_listed, check_scripts, is_script
@@ -13,6 +16,7 @@ from gofer.check.subagents import check_subagents
 from gofer.check.tools import check_tools
 from gofer.check.triggers import check_triggers
 from gofer.models.prices import Prices
+from gofer.tools.tool import Tool
 from gofer.workflows.form import fill
 from gofer.workflows.load import DEFAULTS, workflow_files
 from gofer.workflows.mistake import START, Mistake, in_order
@@ -25,10 +29,10 @@ from gofer.workflows.subagent import subagent_files
 _NAME = re.compile(r"[a-z0-9-]+")
 
 
-def check_folder(folder: Path, tools: Collection[str], prices: Prices, base: Collection[str] = ()) -> list[Mistake]:
-    """Every mistake in the files of a folder, by file and line; `tools` are all that exist. Never raises.
+def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], prices: Prices) -> list[Mistake]:
+    """Every mistake in the files of a folder, by file and line, and hints; `tools` are all that exist. Never raises.
 
-    `base` are those that every script may call, listed or not. Scripts and subagents stand in folders beside it.
+    Scripts and subagents stand in folders beside it.
     """
     workflows = [read_source(path) for path in workflow_files(folder)]
     path = folder / DEFAULTS
@@ -50,8 +54,12 @@ def check_folder(folder: Path, tools: Collection[str], prices: Prices, base: Col
     # A script asks no model but its subagents.
     asking = [source for source in workflows if not is_script(source)]
     mistakes += check_models([*asking, *subagents], defaults, prices)
-    mistakes += check_prompts(folder, workflows, defaults, tools)
+    known = Known(folder.parent, tools, skill_names(folder.parent), names, [source.file.stem for source in workflows])
+    mistakes += check_prompts(folder, workflows, defaults, known)
+    mistakes += check_pages(known, subagents)
+    mistakes += check_hints(folder, asking, defaults, known)
     mistakes += check_schemas(folder, workflows)
+    base = [name for name, tool in tools.items() if tool.base == "all"]
     mistakes += check_scripts(folder.parent, workflows, Tools(tools, base), names)
     mistakes += [mistake for source in workflows for mistake in check_listed(source, names)]
     mistakes += check_subagents(subagents)

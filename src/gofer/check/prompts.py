@@ -1,21 +1,16 @@
-"""Is each prompt there, is it used, and does it speak only of tools that its workflow has?"""
+"""Is each prompt there, is it used, and does it speak only of what its workflow has?"""
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gofer.check.tools import granted
+from gofer.check.drift import Known, check_page
+from gofer.check.pages import page_of
 from gofer.workflows.load import prompt_name
-from gofer.workflows.mistake import START, Mistake, Place
+from gofer.workflows.mistake import START, Mistake
 from gofer.workflows.sentences import close_match
 from gofer.workflows.source import Loc, Source
 from gofer.workflows.text import read_text
-
-_NAME = re.compile(r"(?<!`)`([a-z0-9_]+)`(?!`)")
-_FENCE = re.compile(r"\s*(```|~~~)")
-CLOSE = 0.8
-"""How alike a word in backticks and a tool must be (0 to 1) before the word counts as that tool, misspelt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +21,24 @@ class Use:
     loc: Loc
     """The key that names it."""
     name: str
-    tools: Sequence[str] | None
-    """What its workflow may call; None for the preamble, which speaks to all of them."""
+    one: bool = True
+    """Whether only the runs of its workflow read it; the preamble speaks to all of them."""
 
 
-def check_prompts(
-    folder: Path, workflows: Sequence[Source], defaults: Source, tools: Collection[str]
-) -> Iterator[Mistake]:
-    """Prompts that are missing, elsewhere, empty, unused, or that speak of tools nobody gave them."""
+def check_prompts(folder: Path, workflows: Sequence[Source], defaults: Source, known: Known) -> Iterator[Mistake]:
+    """Prompts that are missing, elsewhere, empty, unused, or that speak of what nobody gave them."""
     # A script needs no prompt; one that is there is kept for the day its workflow is a model's again.
     uses = [use for source in workflows if (use := _prompt(source)) and not _is_spared(folder, use)]
     preamble = defaults.fields.get("preamble")
     if isinstance(preamble, str) and preamble:
-        uses.append(Use(defaults, ("preamble",), preamble, None))
+        uses.append(Use(defaults, ("preamble",), preamble, one=False))
     for use in uses:
         if _elsewhere(use.name):
             message = f"`{use.name[:80]}` is a path."
             hint = "Write the name of a file that stands beside this one."
             yield Mistake(use.source.file, use.source.place(use.loc), "prompt-elsewhere", message, hint)
         else:
-            yield from _read(folder / use.name, use, tools)
+            yield from _read(folder / use.name, use, known)
     used = {use.name for use in uses}
     # Nobody can tell which prompt a file means that cannot be read; the one beside it is not called unused.
     used |= {prompt_name(source.file, "") for source in workflows if _prompt(source) is None}
@@ -59,7 +52,7 @@ def _prompt(source: Source) -> Use | None:
     name = source.fields.get("prompt", "")
     if not isinstance(name, str):
         return None
-    return Use(source, ("prompt",), prompt_name(source.file, name), granted(source))
+    return Use(source, ("prompt",), prompt_name(source.file, name))
 
 
 def _is_spared(folder: Path, use: Use) -> bool:
@@ -71,7 +64,7 @@ def _elsewhere(name: str) -> bool:
     return "/" in name or "\\" in name or name in (".", "..")
 
 
-def _read(file: Path, use: Use, tools: Collection[str]) -> Iterator[Mistake]:
+def _read(file: Path, use: Use, known: Known) -> Iterator[Mistake]:
     if not _exists(file):
         message = f"There is no file `{use.name[:80]}` beside this one."
         yield Mistake(use.source.file, use.source.place(use.loc), "missing-prompt", message, _which(file))
@@ -80,7 +73,7 @@ def _read(file: Path, use: Use, tools: Collection[str]) -> Iterator[Mistake]:
     yield from mistakes
     if text is not None and not text.strip():
         yield Mistake(file, START, "empty-prompt", "The prompt is empty.", "Say what is to be done.")
-    yield from _named_tools(file, text or "", use, tools)
+    yield from check_page(page_of(file, text or "", use.source if use.one else None), known)
 
 
 def _exists(file: Path) -> bool:
@@ -93,28 +86,6 @@ def _exists(file: Path) -> bool:
 def _which(file: Path) -> str:
     meant = close_match(file.name, [path.name for path in sorted(file.parent.glob("*.md"))])
     return f"Write `prompt: {meant}`, or create the file." if meant else "Create it, or name another with `prompt`."
-
-
-def _named_tools(file: Path, text: str, use: Use, tools: Collection[str]) -> Iterator[Mistake]:
-    """Tools in backticks that do not exist or that the workflow does not have."""
-    for place, name in _names(text):
-        if name in tools:
-            if use.tools is not None and name not in use.tools:
-                message = f"The workflow in {use.source.file.name} does not have the tool `{name}`."
-                yield Mistake(file, place, "tool-not-granted", message, "Add it to `tools`, or do without it here.")
-        elif name not in (use.tools or ()) and (meant := close_match(name, sorted(tools), CLOSE)):
-            yield Mistake(file, place, "unknown-tool", f"There is no tool `{name[:80]}`.", f"Write `{meant}`.")
-
-
-def _names(text: str) -> Iterator[tuple[Place, str]]:
-    """Words in backticks outside of blocks of code, where they are examples rather than instructions."""
-    fenced = False
-    for number, line in enumerate(text.split("\n"), 1):
-        if _FENCE.match(line):
-            fenced = not fenced
-        elif not fenced:
-            for found in _NAME.finditer(line):
-                yield Place(number, found.start(1) + 1), found[1]
 
 
 def _unused(folder: Path, used: Collection[str]) -> Iterator[Mistake]:

@@ -25,7 +25,7 @@ def _result(mistake: Mistake, rule: int) -> dict[str, object]:
     return {
         "ruleId": mistake.rule,
         "ruleIndex": rule,
-        "level": "error",
+        "level": "note" if mistake.is_hint else "error",
         "message": {"text": clean(f"{mistake.message} {mistake.hint}")},
         "locations": [{"physicalLocation": location}],
     }

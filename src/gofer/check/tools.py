@@ -1,8 +1,10 @@
 """Do the tools that a workflow lists exist?"""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 from gofer.canonical import as_list, as_object
+from gofer.tools.tool import Tool
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.sentences import close_match
 from gofer.workflows.source import Loc, Source
@@ -10,10 +12,20 @@ from gofer.workflows.source import Loc, Source
 
 def granted(source: Source) -> list[str]:
     """The tools that a workflow lists, also when other parts of it are wrong."""
-    return [name for _, name in _listed(source)]
+    return [name for _, name in listed(source)]
 
 
-def _listed(source: Source) -> Iterator[tuple[Loc, str]]:
+def base_tools(source: Source, tools: Mapping[str, Tool[Any]]) -> list[str]:
+    """The tools that the models of a workflow have without listing them.
+
+    Of those that depend on how much a run has, nobody can tell here; they count as had.
+    """
+    # YAML reads a bare `off` as false.
+    without = ("", "plan") if source.fields.get("plan") in ("off", False) else ("",)
+    return [name for name, tool in tools.items() if tool.base not in without]
+
+
+def listed(source: Source) -> Iterator[tuple[Loc, str]]:
     """Each tool with the place of its name: it stands alone, or as the key of its options."""
     for at, item in enumerate(as_list(source.fields.get("tools"))):
         if isinstance(item, str):
@@ -25,7 +37,7 @@ def _listed(source: Source) -> Iterator[tuple[Loc, str]]:
 def check_tools(source: Source, tools: Collection[str]) -> Iterator[Mistake]:
     """Tools that do not exist or are listed twice, and approvals of tools that the workflow does not have."""
     seen: set[str] = set()
-    for loc, name in _listed(source):
+    for loc, name in listed(source):
         place = source.key(loc)
         if name in seen:
             yield Mistake(

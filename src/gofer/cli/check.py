@@ -20,10 +20,10 @@ _EXAMPLES = """examples:
   gofer check agents/answer-here.yaml    what is wrong with this file and answer-here.md
   gofer check coordinators/mark.py       what is wrong with this script
   gofer check skills/citing-sources      what is wrong with this skill and its scripts
-  gofer check --json | jq '.[].rule'     a list of {file, line, column, rule, message, hint}
+  gofer check --json | jq '.[].rule'     a list of {file, line, column, rule, level, message, hint}
   gofer check --sarif > check.sarif      for code hosts that show findings beside the lines
 
-Exit codes: 0 fine, 1 mistakes found, 2 nothing to check. docs/checks.md explains each rule.
+Exit codes: 0 fine, or hints only, 1 mistakes found, 2 nothing to check. docs/checks.md explains each rule.
 """
 
 
@@ -46,7 +46,7 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         print("".join(f"{mistake}\n" for mistake in found), end="")
         print(_summary(found), file=sys.stderr)
-    return 1 if found else 0
+    return 1 if any(not mistake.is_hint for mistake in found) else 0
 
 
 def _check(path: Path) -> Sequence[Mistake]:
@@ -68,7 +68,10 @@ def _check(path: Path) -> Sequence[Mistake]:
 
 
 def _summary(found: Sequence[Mistake]) -> str:
-    if not found:
-        return "No mistakes."
-    files = len({mistake.file for mistake in found})
-    return f"{len(found)} mistake{'s' * (len(found) != 1)} in {files} file{'s' * (files != 1)}."
+    wrong = [mistake for mistake in found if not mistake.is_hint]
+    hints = len(found) - len(wrong)
+    told = f" {hints} hint{'s' * (hints != 1)}." if hints else ""
+    if not wrong:
+        return f"No mistakes.{told}"
+    files = len({mistake.file for mistake in wrong})
+    return f"{len(wrong)} mistake{'s' * (len(wrong) != 1)} in {files} file{'s' * (files != 1)}.{told}"

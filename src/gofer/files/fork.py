@@ -25,12 +25,20 @@ _GRACE = 1.0
 """Seconds beyond its own alarm after which the helper kills a child."""
 
 
-def serve(jobs: Mapping[str, Work], sealed: Container[str], control: int, memory: int, seconds: float) -> None:
+def serve(
+    jobs: Mapping[str, Work],
+    sealed: Container[str],
+    control: int,
+    memory: int,
+    seconds: float,
+    starting: Container[str] = (),
+) -> None:
     """Forks a child for each socket that comes in; `memory` in bytes beyond what the helper takes itself.
 
-    A `sealed` job cannot open a single file, so all it needs must be imported before.
+    A `sealed` job cannot open a single file, so all it needs must be imported before. A `starting` one may start
+    programs, which have the limits of their child.
     """
-    _Helper(jobs, sealed, socket.socket(fileno=control), memory, seconds).serve()
+    _Helper(jobs, sealed, starting, socket.socket(fileno=control), memory, seconds).serve()
 
 
 class _Helper:
@@ -40,11 +48,12 @@ class _Helper:
         self,
         jobs: Mapping[str, Work],
         sealed: Container[str],
+        starting: Container[str],
         control: socket.socket,
         memory: int,
         seconds: float,
     ) -> None:
-        self._jobs, self._sealed, self._control = jobs, sealed, control
+        self._jobs, self._sealed, self._starting, self._control = jobs, sealed, starting, control
         self._memory, self._seconds = memory, seconds
         self._clock = SystemClock()
         self._children: dict[int, tuple[socket.socket, float]] = {}
@@ -121,6 +130,8 @@ class _Helper:
             packet = receive(wire)
             if str(packet.fields["job"]) in self._sealed:
                 _set(resource.RLIMIT_NOFILE, 0)
+            if str(packet.fields["job"]) not in self._starting:
+                _set(resource.RLIMIT_NPROC, 0)
             send(wire, done(self._jobs, packet))
             code = 0
         finally:
@@ -138,7 +149,6 @@ def limit(memory: int, seconds: float) -> None:
     _set(resource.RLIMIT_CORE, 0)
     _set(resource.RLIMIT_CPU, int(seconds) + 1)
     _set(resource.RLIMIT_FSIZE, 0)
-    _set(resource.RLIMIT_NPROC, 0)
     # Address space is not what macOS counts; there the time limits stand alone.
     if taken := _taken():
         _set(resource.RLIMIT_AS, taken + memory)

@@ -1,6 +1,6 @@
 """What can be wrong with the files people edit? Each kind has a rule's name and one sentence."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -20,6 +20,7 @@ Rule = Literal[
     "ignored-file",
     "invalid-schema",
     "invalid-skill",
+    "missing-file",
     "missing-key",
     "missing-prompt",
     "missing-schema",
@@ -46,11 +47,13 @@ Rule = Literal[
     "too-deep",
     "too-large",
     "tool-not-granted",
+    "unknown-argument",
     "unknown-key",
     "unknown-role",
     "unknown-subagent",
     "unknown-tool",
     "unknown-value",
+    "unmentioned-tool",
     "unpriced-model",
     "unreadable-file",
     "unused-prompt",
@@ -71,6 +74,7 @@ RULES: Mapping[Rule, str] = {
     "ignored-file": "The file looks like a workflow, but Gofer reads only `*.yaml`.",
     "invalid-schema": "An `output` is no JSON Schema, or one that Gofer does not take.",
     "invalid-skill": "A skill is not of the form that skills have.",
+    "missing-file": "A prompt or a skill names a file of this repository, or of its own folder, that does not exist.",
     "missing-key": "A key that every workflow needs is not there.",
     "missing-prompt": "The prompt or the preamble that is named does not exist.",
     "missing-schema": "The schema file that `output` names does not exist.",
@@ -96,18 +100,24 @@ RULES: Mapping[Rule, str] = {
     "script-syntax": "A script is not Python.",
     "skill-import": "A script of a skill imports what the sandbox does not have.",
     "skill-script": "A script of a skill is not Python.",
-    "tool-not-granted": "A prompt or a script names a tool that its workflow does not have.",
+    "tool-not-granted": "A prompt or a script names a tool, a subagent or a skill that its workflow does not have.",
+    "unknown-argument": "A prompt or a skill calls a tool with an argument that it does not have.",
     "unknown-key": "A key does not exist.",
     "unknown-role": "A workflow wants a model by a role that `defaults.yaml` does not have.",
-    "unknown-subagent": "A script names a subagent that does not exist.",
-    "unknown-tool": "A workflow, a prompt or a script names a tool that does not exist.",
+    "unknown-subagent": "A prompt, a skill or a script names a subagent that does not exist.",
+    "unknown-tool": "A workflow, a prompt, a skill or a script names a tool that does not exist.",
     "unknown-value": "A value is none of those that the key allows.",
+    "unmentioned-tool": "A hint: a prompt names some of its tools, and this one nowhere.",
     "unpriced-model": "A limit in US dollars cannot hold, because a model has no known price.",
     "unreadable-file": "The file cannot be read.",
     "unused-prompt": "No workflow uses the Markdown file.",
     "unused-schema": "No workflow uses the JSON file.",
     "wrong-type": "A value is of another type than its key wants, such as a number where text belongs.",
 }
+
+
+HINTS: Collection[Rule] = frozenset(("unmentioned-tool",))
+"""Rules that may be right to break: what they find is told, and keeps nothing from running."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +149,19 @@ class Mistake:
         object.__setattr__(self, "hint", _printable(self.hint))
 
     def __str__(self) -> str:
-        return f"{_printable(str(self.file))}:{self.place.line}:{self.place.column}: {self.message} {self.hint}"
+        said = f"{'Hint: ' if self.is_hint else ''}{self.message} {self.hint}"
+        return f"{_printable(str(self.file))}:{self.place.line}:{self.place.column}: {said}"
+
+    @property
+    def is_hint(self) -> bool:
+        """Whether it is no mistake after all, only worth a look."""
+        return self.rule in HINTS
 
     def to_json(self) -> dict[str, object]:
         """The mistake as `gofer check --json` lists it."""
         where = {"file": str(self.file), "line": self.place.line, "column": self.place.column}
-        return {**where, "rule": self.rule, "message": self.message, "hint": self.hint}
+        level = "hint" if self.is_hint else "error"
+        return {**where, "rule": self.rule, "level": level, "message": self.message, "hint": self.hint}
 
 
 def _printable(text: str) -> str:
@@ -158,7 +175,8 @@ def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
 
 
 def refuse(mistakes: Sequence[Mistake]) -> None:
-    """Raises ConfigError with every mistake, one a line; does nothing when there are none."""
+    """Raises ConfigError with every mistake, one a line; does nothing when there are none, or only hints."""
+    mistakes = [mistake for mistake in mistakes if not mistake.is_hint]
     if len(mistakes) == 1:
         raise ConfigError(str(mistakes[0]))
     if mistakes:

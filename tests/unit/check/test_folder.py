@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gofer.bootstrap.catalog import checked_catalog, mistakes, tool_names
+from gofer.bootstrap.catalog import checked_catalog, known_tools, mistakes
 from gofer.check.folder import check_folder
 from gofer.errors import ConfigError
 from gofer.models.prices import load_prices
@@ -107,7 +107,7 @@ def test_a_script_may_call_what_every_run_has_without_listing_it(tmp_path: Path)
 def checked(folder: Path, yaml: bytes, prompt: bytes = b"Do it.") -> list[Mistake]:
     (folder / "w.yaml").write_bytes(yaml)
     (folder / "w.md").write_bytes(prompt)
-    return check_folder(folder, tool_names(), load_prices())
+    return check_folder(folder, known_tools(), load_prices())
 
 
 SHIPPED = (ROOT / "agents" / "answer-here.yaml").read_text()

@@ -19,6 +19,7 @@ from gofer.bootstrap.worker import build_model, build_worker
 from gofer.engine.effects import Patience
 from gofer.files.child import Children
 from gofer.models.abilities import load_abilities
+from gofer.sandbox.python import sandbox
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
@@ -39,8 +40,10 @@ def worker_function(
     live = live_catalog(ground.shelf(), ground.clock, ground.package)
     # The interpreter of Lambda finds its own libraries by it; nothing else is handed on.
     libraries = ground.environment.get("LD_LIBRARY_PATH", "")
-    children = Children(environment={"LD_LIBRARY_PATH": libraries} if libraries else None)
-    ground.kept.callback(children.close)
+    environment = {"LD_LIBRARY_PATH": libraries} if libraries else None
+    children, python = Children(environment=environment), sandbox(environment)
+    for helped in (children, python):
+        ground.kept.callback(helped.close)
     http, measure = http_client(), measuring(load_abilities())
 
     def make(environment: Mapping[str, str]) -> Worker:
@@ -57,6 +60,7 @@ def worker_function(
             known.installation_key,
             children,
             alone=False,
+            python=python,
         )
         services = replace(worker.services, patience=patience or worker.services.patience)
         return replace(worker, services=services, live=live, lease=lease, receives=RECEIVES, tell=measure)

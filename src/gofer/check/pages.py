@@ -1,0 +1,70 @@
+"""Which texts do models read: prompts, skills, subagents; and which of their words are their own?"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from gofer.canonical import as_list, as_object
+from gofer.check.drift import Known, Page, check_page, check_unmentioned
+from gofer.workflows.load import SKILLS, prompt_name
+from gofer.workflows.mistake import Mistake
+from gofer.workflows.output_file import read_output
+from gofer.workflows.skill import FILE
+from gofer.workflows.source import Source
+from gofer.workflows.text import read_text
+
+
+def skill_names(root: Path) -> list[str]:
+    """The skills of a repository."""
+    return sorted(path.parent.name for path in (root / SKILLS).glob(f"*/{FILE}"))
+
+
+def page_of(file: Path, text: str, source: Source | None) -> Page:
+    """The prompt of a workflow, or a text that all of them read."""
+    own = set(_words(read_output(source)[0] or source.fields.get("output"))) if source is not None else ()
+    return Page(file, text, source, own)
+
+
+def check_pages(known: Known, subagents: Sequence[Source]) -> Iterator[Mistake]:
+    """What skills, and the prompts of subagents, mention that does not exist."""
+    for name in known.skills:
+        folder = known.root / SKILLS / name
+        for file in sorted(folder.rglob("*.md")):
+            if (text := _read(file)) is not None:
+                yield from check_page(Page(file, text, skill=folder), known)
+    for source in subagents:
+        prompt = source.file.with_suffix(".md")
+        if (text := _read(prompt)) is not None:
+            own = set(_words(read_output(source)[0] or source.fields.get("output")))
+            yield from check_page(Page(prompt, text, own=own), known)
+
+
+def check_hints(folder: Path, workflows: Sequence[Source], defaults: Source, known: Known) -> Iterator[Mistake]:
+    """Tools that workflows of models list, and that nothing their models read speaks of."""
+    skills = [_read(known.root / SKILLS / name / FILE) or "" for name in known.skills]
+    preamble = defaults.fields.get("preamble")
+    house = (_read(folder / preamble) or "") if isinstance(preamble, str) else ""
+    for source in workflows:
+        name = source.fields.get("prompt", "")
+        if isinstance(name, str) and "/" not in name and (prompt := _read(folder / prompt_name(source.file, name))):
+            yield from check_unmentioned(source, prompt, [house, *skills], known)
+
+
+def _read(file: Path) -> str | None:
+    try:
+        return read_text(file)[0] if file.is_file() else None
+    except (OSError, ValueError):
+        # ValueError: a name with a zero byte in it.
+        return None
+
+
+def _words(schema: object, deep: int = 0) -> Iterator[str]:
+    """Keys and values of the answers that a schema describes."""
+    if deep > 20:
+        return
+    for item in as_list(schema):
+        yield from _words(item, deep + 1)
+    fields = as_object(schema)
+    yield from as_object(fields.get("properties"))
+    yield from (word for word in as_list(fields.get("enum")) if isinstance(word, str))
+    for part in fields.values():
+        yield from _words(part, deep + 1)

@@ -1,0 +1,134 @@
+"""Names of ours are found where they are meant; words that only look like them are left alone."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.bootstrap.catalog import known_tools, mistakes
+from gofer.check.drift import Known, Page, check_page
+from gofer.check.mentions import mentions
+from gofer.cli.main import main
+
+ROOT = Path(__file__).parents[3]
+KNOWN = Known(ROOT, known_tools(), ["jira-routing", "citing-sources"], ["choose-reviewers"], ["answer-here"])
+HINTED = ROOT / "tests" / "broken" / "163-tool-that-nothing-mentions"
+
+
+def told(text: str) -> list[str]:
+    return [f"{m.place.line}:{m.place.column} {m.rule} {m.hint}" for m in check_page(Page(Path("x.md"), text), KNOWN)]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "hint"),
+    [
+        ("`slack_read_tread`", "unknown-tool", "Write `slack_read_thread`."),
+        ("`slack_thread_read`", "unknown-tool", "Write `slack_read_thread`."),
+        ("`slack-read-thread`", "unknown-tool", "Write `slack_read_thread`."),
+        ("`read_file`", "unknown-tool", "Write `file_read`."),
+        ("`jira_update_issue`", "unknown-tool", "docs/workflow-file.md lists the tools that exist."),
+        ("slack_send_message(text='x')", "unknown-tool", "docs/workflow-file.md lists the tools that exist."),
+        ("`jira-routng`", "missing-skill", "Write `jira-routing`."),
+        ("`load_skills(names=['jira-rooting'])`", "missing-skill", "Write `jira-routing`."),
+        ("the `weekly-numbers` skill", "missing-skill", "Create skills/<name>/SKILL.md, or do without it."),
+        ("the subagent `weekly-numbers`", "unknown-subagent", "Create it in subagents/, or do without it."),
+        ("ask `choose-reviewer`", "unknown-subagent", "Write `choose-reviewers`."),
+        ("`file_read(fle='x')`", "unknown-argument", "Write `file`."),
+        ("`python(kode='(', files=['a=b'])`", "unknown-argument", "Write `code`."),
+        ("`finish(reply='x')`", "unknown-argument", "Its arguments are: answer."),
+        ("`todo_read(x=1)`", "unknown-argument", "It has none."),
+        ("`skills/jira-routing/SKIL.md`", "missing-file", "Write `skills/jira-routing/SKILL.md`."),
+        ("`coordinators/nothing_here.py`", "missing-file", "Create it, or correct its name."),
+    ],
+)
+def test_what_does_not_exist_is_told_with_what_was_meant(text: str, rule: str, hint: str) -> None:
+    (found,) = told(f"Here: {text} and so on.")
+    assert found.split(" ", 1)[1] == f"{rule} {hint}"
+
+
+def test_words_that_are_none_of_ours_are_left_alone() -> None:
+    words = """file_shared file_created file_id file_name file_path jira_key jira_issue jira_url slack_channel
+    slack_user slack_thread slack_thread_ts github_login github_issue notion_page notion_database todo_list log_file
+    lock_file get_issue issue_key thread_ts jira_search_query reaction_added in_progress cant_update_message finished
+    pythons customer-visible answer-here per_message remote true name ts skill subagent my_tool
+    file_1a2b3c4d5e6f result_0d77a006950e"""
+    assert told("\n".join(f"Take `{word}`, the skill `{word[:4]}`." for word in words.split())) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f(x=1), json.dumps(obj=2) and run.call(tool=3)",
+        "`run.call('slack_reed_thread', x=1)`",
+        "```python\nfile_read(x=1)\n```",
+        "~~~text\nslack_send_message(text='x') and `slack_read_tread`\n~~~",
+        "`file_read(file='x == y, start=3')`",
+        "`file_read(file=f(start=3), end_line=4)`",
+        "``slack_read_tread``",
+        "`agents/<name>.yaml`, `skills/`, `docs/nothing.md`, `agents/../x.md`, `src/gofer/x.py`",
+        "[a page](https://example.org/a.md) and [here](nothing.md)",
+        "the skill `my-skill` and the subagent `your-subagent`",
+        "slack_read_tread and jira-routng without any code",
+    ],
+)
+def test_what_is_an_example_or_somebody_elses_is_left_alone(text: str) -> None:
+    assert told(text) == []
+
+
+def test_calls_in_blocks_of_text_are_held_to_the_arguments_of_tools() -> None:
+    assert told('```text\nfile_read(file="a", stat_line=3)\n```') == ["2:21 unknown-argument Write `start_line`."]
+
+
+def test_the_keys_of_an_answer_are_words_of_its_prompt(tmp_path: Path) -> None:
+    answer = "{type: object, properties: {slack_read_threads: {type: array, items: {enum: [jira_get_isue]}}}}"
+    (tmp_path / "w.yaml").write_text(
+        f'description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\noutput: {answer}\n'
+    )
+    (tmp_path / "w.md").write_text("Fill `slack_read_threads` with `jira_get_isue`; not `notion_get_paige`.")
+    assert [m.hint for m in mistakes(tmp_path) if m.file.name == "w.md"] == ["Write `notion_get_page`."]
+
+
+def test_a_skill_that_a_workflow_bars_is_told_in_its_prompt(tmp_path: Path) -> None:
+    agents, skill = tmp_path / "agents", tmp_path / "skills" / "jira-routing"
+    agents.mkdir()
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: jira-routing\ndescription: Which project.\n---\nPAY.\n")
+    yaml = 'description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\nskills: {prohibited: [jira-routing]}\n'
+    (agents / "w.yaml").write_text(yaml)
+    (agents / "w.md").write_text("Choose by `jira-routing`.")
+    assert [str(m.place.column) for m in mistakes(agents) if m.rule == "tool-not-granted"] == ["12"]
+
+
+def test_a_script_calls_what_every_run_has(tmp_path: Path) -> None:
+    for folder in ("agents", "coordinators"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "agents" / "w.yaml").write_text(
+        'description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\ncoordinator: script\n'
+        "coordinator_script: coordinators/w.py\n"
+    )
+    (tmp_path / "coordinators" / "w.py").write_text(
+        "from gofer.coordinator import Run\n\n\nasync def coordinate(run: Run) -> str | None:\n"
+        '    await run.call("python", code="1 + 1")\n    return await run.call("load_file", file="x")\n'
+    )
+    assert [(m.rule, m.place.line) for m in mistakes(tmp_path / "agents")] == [("tool-not-granted", 6)]
+
+
+def test_a_hint_is_told_and_fails_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(HINTED)]) == 0
+    said = capsys.readouterr()
+    assert "w.yaml:7:5: Hint: The prompt names other tools, and not `slack_add_reaction`. Say in it when" in said.out
+    assert said.err == "No mistakes. 1 hint.\n"
+    assert main(["check", "--sarif", str(HINTED)]) == 0
+    assert '"level": "note"' in capsys.readouterr().out
+    assert main(["check", "--json", str(HINTED)]) == 0
+    assert '"level": "hint"' in capsys.readouterr().out
+
+
+@given(st.text() | st.text("`()\"'=a_-/.[]\n", max_size=80))
+def test_no_text_is_too_odd_for_its_mentions(text: str) -> None:
+    for mention in mentions(text):
+        line = text.split("\n")[mention.place.line - 1]
+        assert line[mention.place.column - 1 :].startswith(mention.name)
+        for name, place in mention.arguments:
+            assert line[place.column - 1 :].startswith(name)

@@ -1,0 +1,90 @@
+"""The job that runs code, seen from inside: its output, its sentences, and what is said when it is not installed."""
+
+import sys
+from collections.abc import Mapping
+
+import pytest
+
+from gofer.errors import ToolError
+from gofer.files.wire import Packet
+from gofer.sandbox.interpreter import run
+
+
+def packet(*parts: tuple[str, str], files: Mapping[str, str] | None = None) -> Packet:
+    texts = {file: text.encode() for file, text in (files or {}).items()}
+    fields = {
+        "job": "python",
+        "parts": [{"name": name, "code": code} for name, code in parts],
+        "files": [{"id": file, "size": len(text)} for file, text in texts.items()],
+    }
+    return Packet(fields, b"".join(texts.values()))
+
+
+def refusal(code: str, *, files: Mapping[str, str] | None = None) -> str:
+    with pytest.raises(ToolError) as caught:
+        run(packet(("", code), files=files))
+    return caught.value.message_to_model
+
+
+def test_parts_run_one_after_the_other_over_the_same_files() -> None:
+    given = run(packet(("s.py", "def f(x):\n    return x * 2"), ("", "print(f(files['é']))\nf('z')"), files={"é": "ü"}))
+    assert given.data.decode() == "üü\nzz"
+
+
+@pytest.mark.parametrize(
+    ("code", "given"),
+    [
+        (
+            "[(1,), (1, 2), set(), {2, 1}, frozenset({1}), {'a': {'b'}}]",
+            "[(1,), (1, 2), set(), {1, 2}, frozenset({1}), ",
+        ),
+        ("class P:\n    def __init__(self):\n        self.x = {'b', 'a'}\nP()", "P(x={'a', 'b'})"),
+        ("from collections import namedtuple\nnamedtuple('P', 'a b')(1, 2)", "P(a=1, b=2)"),
+        ("print", "<print>"),
+    ],
+)
+def test_the_last_value_is_written_as_python_writes_it(code: str, given: str) -> None:
+    assert run(packet(("", code))).data.decode().startswith(given)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("x = (", "this is no Python"),
+        ("10 ** 5_000", "The last value cannot be shown: a number has more than 4,300 digits"),
+        ("[0] * 10 ** 10", "The code needs more memory than it may have, 192 MB; work on a part at a time."),
+        ("while True:\n    print('x' * 10_000)", "The code prints more than 5,000,000 bytes; print less."),
+        ("'a' * 6_000_000", "The last value has 6,000,000 characters; give a part of it."),
+        ("def f():\n    f()\nf()", "calls stand more than 200 deep"),
+        ("def f():\n    yield", "this Python has no yield expressions"),
+        ("from json import *", "name what you import"),
+        ("raise NotImplementedError('later')", "Line 1: NotImplementedError: later."),
+        ("raise TimeoutError('mine')", "Line 1: TimeoutError: mine."),
+        ("raise MemoryError", "The code needs more memory"),
+        ("import pandas", "read tables with csv.DictReader"),
+        ("import nothing", "there are asyncio, base64"),
+        ("open('x')", "there are no folders"),
+        ("exit()", "let the code end by itself."),
+        ("print(10 ** 5_000)", "Line 1: a number has more than"),
+        ("files['file_x']", "there is no file_x in `files`; name it in the argument `files`, which has none."),
+        ("raise ValueError('a', 'b')", "the interpreter does not do this"),
+        ("import os\nos.getenv('A')", "there is no environment"),
+        ("import time\ntime.time()", "there is no clock"),
+        ("import random\nrandom.random()", "chance needs a seed"),
+        ("raise ValueError('x' * 1_000)", "…"),
+        ("exec('1 / 0')", "Line 1: ZeroDivisionError"),
+    ],
+)
+def test_each_failure_has_its_sentence(code: str, said: str) -> None:
+    assert said.lower() in refusal(code).lower()
+
+
+def test_code_that_hangs_between_two_looks_at_the_clock_is_killed() -> None:
+    said = refusal("x = 3\nfor i in range(40):\n    x = x * x")
+    assert said == "The code runs longer than 5 seconds and was stopped; do less at once."
+
+
+def test_without_its_interpreter_a_run_is_told_to_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    monkeypatch.setattr(sys, "path", ["/nowhere"])
+    assert refusal("1") == "Python cannot be run here, because its interpreter is not installed; go on without it."
