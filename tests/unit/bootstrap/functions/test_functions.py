@@ -2,6 +2,7 @@
 
 import ast
 import logging
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -22,8 +23,17 @@ from gofer.bootstrap.functions.lines import start_lines
 from gofer.bootstrap.functions.schedule import schedule_function
 from gofer.bootstrap.functions.worker import worker_function
 from gofer.errors import TemporaryError
+from gofer.schedules.planned import planned
 from gofer.simulators.slack.delivery import signature
-from gofer.workflows.published import Compiled, encode_compiled
+from gofer.workflows.published import (
+    POINTER,
+    Compiled,
+    Current,
+    bundle_name,
+    encode_compiled,
+    encode_pointer,
+    routes_key,
+)
 from lambda_stage import as_event
 
 KEY = "ab" * 32
@@ -124,6 +134,19 @@ def test_the_schedule_function_sweeps_purges_and_ignores_what_nobody_published(g
     for wrong in ({}, {**told, "at": "soon"}):
         with pytest.raises(Failed, match="BadRequest"):
             invoke(schedule, wrong)
+
+
+def test_a_schedule_that_fires_right_after_it_was_published_has_its_run(ground: Ground) -> None:
+    schedule = schedule_function(ground)
+    every = {"kind": "every", "text": "1 minutes", "zone": "UTC"}
+    told = {"workflow": "w", "schedule": planned("w", every).id, "at": "2026-11-21T12:00:00Z"}
+    assert "ignored" in invoke(schedule, told)
+    name = bundle_name(time.time(), "0" * 64)
+    bucket, compiled = ground.cloud.bucket, Compiled(name, {}, {}, [("w", every)])
+    s3 = moto_cloud.client("s3")
+    s3.put_object(Bucket=bucket, Key=routes_key(name), Body=encode_compiled(compiled))
+    s3.put_object(Bucket=bucket, Key=POINTER, Body=encode_pointer(Current(name, "2026-11-21T11:59:59Z")))
+    assert re.fullmatch("[0-9a-f]{24}", invoke(schedule, told)["run"])
 
 
 def test_the_worker_function_answers_its_bells(ground: Ground) -> None:
