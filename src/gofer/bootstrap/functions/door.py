@@ -3,6 +3,8 @@
 What is imported here is on the way of every cold start to its first 2xx: no boto3, and nothing that ingress has not.
 """
 
+from collections.abc import Mapping
+
 from gofer.aws import Aws
 from gofer.blobs.s3 import S3Bodies
 from gofer.bootstrap.aws_settings import aws_settings
@@ -14,6 +16,7 @@ from gofer.bootstrap.functions.light import LightDynamo, LightParameters, LightS
 from gofer.bootstrap.functions.parameters import KEY
 from gofer.bootstrap.ingress import build_ingress
 from gofer.dispatch import Ingress
+from gofer.errors import ConfigError
 from gofer.journal.dynamo_client import DynamoTable
 from gofer.journal.dynamodb import DynamoStore
 from gofer.queue.sqs import SqsQueue
@@ -21,6 +24,21 @@ from gofer.triggers.webhook import JwtProofs
 
 THREADS = 4
 """Requests of one delivery that are under way at once."""
+
+OWN: Mapping[str, str] = {
+    "JIRA_WEBHOOK_SECRET": "JIRA_ACCOUNT_ID",
+    "NOTION_WEBHOOK_SECRET": "NOTION_BOT_ID",
+    "GITHUB_WEBHOOK_SECRET": "GITHUB_LOGIN",
+}
+"""What says as whom Gofer acts, by the setting with which a door hears of what was done there."""
+
+
+def check_own_account(environment: Mapping[str, str]) -> None:
+    """Raises ConfigError where Gofer would hear itself; a door holds no token with which it could ask who it is."""
+    for heard, own in OWN.items():
+        if environment.get(heard) and not environment.get(own):
+            told = "it says as whom Gofer acts there, and what Gofer writes would start it again"
+            raise ConfigError(f"{own} must be set before {heard} is of use: {told}; see docs/deploy.md.")
 
 
 def door(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool = False) -> Handler:
@@ -34,6 +52,7 @@ def door(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool 
 
     def build(told: Told) -> Ingress:
         compiled, environment = told
+        check_own_account(environment)
         known = aws_settings(environment)
         outside, own = ground.outside(), compiled.hooks if hooks else None
         return build_ingress(

@@ -14,8 +14,9 @@ import pytest
 
 import moto_cloud
 from company import ROOT
+from gofer.bootstrap.doors import PATHS
 from gofer.bootstrap.functions.dashboard import dashboard_function
-from gofer.bootstrap.functions.door import door
+from gofer.bootstrap.functions.door import OWN, door
 from gofer.bootstrap.functions.ground import Ground, stand
 from gofer.bootstrap.functions.hooks import hooks_door
 from gofer.bootstrap.functions.invocation import Failed, Handler
@@ -24,6 +25,7 @@ from gofer.bootstrap.functions.schedule import schedule_function
 from gofer.bootstrap.functions.worker import worker_function
 from gofer.errors import TemporaryError
 from gofer.schedules.planned import planned
+from gofer.simulators.github.delivery import signature as github_signature
 from gofer.simulators.slack.delivery import signature
 from gofer.workflows.published import (
     POINTER,
@@ -119,6 +121,37 @@ def test_a_door_without_its_settings_turns_deliveries_away(ground: Ground) -> No
     ground = replace(ground, environment={**ground.environment, "INSTALLATION_KEY": "none"})
     slack = door(ground, "SLACK_SIGNING_SECRET")
     assert invoke(slack, as_event("POST", "/slack/events", {}, b"{}"))["statusCode"] == 503
+
+
+@pytest.mark.parametrize("source", ["jira", "notion", "github"])
+def test_a_door_that_does_not_know_as_whom_gofer_acts_takes_nothing(
+    ground: Ground, caplog: pytest.LogCaptureFixture, source: str
+) -> None:
+    secret, own = next((heard, own) for heard, own in OWN.items() if heard.lower().startswith(source))
+    logging.getLogger().addHandler(caplog.handler)
+    put(ground.environment["GOFER_PARAMETERS"], **{secret: "secret"})
+    function = door(ground, secret, own)
+    assert invoke(function, as_event("POST", PATHS[source], {}, b"{}"))["statusCode"] == 503
+    assert f"{own} must be set before {secret} is of use" in caplog.text
+    put(ground.environment["GOFER_PARAMETERS"], **{own: "0" * 32})
+    known = door(ground, secret, own)
+    assert invoke(known, as_event("POST", PATHS[source], {}, b"{}"))["statusCode"] == 401
+
+
+def test_what_gofer_itself_wrote_starts_nothing(ground: Ground) -> None:
+    routes = {"github.comment": [["answer-here", {}]]}
+    (ground.package / "compiled.json").write_bytes(encode_compiled(Compiled("", routes, {}, [])))
+    put(ground.environment["GOFER_PARAMETERS"], GITHUB_WEBHOOK_SECRET="secret", GITHUB_LOGIN="gofer-bot")
+    function = door(ground, "GITHUB_WEBHOOK_SECRET", "GITHUB_LOGIN")
+
+    def comment(login: str) -> Any:
+        told = (ROOT / "tests" / "events" / "github_issue_comment.json").read_text().replace('"ada"', f'"{login}"')
+        headers = {"content-type": "application/json", "x-github-event": "issue_comment", "x-github-delivery": login}
+        signed = {**headers, "x-hub-signature-256": github_signature("secret", told.encode())}
+        return invoke(function, as_event("POST", "/github/webhook", signed, told.encode()))
+
+    assert comment("ada")["body"] == "Accepted."
+    assert comment("Gofer-bot")["body"].startswith("Ignored: ")
 
 
 def test_webhooks_have_a_door_of_their_own(ground: Ground) -> None:
