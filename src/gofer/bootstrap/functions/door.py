@@ -14,6 +14,7 @@ from gofer.bootstrap.functions.ground import Ground
 from gofer.bootstrap.functions.invocation import Handler
 from gofer.bootstrap.functions.light import LightDynamo, LightParameters, LightS3, LightSqs
 from gofer.bootstrap.functions.parameters import KEY
+from gofer.bootstrap.functions.registration import NAME, opened
 from gofer.bootstrap.ingress import build_ingress
 from gofer.dispatch import Ingress
 from gofer.errors import ConfigError
@@ -48,15 +49,19 @@ def door(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool 
     store = DynamoStore(DynamoTable(aws, LightDynamo(ground.wire("dynamodb")), cloud.table))
     blobs = S3Bodies(aws, LightS3(ground.wire("s3", cloud.bucket)), cloud.bucket)
     queue = SqsQueue(aws, sqs, cloud.queue_url, cloud.dead_letter_url, ground.clock)
-    parameters = ground.parameters(LightParameters(ground.wire("ssm")))
+    ssm, token = LightParameters(ground.wire("ssm")), f"{ground.environment.get('GOFER_PARAMETERS', '')}{NAME}"
+    parameters = ground.parameters(ssm)
 
     def build(told: Told) -> Ingress:
         compiled, environment = told
         check_own_account(environment)
-        known = aws_settings(environment)
-        outside, own = ground.outside(), compiled.hooks if hooks else None
+        environment, window = opened(
+            environment, lambda: ssm.read([token]).get(token, ""), lambda value: ssm.write(token, value), ground.clock
+        )
+        known, own = aws_settings(environment), compiled.hooks if hooks else None
+        key, outside = known.installation_key, ground.outside()
         return build_ingress(
-            known.settings, compiled.routes, store, blobs, queue, known.installation_key, outside, hooks=own, jwt=jwt
+            known.settings, compiled.routes, store, blobs, queue, key, outside, hooks=own, jwt=jwt, window=window
         )
 
     current = Current(ground.published(), parameters, (KEY, *names), build, hooks=hooks)

@@ -1,12 +1,10 @@
 """Each function in this process, on moto: what it is put together from, and what it answers."""
 
 import ast
-import logging
 import re
 import time
-import uuid
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +12,16 @@ import pytest
 
 import moto_cloud
 from company import ROOT
-from gofer.bootstrap.doors import PATHS
 from gofer.bootstrap.functions.dashboard import dashboard_function
-from gofer.bootstrap.functions.door import OWN, door
-from gofer.bootstrap.functions.ground import Ground, stand
+from gofer.bootstrap.functions.door import door
+from gofer.bootstrap.functions.ground import Ground
 from gofer.bootstrap.functions.hooks import hooks_door
-from gofer.bootstrap.functions.invocation import Failed, Handler
+from gofer.bootstrap.functions.invocation import Failed
 from gofer.bootstrap.functions.lines import start_lines
 from gofer.bootstrap.functions.schedule import schedule_function
 from gofer.bootstrap.functions.worker import worker_function
 from gofer.errors import TemporaryError
 from gofer.schedules.planned import planned
-from gofer.simulators.github.delivery import signature as github_signature
 from gofer.simulators.slack.delivery import signature
 from gofer.workflows.published import (
     POINTER,
@@ -37,68 +33,7 @@ from gofer.workflows.published import (
     routes_key,
 )
 from lambda_stage import as_event
-
-KEY = "ab" * 32
-
-
-@dataclass
-class Context:
-    """What the runtime says of an invocation."""
-
-    function_name: str = "gofer-test"
-    memory_limit_in_mb: str = "1024"
-    invoked_function_arn: str = "arn:aws:lambda:eu-central-1:123456789012:function:gofer-test"
-    aws_request_id: str = "request-1"
-
-    def get_remaining_time_in_millis(self) -> int:
-        return 900_000
-
-
-@pytest.fixture
-def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ground]:
-    """What a function stands on, with a package that has no workflows of its own; loggers are as before afterwards."""
-    cloud, path = moto_cloud.MotoCloud(moto_cloud.MotoClock()), f"/gofer/{uuid.uuid4().hex[:8]}/"
-    variables = {
-        "GOFER_TABLE": cloud.table._name,
-        "GOFER_BUCKET": cloud.bucket,
-        "GOFER_QUEUE_URL": cloud.url,
-        "GOFER_DEAD_LETTER_URL": cloud.dead,
-        "GOFER_PARAMETERS": path,
-        "AWS_ENDPOINT_URL": moto_cloud.server(),
-        "AWS_REGION": moto_cloud.REGION,
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
-        "LAMBDA_TASK_ROOT": str(tmp_path),
-        "POWERTOOLS_SERVICE_NAME": f"gofer-{uuid.uuid4().hex[:8]}",
-        "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
-        "GOFER_URL": "https://gofer.acme.test",
-    }
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    compiled = Compiled("", {"slack.mention": [["answer-here", {}]]}, {}, [])
-    (tmp_path / "compiled.json").write_bytes(encode_compiled(compiled))
-    put(path, INSTALLATION_KEY=KEY, SLACK_SIGNING_SECRET="secret")
-    root, ours = logging.getLogger(), logging.getLogger("gofer")
-    before = list(root.handlers), root.level, ours.level
-    made = stand()
-    yield made
-    made.close()
-    root.handlers[:] = before[0]
-    root.setLevel(before[1])
-    ours.setLevel(before[2])
-
-
-def put(path: str, **parameters: str) -> None:
-    for name, value in parameters.items():
-        moto_cloud.client("ssm").put_parameter(Name=path + name, Value=value, Type="SecureString", Overwrite=True)
-
-
-def invoke(function: Handler, event: object) -> Any:
-    return function(event, Context())
-
-
-def get(path: str) -> dict[str, object]:
-    return as_event("GET", path, {}, b"")
+from one_function import get, invoke
 
 
 def test_a_door_accepts_what_is_signed_and_says_so_with_a_status(ground: Ground) -> None:
@@ -121,37 +56,6 @@ def test_a_door_without_its_settings_turns_deliveries_away(ground: Ground) -> No
     ground = replace(ground, environment={**ground.environment, "INSTALLATION_KEY": "none"})
     slack = door(ground, "SLACK_SIGNING_SECRET")
     assert invoke(slack, as_event("POST", "/slack/events", {}, b"{}"))["statusCode"] == 503
-
-
-@pytest.mark.parametrize("source", ["jira", "notion", "github"])
-def test_a_door_that_does_not_know_as_whom_gofer_acts_takes_nothing(
-    ground: Ground, caplog: pytest.LogCaptureFixture, source: str
-) -> None:
-    secret, own = next((heard, own) for heard, own in OWN.items() if heard.lower().startswith(source))
-    logging.getLogger().addHandler(caplog.handler)
-    put(ground.environment["GOFER_PARAMETERS"], **{secret: "secret"})
-    function = door(ground, secret, own)
-    assert invoke(function, as_event("POST", PATHS[source], {}, b"{}"))["statusCode"] == 503
-    assert f"{own} must be set before {secret} is of use" in caplog.text
-    put(ground.environment["GOFER_PARAMETERS"], **{own: "0" * 32})
-    known = door(ground, secret, own)
-    assert invoke(known, as_event("POST", PATHS[source], {}, b"{}"))["statusCode"] == 401
-
-
-def test_what_gofer_itself_wrote_starts_nothing(ground: Ground) -> None:
-    routes = {"github.comment": [["answer-here", {}]]}
-    (ground.package / "compiled.json").write_bytes(encode_compiled(Compiled("", routes, {}, [])))
-    put(ground.environment["GOFER_PARAMETERS"], GITHUB_WEBHOOK_SECRET="secret", GITHUB_LOGIN="gofer-bot")
-    function = door(ground, "GITHUB_WEBHOOK_SECRET", "GITHUB_LOGIN")
-
-    def comment(login: str) -> Any:
-        told = (ROOT / "tests" / "events" / "github_issue_comment.json").read_text().replace('"ada"', f'"{login}"')
-        headers = {"content-type": "application/json", "x-github-event": "issue_comment", "x-github-delivery": login}
-        signed = {**headers, "x-hub-signature-256": github_signature("secret", told.encode())}
-        return invoke(function, as_event("POST", "/github/webhook", signed, told.encode()))
-
-    assert comment("ada")["body"] == "Accepted."
-    assert comment("Gofer-bot")["body"].startswith("Ignored: ")
 
 
 def test_webhooks_have_a_door_of_their_own(ground: Ground) -> None:
