@@ -1,5 +1,6 @@
 """What a door on Lambda takes, and from whom: in this process, on moto."""
 
+import asyncio
 import json
 import logging
 from datetime import UTC, datetime
@@ -9,11 +10,17 @@ import pytest
 
 import moto_cloud
 from company import ROOT
+from gofer.bootstrap.aws import open_cloud
 from gofer.bootstrap.doors import PATHS
 from gofer.bootstrap.functions.door import OWN, door
 from gofer.bootstrap.functions.ground import Ground
+from gofer.bootstrap.functions.hooks import hooks_door
 from gofer.bootstrap.functions.invocation import Handler
+from gofer.events import Event
+from gofer.journal.entries import RunAccepted
+from gofer.journal.log import read_journal
 from gofer.simulators.github.delivery import signature as github_signature
+from gofer.simulators.jira.delivery import signature as jira_signature
 from gofer.simulators.notion.delivery import signature as notion_signature
 from gofer.workflows.published import Compiled, encode_compiled
 from lambda_stage import as_event
@@ -52,6 +59,60 @@ def test_what_gofer_itself_wrote_starts_nothing(ground: Ground) -> None:
 
     assert comment("ada")["body"] == "Accepted."
     assert comment("Gofer-bot")["body"].startswith("Ignored: ")
+
+
+def bodies(ground: Ground) -> list[bytes]:
+    s3, bucket = moto_cloud.client("s3"), ground.cloud.bucket
+    found = s3.list_objects_v2(Bucket=bucket, Prefix="blobs/").get("Contents", [])
+    return [s3.get_object(Bucket=bucket, Key=one["Key"])["Body"].read() for one in found]
+
+
+def accepted(ground: Ground) -> Event:
+    """What the only run was claimed with."""
+
+    async def read() -> Event:
+        cloud = open_cloud(ground.cloud, ground.clock)
+        (head,) = await cloud.store.heads(10, private=True)
+        (first, *_) = await read_journal(head.run, cloud.store, cloud.blobs)
+        cloud.close()
+        assert isinstance(first.entry, RunAccepted)
+        return first.entry.event
+
+    return asyncio.run(read())
+
+
+def test_a_large_body_of_a_webhook_is_kept_whole_and_sealed_before_its_claim(ground: Ground) -> None:
+    hook = {"name": "orders", "auth": {"kind": "bearer"}, "key": "/id"}
+    compiled = Compiled("", {"webhook": [["answer-here", {}]]}, {"orders": hook}, [])
+    (ground.package / "compiled.json").write_bytes(encode_compiled(compiled))
+    put(ground.environment["GOFER_PARAMETERS"], WEBHOOK_SECRET="s3cret")
+    function = hooks_door(ground)
+    body = json.dumps({"id": "7", "orders": ["shirt"] * 20_000})
+
+    def call(text: str) -> int:
+        headers = {"content-type": "application/json", "authorization": "Bearer s3cret"}
+        return invoke(function, as_event("POST", "/hooks/orders", headers, text.encode()))["statusCode"]
+
+    assert [call(body), call(body), call(body.replace("shirt", "socks"))] == [200, 200, 409]
+    (kept,) = bodies(ground)
+    assert len(kept) > 100_000
+    assert b"shirt" not in kept
+    assert accepted(ground).text == body
+
+
+def test_a_long_comment_in_letters_of_three_bytes_is_kept_too(ground: Ground) -> None:
+    """Each door needs leave to keep bodies: a text of 4,000 characters and what it says are more than a row takes."""
+    routes = {"jira.commented": [["answer-here", {}]]}
+    (ground.package / "compiled.json").write_bytes(encode_compiled(Compiled("", routes, {}, [])))
+    put(ground.environment["GOFER_PARAMETERS"], JIRA_WEBHOOK_SECRET="secret", JIRA_ACCOUNT_ID="712020:gofer")
+    function = door(ground, "JIRA_WEBHOOK_SECRET", "JIRA_ACCOUNT_ID")
+    told = json.loads((ROOT / "tests" / "events" / "jira_comment_created.json").read_text())
+    told["comment"]["body"] = "漢" * 4_000
+    raw = json.dumps(told).encode()
+    headers = {"content-type": "application/json", "x-hub-signature": jira_signature("secret", raw)}
+    assert invoke(function, as_event("POST", "/jira/webhook", headers, raw))["body"] == "Accepted."
+    assert len(bodies(ground)) == 1
+    assert accepted(ground).text == "漢" * 4_000
 
 
 def until(seconds: float) -> str:
