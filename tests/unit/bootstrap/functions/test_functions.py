@@ -1,6 +1,7 @@
 """Each function in this process, on moto: what it is put together from, and what it answers."""
 
 import ast
+import asyncio
 import re
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 
 import moto_cloud
 from company import ROOT
+from gofer.bootstrap.aws import open_cloud
 from gofer.bootstrap.functions.dashboard import dashboard_function
 from gofer.bootstrap.functions.door import door
 from gofer.bootstrap.functions.ground import Ground
@@ -21,6 +23,9 @@ from gofer.bootstrap.functions.lines import start_lines
 from gofer.bootstrap.functions.schedule import schedule_function
 from gofer.bootstrap.functions.worker import worker_function
 from gofer.errors import TemporaryError
+from gofer.journal.coordination import Head
+from gofer.journal.entries import RunFinished
+from gofer.journal.log import open_journal
 from gofer.schedules.planned import planned
 from gofer.simulators.slack.delivery import signature
 from gofer.workflows.published import (
@@ -34,6 +39,7 @@ from gofer.workflows.published import (
 )
 from lambda_stage import as_event
 from one_function import get, invoke
+from stand_ins import claimed
 
 
 def test_a_door_accepts_what_is_signed_and_says_so_with_a_status(ground: Ground) -> None:
@@ -89,6 +95,40 @@ def test_a_schedule_that_fires_right_after_it_was_published_has_its_run(ground: 
 def test_the_worker_function_answers_its_bells(ground: Ground) -> None:
     record = {"messageId": "m", "receiptHandle": "r", "body": f'{{"run":"{"0" * 24}"}}', "attributes": {}}
     assert invoke(worker_function(ground), {"Records": [record]}) == {"batchItemFailures": []}
+
+
+def test_a_run_whose_worker_could_not_even_be_built_goes_on_once_it_can_be(ground: Ground) -> None:
+    """Its bell is out of sight for 90 minutes, and the sweep rings another one."""
+    cloud, run, still = open_cloud(ground.cloud, ground.clock), "0" * 24, int((ground.clock.now() - 185) * 1000)
+
+    (ground.package / "agents").mkdir()
+    (ground.package / "agents" / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
+
+    async def accept() -> None:
+        journal, _ = await open_journal(run, cloud.store, cloud.blobs, await claimed(cloud.store, run))
+        # All but its head is written: nothing is left to do but to say so.
+        journal.add(RunFinished("done"))
+        await journal.commit()
+        await cloud.store.create_head(Head(run, "answer-here", "slack:T:C:1", still, private=False, frames=1))
+        await cloud.queue.ring(run)
+
+    def batch() -> dict[str, Any]:
+        asked = {"VisibilityTimeout": 5_400, "MessageSystemAttributeNames": ["All"], "MaxNumberOfMessages": 10}
+        found = moto_cloud.client("sqs").receive_message(QueueUrl=ground.cloud.queue_url, **asked)
+        names = {"MessageId": "messageId", "ReceiptHandle": "receiptHandle", "Body": "body", "Attributes": "attributes"}
+        return {"Records": [{names[k]: v for k, v in one.items() if k in names} for one in found.get("Messages", [])]}
+
+    asyncio.run(accept())
+    unset = replace(ground, environment={**ground.environment, "OPENAI_BASE_URL": ""})
+    with pytest.raises(Failed, match="ConfigError"):
+        invoke(worker_function(unset), batch())
+    assert batch() == {"Records": []}
+    assert invoke(schedule_function(ground), {"sweep": True}) == {"rung": 1}
+    assert invoke(worker_function(ground), batch()) == {"batchItemFailures": []}
+    head = asyncio.run(cloud.store.head(run))
+    cloud.close()
+    assert head is not None
+    assert head.status == "done"
 
 
 def test_the_dashboard_wants_to_know_who_asks(ground: Ground) -> None:
