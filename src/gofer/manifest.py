@@ -35,9 +35,13 @@ def needed(workflows: Iterable[Workflow], tools: Iterable[Tool[Any]]) -> Mapping
 
 
 def manifest(
-    workflows: Iterable[Workflow], tools: Iterable[Tool[Any]], *, name: str, url: str, socket: bool
+    workflows: Iterable[Workflow], tools: Iterable[Tool[Any]], *, name: str, url: str, socket: bool, sign_in: str = ""
 ) -> dict[str, object]:
-    """The manifest as plain JSON. `url` is where Gofer can be reached; empty with `socket`. Raises ConfigError."""
+    """The manifest as plain JSON. `url` is where Gofer can be reached; empty with `socket`.
+
+    `sign_in` is the URL that Slack sends people back to who sign in to Gofer's pages; empty where nobody does. Raises
+    ConfigError.
+    """
     workflows, tools = list(workflows), list(tools)
     told = {event for kind in _kinds(workflows) for event in SUBSCRIPTIONS[kind].events}
     if not told:
@@ -48,7 +52,7 @@ def manifest(
     return {
         "display_information": {"name": name, "description": DESCRIPTION},
         "features": {"bot_user": {"display_name": name, "always_online": True}},
-        "oauth_config": {"scopes": {"bot": list(needed(workflows, tools))}},
+        "oauth_config": _oauth(list(needed(workflows, tools)), sign_in),
         "settings": {
             "event_subscriptions": subscriptions,
             **_interactivity(workflows, tools, url),
@@ -57,6 +61,13 @@ def manifest(
             "token_rotation_enabled": False,
         },
     }
+
+
+def _oauth(scopes: Sequence[str], sign_in: str) -> dict[str, object]:
+    if not sign_in:
+        return {"scopes": {"bot": scopes}}
+    # Of a person nothing is asked but who it is.
+    return {"redirect_urls": [sign_in], "scopes": {"user": ["openid"], "bot": scopes}}
 
 
 def _used(workflow: Workflow) -> tuple[str, ...]:

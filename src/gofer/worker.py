@@ -24,8 +24,8 @@ from gofer.telemetry.exporter import Exporter
 from gofer.workflows.load import Catalog
 
 VISIBILITY_SECONDS = 120.0
-LOST = 30
-"""How often a bell may be heard when each time the worker was lost, before or after it got anywhere."""
+LOST = 10
+"""How often in a row a run may take its worker with it before its journal was read; afterwards that counts them."""
 SUSPECT = 2
 """Owners in a row that were lost with a run before it is one of those that may have killed them."""
 RECEIVES = 10
@@ -212,19 +212,26 @@ class Worker:
         `attempt` counts how often the same bell was heard: an attempt may be lost before it leaves a mark. Gives how
         far the run is now, which nobody can look up later when it is private; None when it could not go on.
         """
-        if attempt > LOST:
-            # No error was ever caught, or the bell had been buried: each worker was lost with it.
-            reason = f"it cannot be continued: {LOST} attempts ended without a word"
-            await self._give_up(head, reason, "poison")
-            return None
+        lost = 0
         try:
-            await self._show(head, "running")
-            catalog = self.catalog if self.live is None else await self.live.holding(head.workflow)
-            step = await self._open(head.run, owner, term or Term(self.services.outside.clock), catalog)
-            async with self.suspects if step.progress.takeovers >= SUSPECT else contextlib.nullcontext():
-                left = await Owner(step.services, catalog, self.alone).work(step, again=attempt > 1)
-            await self._leave(head, left, step)
-            return step.progress
+            lost = await self._lost(head)
+            async with contextlib.AsyncExitStack() as turn:
+                if lost >= SUSPECT:
+                    await turn.enter_async_context(self.suspects)
+                if lost >= LOST:
+                    reason = f"it cannot be continued: {LOST} attempts ended without a word"
+                    await self._give_up(head, reason, "poison")
+                    await self._forget_lost(head, lost)
+                    return None
+                await self._begin(head, lost)
+                catalog = self.catalog if self.live is None else await self.live.holding(head.workflow)
+                step = await self._open(head.run, owner, term or Term(self.services.outside.clock), catalog)
+                await self._forget_lost(head, lost)
+                if lost < SUSPECT <= step.progress.takeovers:
+                    await turn.enter_async_context(self.suspects)
+                left = await Owner(step.services, catalog, self.alone).work(step, again=attempt > 1 or lost > 0)
+                await self._leave(head, left, step)
+                return step.progress
         except Fenced:
             return None
         except Gone as error:
@@ -233,12 +240,14 @@ class Worker:
         except Newer:
             # As it was: a newer worker continues it. The sign of life is for the sweeper, which need not hurry.
             await self._show(head, head.status, head.reason)
+            await self._forget_lost(head, lost)
             raise
         except Damaged as error:
             _log.error("%s", error)
             # The row as it is by now: it may know of more frames than it did.
             await self._give_up(await self.services.store.head(head.run) or head, str(error), "damaged")
         except TemporaryError:
+            await self._forget_lost(head, lost)
             raise
         except Exception as error:
             if attempt >= self.receives:
@@ -246,6 +255,27 @@ class Worker:
                 await self._give_up(head, reason, "poison")
             raise
         return None
+
+    async def _lost(self, head: Head) -> int:
+        """How many owners in a row were lost before they had read the journal: who leaves a run writes its head.
+
+        Bells cannot tell: a queue may give one up by itself, and the next one is a young one.
+        """
+        return int(await self.services.store.memo(_lost_key(head)) or 0) + 1 if head.status == "running" else 0
+
+    async def _begin(self, head: Head, lost: int) -> None:
+        if lost:
+            await self._note_lost(head, lost)
+        await self._show(head, "running")
+
+    async def _forget_lost(self, head: Head, lost: int) -> None:
+        """Whoever can say what happened is not lost."""
+        if lost:
+            await self._note_lost(head, 0)
+
+    async def _note_lost(self, head: Head, lost: int) -> None:
+        now = int(self.services.outside.clock.now() * 1000)
+        await self.services.store.put_memo(_lost_key(head), str(lost), now)
 
     async def _open(self, run: str, owner: str, term: Term, catalog: Catalog) -> Step:
         services = self.services if self.live is None else self.services.of(catalog)
@@ -301,6 +331,10 @@ class Worker:
         # Nobody is shown a private run, and its head outlives its contents.
         said = "" if changed.private and changed.ended else reason
         await self.services.store.put_head(replace(changed, reason=said))
+
+
+def _lost_key(head: Head) -> str:
+    return f"lost:{head.run}"
 
 
 def _why(error: TemporaryError | Damaged) -> str:

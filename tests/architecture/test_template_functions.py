@@ -69,6 +69,7 @@ ACCEPT: Mapping[str, set[str]] = {
     "sqs:SendMessage": {"Queue.Arn"},
     "s3:GetObject": {"Bucket.Arn/bundles/*"},
     "s3:ListBucket": {"Bucket.Arn"},
+    "s3:PutObject": {"Bucket.Arn/blobs/*"},
 }
 BOTH = {"Bucket.Arn/blobs/*", "Bucket.Arn/bundles/*"}
 QUERIED = {"Table.Arn", "Table.Arn/index/sweep"}
@@ -77,7 +78,7 @@ LET: Mapping[str, Mapping[str, set[str]]] = {
     "JiraFunction": ACCEPT,
     "NotionFunction": ACCEPT,
     "GithubFunction": ACCEPT,
-    "WebhookFunction": {**ACCEPT, "s3:GetObject": BOTH, "s3:PutObject": {"Bucket.Arn/blobs/*"}},
+    "WebhookFunction": {**ACCEPT, "s3:GetObject": BOTH},
     "ScheduleFunction": {
         **ACCEPT,
         "dynamodb:Query": QUERIED,

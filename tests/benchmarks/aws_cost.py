@@ -5,9 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-PRICES: Mapping[str, float] = json.loads(Path(__file__).with_name("aws_prices.json").read_text())
+from cloud_template import written
+
+PRICES: Mapping[str, float] = json.loads(Path(__file__).with_name("aws_prices.json").read_text())["usd"]
 """USD for each unit; edit the file when AWS changes its list."""
 RUNS = 1_000_000
+AIM, ONE_AT_A_TIME = 200, 1_100
+"""USD of a million runs: what is aimed for, and what one run for each invocation costs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +38,11 @@ class Compute:
 
     milliseconds: float
     """Billed milliseconds of the worker's environments, divided by the runs that they had in flight."""
-    memory_mb: int = 1_024
+    memory_mb: int
     invocations: float = 1.0
     """Of the worker; a batch of ten runs is a tenth for each."""
     ingress_milliseconds: float = 30.0
-    ingress_mb: int = 512
+    ingress_mb: int = 1_024
     log_kb: float = 2.0
 
 
@@ -60,3 +64,16 @@ def usd_per_million(work: Work, compute: Compute) -> Mapping[str, float]:
         "logs": compute.log_kb / 1e6 * price["log_gb"],
     }
     return {part: usd * RUNS for part, usd in each.items()}
+
+
+def usd_of(work: Work) -> float:
+    """USD a million of what is asked of the stores alone."""
+    parts = usd_per_million(work, Compute(0, 0, invocations=0))
+    return sum(usd for name, usd in parts.items() if name.startswith(("DynamoDB", "S3", "SQS")))
+
+
+def memory_mb(function: str) -> int:
+    """What a function of template.yaml has, and what it pays for."""
+    template = written()
+    own = template["Resources"][function]["Properties"].get("MemorySize", template["Globals"]["Function"]["MemorySize"])
+    return own if isinstance(own, int) else template["Parameters"][own["Ref"]]["Default"]

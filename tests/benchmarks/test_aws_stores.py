@@ -5,18 +5,15 @@ moto answers in this process and in Python, so its times say what Gofer and boto
 
 import asyncio
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
-from aws_cost import Compute, Work, usd_per_million
+from aws_cost import AIM, ONE_AT_A_TIME, Compute, Work, memory_mb, usd_of, usd_per_million
 from serverless_run import SECONDS, count
 
 from moto_cloud import all_stores
 from stand_ins import SetClock
 
 FRAMES, SIZE, ROUNDS = 200, 2_000, 5
-AIM, ONE_AT_A_TIME = 200, 1_100
-"""USD of a million runs: what is aimed for, and what one run for each invocation costs."""
 
 
 async def appended(kind: str, folder: Path) -> float:
@@ -50,9 +47,10 @@ def test_requests_and_usd_of_a_run() -> None:
         if not name.startswith("DynamoDB"):
             print(f"  {name:12} {asked[name]:4.0f}")
     print(f"  deleted after 30 days: {_units(found.retention)}")
-    retention = usd_of(found.retention)
+    retention, worker, door = usd_of(found.retention), memory_mb("WorkerFunction"), memory_mb("SlackFunction")
     for in_flight in (1, 5, 10):
-        parts = usd_per_million(found.run, Compute(SECONDS * 1_000 / in_flight, invocations=1 / in_flight))
+        compute = Compute(SECONDS * 1_000 / in_flight, worker, 1 / in_flight, ingress_mb=door)
+        parts = usd_per_million(found.run, compute)
         total = sum(parts.values()) + retention
         parts = {**parts, "retention": retention}
         said = "  ".join(f"{name} {usd:.0f}" for name, usd in parts.items() if usd >= 1)
@@ -63,9 +61,3 @@ def test_requests_and_usd_of_a_run() -> None:
 
 def _units(work: Work) -> str:
     return f"{work.writes:.0f} write and {work.reads:.1f} read units"
-
-
-def usd_of(work: Work) -> float:
-    """USD a million of what is asked of the stores alone."""
-    parts: Mapping[str, float] = usd_per_million(work, Compute(0, invocations=0))
-    return sum(usd for name, usd in parts.items() if name.startswith(("DynamoDB", "S3", "SQS")))

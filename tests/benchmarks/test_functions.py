@@ -14,6 +14,8 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from aws_cost import AIM, Compute, memory_mb, usd_of, usd_per_million
+from serverless_run import Counted, count
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -28,10 +30,6 @@ LIBRARIES = sysconfig.get_paths()["purelib"]
 SECONDS = 2.0
 """How long the model takes to answer."""
 IN_FLIGHT = (1, 5, 10)
-GB = 2.0
-"""Of memory that the worker has in template.yaml."""
-USD_PER_GB_SECOND = 0.0000133334
-"""Lambda on arm64 in Frankfurt, as its price list has it in 2026-11."""
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +128,13 @@ def model(seconds: float) -> Starlette:
     return Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
 
 
-async def test_billed_milliseconds_of_a_run_among_others(code: Path) -> None:
+@pytest.fixture(scope="module")
+def counted() -> Counted:
+    """What one run asks of the stores, with nothing left out."""
+    return count()
+
+
+async def test_billed_milliseconds_and_usd_of_a_run_among_others(code: Path, counted: Counted) -> None:
     billed: dict[int, float] = {}
     async with stage(code, model(SECONDS)) as made:
         # Warm: what a cold start costs is told above.
@@ -148,8 +152,15 @@ async def test_billed_milliseconds_of_a_run_among_others(code: Path) -> None:
             while await made.poll():
                 pass
             billed[runs] = sum(outcome.seconds for _, outcome in made.batches if outcome) * 1000 / runs
-    print(f"\nbilled milliseconds of a run with a model call of {SECONDS:.0f} s, by conversations in flight; Lambda")
+        peak = max(made.host.peak_mb("worker"))
+    worker, door = memory_mb("WorkerFunction"), memory_mb("SlackFunction")
+    print(f"\na run with a model call of {SECONDS:.0f} s, by conversations in flight: billed time, and USD for")
+    print(f"a million of them with {worker} MB, of which {peak:.0f} were needed; requests are those of a longer run")
     for runs, took in billed.items():
-        usd = took / 1000 * GB * USD_PER_GB_SECOND * 1_000_000
-        print(f"  {runs:3}: {took:6.0f} ms  {took / billed[1]:.2f} of one alone  {usd:6.2f} USD per million")
+        parts = usd_per_million(counted.run, Compute(took, worker, 1 / runs, ingress_mb=door))
+        usd = sum(parts.values()) + usd_of(counted.retention)
+        shared = f"{took:6.0f} ms  {took / billed[1]:.2f} of one alone"
+        print(f"  {runs:3}: {shared}  {usd:6.0f} USD, {parts['worker']:.0f} of it for the worker")
     assert billed[10] < billed[1] / 2
+    assert usd < AIM
+    assert peak < worker

@@ -192,7 +192,9 @@ def standard_webhook(secret: bytes, body: bytes) -> dict[str, str]:
 
 async def test_every_other_function_does_its_part(code: Path) -> None:
     plan = next(planned(name, compiled) for name, compiled in load_catalog(code / "agents").schedules())
-    async with stage(code, JIRA_WEBHOOK_SECRET="j", NOTION_WEBHOOK_SECRET="n", GITHUB_WEBHOOK_SECRET="g") as made:
+    secrets = {"JIRA_WEBHOOK_SECRET": "j", "NOTION_WEBHOOK_SECRET": "n", "GITHUB_WEBHOOK_SECRET": "g"}
+    own = {"JIRA_ACCOUNT_ID": "712020:gofer", "NOTION_BOT_ID": "0" * 32, "GITHUB_LOGIN": "gofer"}
+    async with stage(code, **secrets, **own) as made:
         body = json.dumps({"id": "hire-1", "name": "Engineer"}).encode()
         called = await made.http.post(
             f"{made.url}/hooks/new-hire", content=body, headers=standard_webhook(b"w" * 32, body)

@@ -1,11 +1,14 @@
 """The manifest asks for what runs do and for nothing else, in the form Slack takes."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
 import pytest
 
+from company import ROOT
+from gofer.cli.main import main
 from gofer.errors import ConfigError
 from gofer.manifest import manifest, needed
 from gofer.secret import Secret
@@ -78,6 +81,22 @@ def test_socket_mode_needs_no_address_and_http_needs_one() -> None:
     assert isinstance(settings, dict)
     assert settings["socket_mode_enabled"] is False
     assert settings["event_subscriptions"]["request_url"] == "https://gofer.example.com/slack/events"
+
+
+def test_where_people_sign_in_slack_may_send_them_back_and_say_who_they_are(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    words = ("manifest", "--url", "https://gofer.example.com", "--json")
+    assert main([*words, "--sign-in"]) == 0
+    app = json.loads(capsys.readouterr().out)
+    read_manifest(app)
+    assert app["oauth_config"]["redirect_urls"] == ["https://gofer.example.com/sign-in/callback"]
+    assert app["oauth_config"]["scopes"]["user"] == ["openid"]
+    assert main(list(words)) == 0
+    assert set(json.loads(capsys.readouterr().out)["oauth_config"]) == {"scopes"}
+    assert main(["manifest", "--socket", "--sign-in"]) == 2
+    assert "--sign-in needs --url" in capsys.readouterr().err
 
 
 def asking(**keys: object) -> Workflow:

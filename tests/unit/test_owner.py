@@ -27,7 +27,7 @@ from gofer.owner import TAKEOVERS
 from gofer.sweeper import Sweeper
 from gofer.tools.slack.write import PostMessage
 from gofer.tools.tool import Call, ToolResult
-from gofer.worker import LOST, RECEIVES
+from gofer.worker import RECEIVES
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from office import Lost, Office, office
@@ -185,28 +185,6 @@ async def test_an_answer_whose_delivery_loses_every_worker_ends_with_a_reason() 
     journal = await entries(made)
     assert RunConcluded("done", "", "Hello.") in journal
     assert journal[-1] == RunFinished("failed", "poison: every worker that tried to deliver its answer was lost")
-
-
-async def test_a_run_that_loses_every_worker_before_it_leaves_a_mark_is_given_up_and_shown() -> None:
-    made = office()
-    opened = 0
-
-    class Deadly(type(made.store)):
-        async def frames(self, run: str) -> list[bytes]:
-            nonlocal opened
-            opened += 1
-            raise Lost
-
-    made.store = Deadly()
-    made.worker = replace(made.worker, services=replace(made.worker.services, store=made.store))
-    await made.accept("run1", private=False)
-    for _ in range(LOST + 5):
-        await made.hear_lost()
-        made.clock.advance(130)
-    head = await made.store.head("run1")
-    assert head is not None
-    assert (head.status, opened) == ("needs_attention", LOST)
-    assert head.reason == "it cannot be continued: 30 attempts ended without a word"
 
 
 async def test_a_run_nobody_can_open_is_given_up_and_shown() -> None:

@@ -21,7 +21,7 @@ async def again(made: Office, run: str = "run1") -> Retried:
     return await retry(run, made.store, made.blobs, made.queue, made.clock, "operator")
 
 
-async def give_up(made: Office, reason: str = "it cannot be continued: 30 attempts ended without a word") -> None:
+async def give_up(made: Office, reason: str = "it cannot be continued: 10 attempts ended without a word") -> None:
     """As a worker leaves the head of a run that none could continue."""
     head = await made.store.head("run1")
     assert head is not None

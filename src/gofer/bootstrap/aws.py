@@ -1,12 +1,11 @@
-"""How is Gofer on AWS opened: what the environment and Parameter Store say, the clients, and the stores over them?"""
+"""How is Gofer on AWS opened: the clients, and the stores over them?"""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 import boto3  # pyright: ignore[reportMissingTypeStubs]
 from botocore.config import Config  # pyright: ignore[reportMissingTypeStubs]
-from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[reportMissingTypeStubs]
+from botocore.exceptions import BotoCoreError  # pyright: ignore[reportMissingTypeStubs]
 
 from gofer.aws import THREADS, Aws
 from gofer.blobs.s3 import S3Blobs
@@ -14,7 +13,6 @@ from gofer.bootstrap.aws_settings import AwsSettings as AwsSettings
 from gofer.bootstrap.aws_settings import CloudSettings as CloudSettings
 from gofer.bootstrap.aws_settings import aws_settings as aws_settings
 from gofer.bootstrap.aws_settings import cloud_settings as cloud_settings
-from gofer.bootstrap.settings import process_variables
 from gofer.errors import ConfigError
 from gofer.journal.dynamo_client import DynamoTable
 from gofer.journal.dynamodb import DynamoStore
@@ -38,17 +36,6 @@ class Cloud:
     def close(self) -> None:
         """Waits for what is under way."""
         self.aws.close()
-
-
-def process_environment() -> Mapping[str, str]:
-    """The environment of this process, with the parameters of GOFER_PARAMETERS below it. Raises ConfigError."""
-    return with_parameters(process_variables())
-
-
-def with_parameters(environment: Mapping[str, str]) -> Mapping[str, str]:
-    """An environment with the parameters below GOFER_PARAMETERS by their names; what is set already wins."""
-    path = environment.get("GOFER_PARAMETERS", "")
-    return {**_parameters(environment, path), **environment} if path else environment
 
 
 def open_cloud(
@@ -83,22 +70,3 @@ def build_client(
         return cast(Any, session).client(name, config=config, endpoint_url=endpoint or None)
     except BotoCoreError as error:
         raise ConfigError(f"AWS cannot be asked ({type(error).__name__}); set AWS_REGION and AWS_PROFILE.") from error
-
-
-def _parameters(environment: Mapping[str, str], path: str) -> Mapping[str, str]:
-    region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
-    ssm = build_client(boto3.Session(region_name=region), "ssm", environment.get("AWS_ENDPOINT_URL", ""))
-    found: dict[str, str] = {}
-    try:
-        for page in ssm.get_paginator("get_parameters_by_path").paginate(Path=path, WithDecryption=True):
-            found |= {item["Name"].rpartition("/")[2]: item["Value"] for item in page["Parameters"]}
-    except (ClientError, BotoCoreError) as error:
-        told = f"The parameters under {path} cannot be read ({_why(error)})"
-        raise ConfigError(f"{told}; check GOFER_PARAMETERS, the Region and the role.") from error
-    return found
-
-
-def _why(error: Exception) -> str:
-    """What went wrong, in one word; AWS' own text may name more than that."""
-    response: Mapping[str, Any] = getattr(error, "response", {})
-    return str(response.get("Error", {}).get("Code") or type(error).__name__)

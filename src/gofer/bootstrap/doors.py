@@ -5,7 +5,7 @@ What is imported here is on the way of every cold start to its first 2xx.
 
 from collections.abc import Mapping
 
-from gofer.bootstrap.notion_token import Window
+from gofer.bootstrap.notion_token import Registering
 from gofer.bootstrap.settings import Settings
 from gofer.triggers import slack_actions
 from gofer.triggers.door import Door
@@ -23,7 +23,7 @@ PATHS: Mapping[str, str] = {
 """Where each source delivers."""
 
 
-def doors(settings: Settings, window: Window | None = None) -> dict[str, Door]:
+def doors(settings: Settings, window: Registering | None = None) -> dict[str, Door]:
     """The doors of the sources that are set up, by path; a source without a secret has none.
 
     With a window that of Notion is there without a secret, and takes one while the window is open.

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gofer.blobs.store import Bodies
 from gofer.bootstrap.doors import doors
-from gofer.bootstrap.notion_token import Window
+from gofer.bootstrap.notion_token import Registering
 from gofer.bootstrap.settings import Settings
 from gofer.dispatch import Ingress
 from gofer.journal.store import Store
@@ -30,7 +30,7 @@ def build_ingress(
     *,
     hooks: object = None,
     jwt: JwtProofs | None = None,
-    window: Window | None = None,
+    window: Registering | None = None,
 ) -> Ingress:
     """The front over given stores; a source without a secret has no door.
 

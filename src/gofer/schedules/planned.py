@@ -9,6 +9,8 @@ from gofer.schedules.schedule import Kind, Schedule, expression, next_after, par
 
 HEARD = timedelta(seconds=90)
 """How late a nominal time is heard without having been missed."""
+RETRIED = timedelta(minutes=5)
+"""How much later it is told again when it could not be begun: Lambda tries twice more within three minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +38,11 @@ def planned(workflow: str, compiled: object) -> Planned:
 
 
 def fired(plans: Sequence[Planned], schedule: str, at: datetime, now: datetime) -> tuple[Planned, datetime] | str:
-    """Which schedule and which of its nominal times somebody means who says that it fired; or why there is no run.
+    """Which schedule and which of its nominal times EventBridge Scheduler means; or why there is no run.
 
     `schedule` is its id, `at` the time (aware) it was to fire. An interval that is counted from elsewhere has its run
-    for the nominal time before. Where missed times are made up for, the last of them stands for all.
+    for the nominal time before. Where missed times are left out Scheduler itself has left them out: what is late then
+    was heard in time and is tried again. Where they are made up for, the last of them stands for all.
     """
     plan = next((plan for plan in plans if plan.id == schedule), None)
     if plan is None:
@@ -47,9 +50,7 @@ def fired(plans: Sequence[Planned], schedule: str, at: datetime, now: datetime) 
     nominal = previous_before(plan.schedule, at + timedelta(seconds=1))
     if nominal is None:
         return "the schedule has no such time"
-    if now - at <= HEARD:
+    if not plan.catch_up or now - at <= HEARD + RETRIED:
         return plan, nominal
-    if not plan.catch_up:
-        return "nobody listened then, and what is missed is left out"
     later = next_after(plan.schedule, nominal)
     return (plan, nominal) if later is None or later > now else "a later time stands for it"

@@ -5,14 +5,12 @@ from collections.abc import Mapping
 import pytest
 
 from gofer.blobs.store import blob_key
-from gofer.bootstrap.aws import aws_settings, cloud_settings, open_cloud, process_environment, with_parameters
+from gofer.bootstrap.aws import aws_settings, cloud_settings, open_cloud
 from gofer.errors import ConfigError
-from moto_cloud import REGION, client, new_bucket, new_queues, new_table, server
+from moto_cloud import REGION, new_bucket, new_queues, new_table, server
 from stand_ins import SetClock
 
 pytestmark = pytest.mark.anyio
-
-PATH = "/gofer/test/"
 
 
 @pytest.fixture
@@ -52,36 +50,10 @@ async def test_what_is_missing_is_named(environment: Mapping[str, str], missing:
         cloud_settings({**environment, missing: ""})
 
 
-async def test_parameters_are_settings_and_the_environment_wins(environment: Mapping[str, str]) -> None:
-    parameters = {f"NAME_{n}": str(n) for n in range(12)} | {"INSTALLATION_KEY": "a" * 64, "GOFER_STAGE": "other"}
-    for name, value in parameters.items():
-        client("ssm").put_parameter(Name=PATH + name, Value=value, Type="String", Overwrite=True)
-    found = with_parameters({**environment, "GOFER_PARAMETERS": PATH})
-    assert (found["NAME_11"], found["GOFER_STAGE"]) == ("11", "test")
-    settings = aws_settings(found)
-    assert (settings.installation_key.reveal(), settings.cloud.table) == ("a" * 64, environment["GOFER_TABLE"])
-    assert with_parameters(environment) == environment
-
-
-async def test_this_process_has_its_parameters_too(
-    environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client("ssm").put_parameter(Name="/gofer/mine/NAME", Value="value", Type="SecureString", Overwrite=True)
-    for name, value in {**environment, "GOFER_PARAMETERS": "/gofer/mine/"}.items():
-        monkeypatch.setenv(name, value)
-    assert process_environment()["NAME"] == "value"
-
-
 @pytest.mark.parametrize("key", ["", "a" * 63, "A" * 64, "g" * 64])
 async def test_a_missing_or_damaged_installation_key_is_not_made_anew(environment: Mapping[str, str], key: str) -> None:
     with pytest.raises(ConfigError, match="INSTALLATION_KEY is missing or damaged"):
         aws_settings({**environment, "INSTALLATION_KEY": key})
-
-
-async def test_parameters_that_cannot_be_read_are_named_without_their_values(environment: Mapping[str, str]) -> None:
-    nobody = {**environment, "GOFER_PARAMETERS": PATH, "AWS_ENDPOINT_URL": "http://127.0.0.1:9"}
-    with pytest.raises(ConfigError, match=r"under /gofer/test/ cannot be read \(EndpointConnectionError\)"):
-        with_parameters(nobody)
 
 
 async def test_a_process_that_is_told_no_region_says_so(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.publish.timetable import Entry, changes, clear, entry_of, write
-from gofer.schedules.planned import Planned, fired
+from gofer.schedules.planned import HEARD, RETRIED, Planned, fired
 from gofer.schedules.schedule import Kind, next_after, parse
 from printing_house import MemoryTimetable
 
@@ -100,6 +100,18 @@ def test_an_interval_that_is_counted_from_elsewhere_has_the_time_before() -> Non
     assert fired([often], often.id, NOW, NOW) == (often, datetime(2026, 11, 21, 12, tzinfo=UTC))
 
 
+@pytest.mark.parametrize("catch_up", [False, True])
+def test_a_time_that_was_heard_and_could_not_be_begun_is_begun_when_lambda_tries_again(catch_up: bool) -> None:
+    daily = plan("cron", "3 12 * * ? *", catch_up=catch_up)
+    retried = NOW + timedelta(seconds=90 + 180)
+    assert fired([daily], daily.id, NOW, retried) == (daily, NOW)
+
+
+def test_what_an_operator_repeats_by_hand_is_begun_however_late() -> None:
+    daily = plan("cron", "3 12 * * ? *")
+    assert fired([daily], daily.id, NOW, NOW + timedelta(hours=30)) == (daily, NOW)
+
+
 SCHEDULES = st.sampled_from(
     [("every", "10 minutes"), ("every", "1 hour"), ("cron", "0/20 * * * ? *"), ("cron", "7 9-17 ? * MON-FRI *")]
 )
@@ -119,8 +131,12 @@ def test_missed_times_always_have_one_run_where_they_are_caught_up_and_none_othe
     # An outage: up to a time everything waits for its end, and later on nothing is late.
     end = times[until] + timedelta(seconds=200)
     heard = [max(time, end) if time < end else time + timedelta(seconds=delays[0] % 60) for time in times]
-    begun = [fired([one], one.id, time, then) for time, then in zip(times, heard, strict=True)]
-    late = [time for time, then in zip(times, heard, strict=True) if (then - time).total_seconds() > 90]
+    # Scheduler gives up what it could not deliver for so long.
+    patience = entry_of(one, NOW).seconds
+    told = [(time, then) for time, then in zip(times, heard, strict=True) if (then - time).total_seconds() <= patience]
+    begun = [fired([one], one.id, time, then) for time, then in told]
+    in_time = (HEARD + RETRIED if catch_up else HEARD).total_seconds()
+    late = [time for time, then in zip(times, heard, strict=True) if (then - time).total_seconds() > in_time]
     runs = {found[1] for found in begun if not isinstance(found, str)}
     assert runs >= set(times) - set(late)
     missed = runs & set(late)

@@ -34,6 +34,12 @@ class Current(Generic[T]):
 
     async def now(self) -> T:
         """Raises ConfigError, TemporaryError when there never was one."""
-        compiled = await self._published.current()
+        return self._made(await self._published.current())
+
+    async def anew(self) -> T:
+        """After a look at what is published now: somebody else may have seen it first. Raises as `now`."""
+        return self._made(await self._published.look())
+
+    def _made(self, compiled: Compiled) -> T:
         secrets = ["WEBHOOK_SECRET", *map(variable, as_object(compiled.hooks))] if self._hooks else []
         return self._following.current(lambda: (compiled, self._parameters.told([*self._names, *secrets])))

@@ -3,6 +3,8 @@
 What is imported here is on the way of every cold start to its first 2xx: no boto3, and nothing that ingress has not.
 """
 
+from collections.abc import Mapping
+
 from gofer.aws import Aws
 from gofer.blobs.s3 import S3Bodies
 from gofer.bootstrap.aws_settings import aws_settings
@@ -12,8 +14,10 @@ from gofer.bootstrap.functions.ground import Ground
 from gofer.bootstrap.functions.invocation import Handler
 from gofer.bootstrap.functions.light import LightDynamo, LightParameters, LightS3, LightSqs
 from gofer.bootstrap.functions.parameters import KEY
+from gofer.bootstrap.functions.registration import NAME, opened
 from gofer.bootstrap.ingress import build_ingress
 from gofer.dispatch import Ingress
+from gofer.errors import ConfigError
 from gofer.journal.dynamo_client import DynamoTable
 from gofer.journal.dynamodb import DynamoStore
 from gofer.queue.sqs import SqsQueue
@@ -21,6 +25,21 @@ from gofer.triggers.webhook import JwtProofs
 
 THREADS = 4
 """Requests of one delivery that are under way at once."""
+
+OWN: Mapping[str, str] = {
+    "JIRA_WEBHOOK_SECRET": "JIRA_ACCOUNT_ID",
+    "NOTION_WEBHOOK_SECRET": "NOTION_BOT_ID",
+    "GITHUB_WEBHOOK_SECRET": "GITHUB_LOGIN",
+}
+"""What says as whom Gofer acts, by the setting with which a door hears of what was done there."""
+
+
+def check_own_account(environment: Mapping[str, str]) -> None:
+    """Raises ConfigError where Gofer would hear itself; a door holds no token with which it could ask who it is."""
+    for heard, own in OWN.items():
+        if environment.get(heard) and not environment.get(own):
+            told = "it says as whom Gofer acts there, and what Gofer writes would start it again"
+            raise ConfigError(f"{own} must be set before {heard} is of use: {told}; see docs/deploy.md.")
 
 
 def door(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool = False) -> Handler:
@@ -30,14 +49,19 @@ def door(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool 
     store = DynamoStore(DynamoTable(aws, LightDynamo(ground.wire("dynamodb")), cloud.table))
     blobs = S3Bodies(aws, LightS3(ground.wire("s3", cloud.bucket)), cloud.bucket)
     queue = SqsQueue(aws, sqs, cloud.queue_url, cloud.dead_letter_url, ground.clock)
-    parameters = ground.parameters(LightParameters(ground.wire("ssm")))
+    ssm, token = LightParameters(ground.wire("ssm")), f"{ground.environment.get('GOFER_PARAMETERS', '')}{NAME}"
+    parameters = ground.parameters(ssm)
 
     def build(told: Told) -> Ingress:
         compiled, environment = told
-        known = aws_settings(environment)
-        outside, own = ground.outside(), compiled.hooks if hooks else None
+        check_own_account(environment)
+        environment, window = opened(
+            environment, lambda: ssm.read([token]).get(token, ""), lambda value: ssm.write(token, value), ground.clock
+        )
+        known, own = aws_settings(environment), compiled.hooks if hooks else None
+        key, outside = known.installation_key, ground.outside()
         return build_ingress(
-            known.settings, compiled.routes, store, blobs, queue, known.installation_key, outside, hooks=own, jwt=jwt
+            known.settings, compiled.routes, store, blobs, queue, key, outside, hooks=own, jwt=jwt, window=window
         )
 
     current = Current(ground.published(), parameters, (KEY, *names), build, hooks=hooks)

@@ -141,6 +141,7 @@ class LightParameters:
 
     def __init__(self, wire: Wire) -> None:
         self._get = operation(wire, "AmazonSSM", "get_parameters", "1.1")
+        self._put = operation(wire, "AmazonSSM", "put_parameter", "1.1")
 
     def read(self, names: Sequence[str]) -> Mapping[str, str]:
         """See ParameterStore.read."""
@@ -152,3 +153,10 @@ class LightParameters:
                 raise TemporaryError(f"The parameters cannot be read now ({type(error).__name__}).") from error
             found |= {item["Name"]: item["Value"] for item in page["Parameters"]}
         return found
+
+    def write(self, name: str, value: str) -> None:
+        """Replaces a SecureString. Raises TemporaryError."""
+        try:
+            self._put(Name=name, Value=value, Type="SecureString", Overwrite=True)
+        except (ClientError, BotoCoreError) as error:
+            raise TemporaryError(f"The parameter cannot be written now ({type(error).__name__}).") from error

@@ -52,9 +52,12 @@ class Ticking:
                 raise BadRequest(400, "This is nothing that the schedule function does; see template.yaml.")
 
     async def _begin(self, told: Mapping[str, object]) -> dict[str, object]:
+        schedule, at = as_text(told["schedule"]), _time(as_text(told["at"]))
         timed = await self.timed.now()
-        now = datetime.fromtimestamp(self.clock.now(), UTC)
-        found = fired(timed.plans, as_text(told["schedule"]), _time(as_text(told["at"])), now)
+        if schedule not in {plan.id for plan in timed.plans}:
+            # Scheduler may know of it before this process has looked at what is published.
+            timed = await self.timed.anew()
+        found = fired(timed.plans, schedule, at, datetime.fromtimestamp(self.clock.now(), UTC))
         if isinstance(found, str):
             fields = {"workflow": as_text(told["workflow"])[:80]}
             _log.warning("no run was begun: %s", found, extra={"fields": fields})

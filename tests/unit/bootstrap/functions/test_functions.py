@@ -1,11 +1,11 @@
 """Each function in this process, on moto: what it is put together from, and what it answers."""
 
 import ast
-import logging
+import asyncio
+import re
 import time
-import uuid
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,80 +13,33 @@ import pytest
 
 import moto_cloud
 from company import ROOT
+from gofer.bootstrap.aws import open_cloud
 from gofer.bootstrap.functions.dashboard import dashboard_function
 from gofer.bootstrap.functions.door import door
-from gofer.bootstrap.functions.ground import Ground, stand
+from gofer.bootstrap.functions.ground import Ground
 from gofer.bootstrap.functions.hooks import hooks_door
-from gofer.bootstrap.functions.invocation import Failed, Handler
+from gofer.bootstrap.functions.invocation import Failed
 from gofer.bootstrap.functions.lines import start_lines
 from gofer.bootstrap.functions.schedule import schedule_function
 from gofer.bootstrap.functions.worker import worker_function
 from gofer.errors import TemporaryError
+from gofer.journal.coordination import Head
+from gofer.journal.entries import RunFinished
+from gofer.journal.log import open_journal
+from gofer.schedules.planned import planned
 from gofer.simulators.slack.delivery import signature
-from gofer.workflows.published import Compiled, encode_compiled
+from gofer.workflows.published import (
+    POINTER,
+    Compiled,
+    Current,
+    bundle_name,
+    encode_compiled,
+    encode_pointer,
+    routes_key,
+)
 from lambda_stage import as_event
-
-KEY = "ab" * 32
-
-
-@dataclass
-class Context:
-    """What the runtime says of an invocation."""
-
-    function_name: str = "gofer-test"
-    memory_limit_in_mb: str = "1024"
-    invoked_function_arn: str = "arn:aws:lambda:eu-central-1:123456789012:function:gofer-test"
-    aws_request_id: str = "request-1"
-
-    def get_remaining_time_in_millis(self) -> int:
-        return 900_000
-
-
-@pytest.fixture
-def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ground]:
-    """What a function stands on, with a package that has no workflows of its own; loggers are as before afterwards."""
-    cloud, path = moto_cloud.MotoCloud(moto_cloud.MotoClock()), f"/gofer/{uuid.uuid4().hex[:8]}/"
-    variables = {
-        "GOFER_TABLE": cloud.table._name,
-        "GOFER_BUCKET": cloud.bucket,
-        "GOFER_QUEUE_URL": cloud.url,
-        "GOFER_DEAD_LETTER_URL": cloud.dead,
-        "GOFER_PARAMETERS": path,
-        "AWS_ENDPOINT_URL": moto_cloud.server(),
-        "AWS_REGION": moto_cloud.REGION,
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
-        "LAMBDA_TASK_ROOT": str(tmp_path),
-        "POWERTOOLS_SERVICE_NAME": f"gofer-{uuid.uuid4().hex[:8]}",
-        "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
-        "GOFER_URL": "https://gofer.acme.test",
-    }
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    compiled = Compiled("", {"slack.mention": [["answer-here", {}]]}, {}, [])
-    (tmp_path / "compiled.json").write_bytes(encode_compiled(compiled))
-    put(path, INSTALLATION_KEY=KEY, SLACK_SIGNING_SECRET="secret")
-    root, ours = logging.getLogger(), logging.getLogger("gofer")
-    before = list(root.handlers), root.level, ours.level
-    made = stand()
-    yield made
-    made.close()
-    root.handlers[:] = before[0]
-    root.setLevel(before[1])
-    ours.setLevel(before[2])
-
-
-def put(path: str, **parameters: str) -> None:
-    for name, value in parameters.items():
-        moto_cloud.client("ssm").put_parameter(Name=path + name, Value=value, Type="SecureString", Overwrite=True)
-
-
-def invoke(function: Handler, event: object) -> Any:
-    return function(event, Context())
-
-
-def get(path: str) -> dict[str, object]:
-    return as_event("GET", path, {}, b"")
+from one_function import get, invoke
+from stand_ins import claimed
 
 
 def test_a_door_accepts_what_is_signed_and_says_so_with_a_status(ground: Ground) -> None:
@@ -126,9 +79,56 @@ def test_the_schedule_function_sweeps_purges_and_ignores_what_nobody_published(g
             invoke(schedule, wrong)
 
 
+def test_a_schedule_that_fires_right_after_it_was_published_has_its_run(ground: Ground) -> None:
+    schedule = schedule_function(ground)
+    every = {"kind": "every", "text": "1 minutes", "zone": "UTC"}
+    told = {"workflow": "w", "schedule": planned("w", every).id, "at": "2026-11-21T12:00:00Z"}
+    assert "ignored" in invoke(schedule, told)
+    name = bundle_name(time.time(), "0" * 64)
+    bucket, compiled = ground.cloud.bucket, Compiled(name, {}, {}, [("w", every)])
+    s3 = moto_cloud.client("s3")
+    s3.put_object(Bucket=bucket, Key=routes_key(name), Body=encode_compiled(compiled))
+    s3.put_object(Bucket=bucket, Key=POINTER, Body=encode_pointer(Current(name, "2026-11-21T11:59:59Z")))
+    assert re.fullmatch("[0-9a-f]{24}", invoke(schedule, told)["run"])
+
+
 def test_the_worker_function_answers_its_bells(ground: Ground) -> None:
     record = {"messageId": "m", "receiptHandle": "r", "body": f'{{"run":"{"0" * 24}"}}', "attributes": {}}
     assert invoke(worker_function(ground), {"Records": [record]}) == {"batchItemFailures": []}
+
+
+def test_a_run_whose_worker_could_not_even_be_built_goes_on_once_it_can_be(ground: Ground) -> None:
+    """Its bell is out of sight for 90 minutes, and the sweep rings another one."""
+    cloud, run, still = open_cloud(ground.cloud, ground.clock), "0" * 24, int((ground.clock.now() - 185) * 1000)
+
+    (ground.package / "agents").mkdir()
+    (ground.package / "agents" / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
+
+    async def accept() -> None:
+        journal, _ = await open_journal(run, cloud.store, cloud.blobs, await claimed(cloud.store, run))
+        # All but its head is written: nothing is left to do but to say so.
+        journal.add(RunFinished("done"))
+        await journal.commit()
+        await cloud.store.create_head(Head(run, "answer-here", "slack:T:C:1", still, private=False, frames=1))
+        await cloud.queue.ring(run)
+
+    def batch() -> dict[str, Any]:
+        asked = {"VisibilityTimeout": 5_400, "MessageSystemAttributeNames": ["All"], "MaxNumberOfMessages": 10}
+        found = moto_cloud.client("sqs").receive_message(QueueUrl=ground.cloud.queue_url, **asked)
+        names = {"MessageId": "messageId", "ReceiptHandle": "receiptHandle", "Body": "body", "Attributes": "attributes"}
+        return {"Records": [{names[k]: v for k, v in one.items() if k in names} for one in found.get("Messages", [])]}
+
+    asyncio.run(accept())
+    unset = replace(ground, environment={**ground.environment, "OPENAI_BASE_URL": ""})
+    with pytest.raises(Failed, match="ConfigError"):
+        invoke(worker_function(unset), batch())
+    assert batch() == {"Records": []}
+    assert invoke(schedule_function(ground), {"sweep": True}) == {"rung": 1}
+    assert invoke(worker_function(ground), batch()) == {"batchItemFailures": []}
+    head = asyncio.run(cloud.store.head(run))
+    cloud.close()
+    assert head is not None
+    assert head.status == "done"
 
 
 def test_the_dashboard_wants_to_know_who_asks(ground: Ground) -> None:

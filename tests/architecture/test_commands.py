@@ -1,0 +1,138 @@
+"""Every command that the documents show is one that exists, with these options and these outputs."""
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import botocore.session
+import pytest
+from botocore import xform_name
+
+from cloud_template import ROOT, written
+from gofer.cli.main import COMMANDS, main
+
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+ON_AWS = [ROOT / "docs" / name for name in ("deploy.md", "runbook.md", "publish.md")]
+GLOBAL = {"profile", "region", "output", "query", "cli-binary-format"}
+"""Options that every command of the AWS CLI has."""
+OWN = {
+    ("logs", "tail"): {"since", "format", "filter-pattern", "follow"},
+    ("cloudformation", "deploy"): {"template-file", "stack-name", "capabilities", "parameter-overrides"},
+    ("configure", "list-profiles"): set[str](),
+}
+"""What the AWS CLI has beside the operations of its services."""
+SAM = {
+    "validate": {"lint", "config-file"},
+    "build": {"config-file"},
+    "deploy": {"config-file"},
+    "delete": {"stack-name", "region"},
+}
+BEFORE = {"{", "do", "!", "$", "then", "xargs", "-n", "10", "X"}
+"""What may stand before a command."""
+
+
+def written_in(document: Path) -> Iterator[str]:
+    """What stands in code, one command or more in each piece."""
+    text = document.read_text()
+    for kind, body in re.findall(r"^```(\w*).*?\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        if kind == "sh":
+            yield body
+        elif kind in ("", "text"):
+            # What a command does stands behind it, after two spaces.
+            yield from (re.split(r" {2,}|#", line.strip())[0] for line in body.splitlines() if line[:1] not in " ")
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    yield from re.findall(r"`([^`\n]+)`", prose)
+
+
+def commands(document: Path, program: str) -> list[list[str]]:
+    """The words behind a program, wherever it is called in a document."""
+    found: list[list[str]] = []
+    for piece in written_in(document):
+        if not re.search(rf"(?<![\w./-]){program}(?= |$)", piece):
+            continue
+        rest, inner = re.sub(r"\\\n", " ", piece), list[str]()
+        while nested := re.search(r"\$\(([^()]*)\)", rest):
+            inner.append(nested[1])
+            rest = rest.replace(nested[0], "X")
+        for text in (rest, *inner):
+            found += [words[at + 1 :] for words in _parts(text) for at in _calls(words, program)]
+    return found
+
+
+def _parts(text: str) -> Iterator[list[str]]:
+    for line in text.splitlines() if text.count('"') % 2 == 0 else [text]:
+        lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
+        words: list[str] = []
+        for word in (*lexer, ";"):
+            if re.fullmatch(r"[;|&()<>]+", word):
+                yield words
+                words = []
+            else:
+                words.append(word)
+
+
+def _calls(words: Sequence[str], program: str) -> list[int]:
+    """Where it is called; nowhere when it is an argument of another one."""
+    at = next((i for i, word in enumerate(words) if word not in BEFORE and "=" not in word), len(words))
+    return [at] if at < len(words) and words[at] == program else []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
+def test_every_command_of_gofer_exists_with_its_options(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in filter(None, commands(document, "gofer")):
+        assert words[0] in COMMANDS or words[0].startswith("-"), words
+        with pytest.raises(SystemExit):
+            main([word for word in words[:1] if word in COMMANDS] + ["--help"])
+        known = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) | {"--version"}
+        used = {option for word in words if word.startswith(("-", "[-")) for option in re.findall(r"--[a-z-]+", word)}
+        assert used <= known, words
+
+
+def test_the_commands_of_these_documents_are_found() -> None:
+    assert ["publish", "--stage", "$STAGE"] in commands(ROOT / "docs" / "deploy.md", "gofer")
+    assert ["trace", "RUN", "--stage", "$STAGE"] in commands(ROOT / "docs" / "runbook.md", "gofer")
+    moved = ["sqs", "get-queue-attributes", "--attribute-names", "QueueArn", "--queue-url", "X"]
+    assert moved in [words[:6] for words in commands(ROOT / "docs" / "runbook.md", "aws")]
+
+
+@pytest.mark.parametrize("document", ON_AWS, ids=lambda path: path.stem)
+def test_every_command_of_aws_exists_with_its_options(document: Path) -> None:
+    session = botocore.session.get_session()
+    for words in commands(document, "aws"):
+        service, *rest = words
+        if (service, *rest[:1]) in OWN:
+            known = OWN[service, rest[0]]
+        else:
+            model = session.get_service_model("s3" if service == "s3api" else service)
+            if not rest:
+                continue
+            operations = {xform_name(name, "-"): name for name in model.operation_names}
+            assert rest[0] in operations, words
+            shape = model.operation_model(operations[rest[0]]).input_shape
+            known = {xform_name(name, "-") for name in (shape.members if shape else ())}
+        options = {word.removeprefix("--").removeprefix("no-") for word in rest if word.startswith("--")}
+        assert options <= known | GLOBAL, words
+
+
+@pytest.mark.parametrize("document", ON_AWS, ids=lambda path: path.stem)
+def test_every_output_that_is_named_is_one_of_the_template(document: Path) -> None:
+    text, outputs = document.read_text(), set(written()["Outputs"])
+    named = {*re.findall(r"\$\(output (\w+)\)", text), *re.findall(r"OutputKey=='(\w+)'", text)}
+    named |= set(re.findall(r"[Oo]utputs? `(\w+)`", text)) | set(re.findall(r"`(\w+(?:Url|Arn))`", text))
+    assert named - outputs - {"PublicUrl"} == set()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
+def test_every_target_of_make_exists(document: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for words in commands(document, "make"):
+        assert {word for word in words if not re.match(r"[A-Z]+=|-", word)} <= targets, words
+
+
+def test_every_command_of_sam_is_one_that_was_tried() -> None:
+    for document in ON_AWS:
+        for words in commands(document, "sam"):
+            options = {word.removeprefix("--") for word in words[1:] if word.startswith("--")}
+            assert options <= SAM[words[0]], words
