@@ -20,7 +20,7 @@ from gofer.tools.notion.tools import notion_tools
 from gofer.tools.plan.tools import plan_tools
 from gofer.tools.python.tools import python_tools
 from gofer.tools.search.tools import search_tools
-from gofer.tools.skills.tools import skill_tools
+from gofer.tools.skills.tools import script_of, skill_tools
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.tools import slack_tools
 from gofer.tools.tool import Tool
@@ -45,7 +45,7 @@ def build_tools(
         plan_tools(),
         skill_tools(),
         search_tools(),
-        python_tools(python or sandbox()),
+        python_tools(python or sandbox(), script_of),
     ]
     return {tool.name: tool for tools in systems for tool in tools}
 

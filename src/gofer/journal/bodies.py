@@ -40,10 +40,7 @@ async def spill(blobs: Bodies, entries: Objects, seal: Seal) -> tuple[Objects, t
     for i, field, value in _largest_first(entries):
         if len(value) <= INLINE_LIMIT and size <= FRAME_LIMIT - _OVERHEAD - 120 * len(bodies):
             break
-        sealed = seal.close(_PLACE, value)
-        key = blob_key(seal.run, sealed)
-        await blobs.put(key, sealed)
-        bodies.append(Body(i, field, key.rpartition("/")[2]))
+        bodies.append(Body(i, field, await _store(blobs, seal, _PLACE, value)))
         del kept[i][field]
         size -= len(value)
     return kept, tuple(bodies)
@@ -51,7 +48,11 @@ async def spill(blobs: Bodies, entries: Objects, seal: Seal) -> tuple[Objects, t
 
 async def keep(blobs: Bodies, seal: Seal, content: bytes) -> str:
     """Stores the content of a file in the run's folder; gives its name there. Raises TemporaryError."""
-    sealed = seal.close(_FILE, content)
+    return await _store(blobs, seal, _FILE, content)
+
+
+async def _store(blobs: Bodies, seal: Seal, place: str, plain: bytes) -> str:
+    sealed = seal.close(place, plain)
     key = blob_key(seal.run, sealed)
     await blobs.put(key, sealed)
     return key.rpartition("/")[2]

@@ -86,6 +86,15 @@ async def load_subskill(call: Call, arguments: LoadSubskill) -> ToolResult:
     return ToolResult(told, summary, files=(file,), facts=(loaded,))
 
 
+def script_of(call: Call, name: str, script: str) -> str:
+    """The text of a script of a skill that the run may load. Raises ToolError."""
+    skill, path = _skill(call, name), script.removeprefix("./")
+    text = skill.text(path) if path in skill.files and path.startswith(SCRIPTS) else None
+    if text is None:
+        raise ToolError(f"The skill {name!r} has no script {path[:200]!r}. {_files(skill)}", code="no_such_file")
+    return text
+
+
 def _skill(call: Call, name: str) -> Skill:
     """A skill that the run may load. Raises ToolError."""
     skills = {key: skill for key, skill in call.repertoire.skills.items() if key not in call.repertoire.withdrawn}
