@@ -9,6 +9,7 @@ from engine_room import ListModel, says
 from gofer.canonical import encode
 from gofer.errors import Damaged
 from gofer.journal.dynamo_rows import frame_key, head_key
+from gofer.journal.dynamodb import DynamoStore
 from gofer.journal.entries import MessageReceived, RunOwned
 from gofer.journal.frames import Frame, frame_bytes, frame_hash
 from gofer.journal.log import Pen, open_journal, read_journal
@@ -17,6 +18,7 @@ from gofer.journal.table import Put, Update
 from gofer.models.model import Answer
 from gofer.owner import TAKEOVERS
 from gofer.sweeper import Sweeper
+from gofer.worker import LOST, Ended
 from moto_cloud import RECEIVES, MotoClock, MotoCloud, client
 from office import Lost, Office
 from stand_ins import make_outside
@@ -157,6 +159,31 @@ async def test_a_conversation_that_kills_its_workers_ends_with_a_reason_and_goes
     await made.office.accept("run2", 2)
     await made.settle()
     assert await made.office.status("run2") == "done"
+
+
+async def test_a_run_that_kills_its_workers_before_they_have_read_it_needs_attention() -> None:
+    made, told = Serverless(), list[str]()
+
+    class Deadly(DynamoStore):
+        async def frames(self, run: str) -> list[bytes]:
+            raise Lost
+
+    def tell(ended: Ended) -> None:
+        told.append(ended.trouble)
+
+    worker, store = made.office.worker, Deadly(made.cloud.table)
+    made.office.worker = replace(worker, services=replace(worker.services, store=store), receives=RECEIVES, tell=tell)
+    await made.office.accept("run1", private=False)
+    for _ in range(3 * LOST):
+        await made.office.hear_lost()
+        made.clock.advance(121)
+        await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(180)
+    # Its alarm, its place in the lists, and nobody who rings for it any more.
+    assert (told, await made.attention("run1")) == (
+        ["poison"],
+        "it cannot be continued: 10 attempts ended without a word",
+    )
+    assert await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(0) == 0
 
 
 async def test_a_bell_whose_worker_is_lost_each_time_is_a_dead_letter_and_its_run_is_still_found() -> None:

@@ -180,7 +180,7 @@ class Schedule:
     def _ingress(self, machine: Machine) -> Ingress:
         routes = read_routes({"slack.mention": [("w", {})]})
         store, queue = self._seen_by(machine)
-        return self.rules.ingress({}, routes, store, queue, KEY, self._outside(machine))
+        return self.rules.ingress({}, routes, store, self.blobs, queue, KEY, self._outside(machine))
 
     async def _press(self, click: Click) -> str:
         return await self._ingress(Machine(self.faults)).press(click)
