@@ -13,6 +13,7 @@ from gofer.engine.fetching import content_of
 from gofer.engine.results import SIGHTLESS
 from gofer.engine.step import Step
 from gofer.errors import TemporaryError, ToolError
+from gofer.files.document import LOOKED_AT
 from gofer.files.kind import IMAGES, kind_of
 from gofer.files.plain_text import decoded
 from gofer.files.said import likely
@@ -133,12 +134,14 @@ async def _image(step: Step, added: FileAdded, content: bytes, room: int) -> Med
 
 async def _pdf(step: Step, added: FileAdded, content: bytes) -> Media:
     """A PDF as the model gets it. Raises ToolError for one that cannot be opened: a provider would refuse it, and with
-    it the whole request."""
-    if step.services.open_pdf is not None:
+    it the whole request. One of many pages would fill the window."""
+    if step.services.pages is not None:
         try:
-            await step.services.open_pdf(content)
+            pages = await step.services.pages(content)
         except TemporaryError as error:
             raise ToolError(str(error)) from error
+        if pages > LOOKED_AT:
+            raise ToolError(f"it has {pages:,} pages, too many to look at; get its text with extract_file.")
     return Media(added.file, "application/pdf", base64.b64encode(content).decode())
 
 
