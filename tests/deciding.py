@@ -67,7 +67,7 @@ class Sent:
 
     @property
     def before_tail(self) -> bytes:
-        return self.body[: self.body.rindex(b',{"content":')] if b',{"content":' in self.body else self.body
+        return self.body[: self.body.rindex(b',{"content":')]
 
 
 @dataclass

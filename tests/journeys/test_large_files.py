@@ -16,7 +16,7 @@ from gofer.simulators.slack import Message
 from one_workflow import CAPTAIN, DEPLOYS, texts, world
 
 pytestmark = pytest.mark.anyio
-WORDS = "shore ledger copper window harvest signal lantern orchard travel margin quarry thread basin hollow".split()
+WORDS = ["shore", "ledger", "copper", "harvest", "signal", "lantern", "orchard", "travel", "margin", "quarry"]
 
 
 @asynccontextmanager

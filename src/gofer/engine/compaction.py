@@ -93,8 +93,8 @@ def cut_of(conversation: Conversation, weights: Sequence[int], room: Room) -> Cu
     if end - first < 1 or left < 1 or sum(weights[first:end]) < LEAST * room.window:
         return None
     begin = conversation.folded
-    # What left before stands at the beginning of what leaves now, as its summary.
-    return Cut(first, end - first, (1 if begin else begin + 1, begin + left))
+    # What left before stands at the beginning of what leaves now as its summary only, and in a file of its own.
+    return Cut(first, end - first, (begin + 1, begin + left))
 
 
 async def make_room(

@@ -6,7 +6,6 @@ from typing import cast
 from gofer.files.child import Children, Job
 from gofer.files.kind import KINDS, Kind, kind_of
 
-
 LOOKED_AT = 10
 """Pages of a PDF that a model looks at in one go at most: each costs what some thousand characters cost, in every call
 after it. Longer ones are searched and read as text."""

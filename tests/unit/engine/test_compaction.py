@@ -104,8 +104,11 @@ async def test_a_run_of_500_turns_through_a_window_of_16k_ends_with_the_right_an
     assert len(folded) > 5
     assert {one.by for one in folded} == {"model"}
     assert max(len(body) // 4 for body in model.bodies) < 16_000
-    # Each begins where the one before ended, or tells of all before it.
-    assert all(one.turns[1] < other.turns[1] for one, other in pairwise(folded))
+    # Each begins where the one before ended, and is told of as what it is.
+    assert all(one.turns[1] + 1 == other.turns[0] for one, other in pairwise(folded))
+    begin, last = folded[-1].turns
+    told = f"Your turns 1 to {last} have left this conversation; {folded[-1].file} holds turns {begin} to {last}"
+    assert told in model.bodies[-1].decode()
 
 
 @pytest.mark.parametrize(
