@@ -20,11 +20,13 @@ WORDS = ["shore", "ledger", "copper", "harvest", "signal", "lantern", "orchard",
 
 
 @asynccontextmanager
-async def gofer(folder: Path, decide: Callable[[Sent], Said]) -> AsyncIterator[tuple[Company, Provider]]:
-    """Gofer with one workflow of defaults only, and a model behind an endpoint."""
+async def gofer(
+    folder: Path, decide: Callable[[Sent], Said], more: str = ""
+) -> AsyncIterator[tuple[Company, Provider]]:
+    """Gofer with one workflow, of defaults but for some lines, and a model behind an endpoint."""
     agents = folder / "repository" / "agents"
     agents.mkdir(parents=True)
-    (agents / "w.yaml").write_text('description: d\nowner: "#helpers"\nwhen: [slack.mention]\n')
+    (agents / "w.yaml").write_text(f'description: d\nowner: "#helpers"\nwhen: [slack.mention]\n{more}\n')
     (agents / "w.md").write_text("Help.")
     (agents / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
     async with (
@@ -138,3 +140,23 @@ async def test_ten_experiments_of_2_mb_each_are_compared_by_queries(tmp_path: Pa
     assert len(model.sent) == 2
     assert max(len(sent.body) for sent in model.sent) < 20_000
     assert not any("losses" in sent.body.decode() for sent in model.sent)
+
+
+def from_lines(sent: Sent) -> Said:
+    """Looks for the word, and says in which line it stands."""
+    if not sent.turns:
+        return [("file_regex", {"file": sent.files["app.log"], "pattern": "refused", "context": 0})]
+    (line,) = re.findall(r"(\d+): ?.* refused", sent.results[-1])
+    return f"It was refused in line {line}."
+
+
+async def test_a_text_that_would_fill_a_small_window_is_searched_instead(tmp_path: Path) -> None:
+    """100 kB are within preload_kb, and more than 16,000 tokens."""
+    log = [f"{number:05d} request {number * 7919 % 10_007} was answered" for number in range(3_000)]
+    log[1_230] = "01230 request 77 was refused"
+    async with gofer(tmp_path, from_lines, "context: {window: 16000}\nmodel: of-some-other-provider") as (made, model):
+        asked = await share(made, {"app.log": ("\n".join(log).encode(), "text/plain")}, "what went wrong?")
+        (head,) = await made.ended()
+        assert (head.status, texts(made.answers(asked))) == ("done", ["It was refused in line 1231."])
+    assert max(len(sent.body) // 4 for sent in model.sent) < 16_000
+    assert '"app.log": text/plain, 95.7 kB, from Slack, not read' in model.sent[0].tail

@@ -95,6 +95,14 @@ async def test_together_they_fit_what_the_workflow_allows_and_the_rest_is_not_ev
     assert [held.added.preloaded for held in step.workspace.files.values()] == [True, False, True]
 
 
+async def test_together_they_leave_room_in_the_window_of_the_model() -> None:
+    words = {f"{name}.txt": (f"{name} " * 3_000).encode() for name in ("one", "two")}
+    desk = Desk({**words, "a.png": image()}, ability=replace(EYES, window=10_000))
+    made, step = await desk.preload()
+    assert ("one one" in made.text, "two two" in made.text, len(made.media)) == (True, False, 0)
+    assert [held.added.preloaded for held in step.workspace.files.values()] == [True, False, False]
+
+
 async def test_one_that_is_larger_than_it_was_said_to_be_is_left_out() -> None:
     desk = Desk({"a.txt": b"x" * 5_000}, sizes={"a.txt": 1}, preload_kb=1)
     made, step = await desk.preload()
