@@ -76,7 +76,7 @@ class Desk:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "gofer.cli.main", *words),
             cwd=self.folder,
-            env={"PATH": os.environ["PATH"], **environment},
+            env={**{name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}, **environment},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )

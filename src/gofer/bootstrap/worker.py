@@ -11,7 +11,7 @@ from gofer.bootstrap.settings import Settings
 from gofer.engine.services import Links, Services
 from gofer.errors import ConfigError
 from gofer.files.child import Children
-from gofer.files.document import Document, extract
+from gofer.files.document import pages_of
 from gofer.files.image import BYTES, Fitted, fitted
 from gofer.journal.store import Store
 from gofer.models.model import Model
@@ -40,16 +40,16 @@ def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
 
 def _eyes(
     children: Children,
-) -> tuple[Callable[[bytes, int], Awaitable[Fitted]], Callable[[bytes], Awaitable[object]]]:
-    """What makes images ready for models, and what opens PDFs before they do."""
+) -> tuple[Callable[[bytes, int], Awaitable[Fitted]], Callable[[bytes], Awaitable[int]]]:
+    """What makes images ready for models, and what counts the pages of a PDF before they look at it."""
 
     async def fit(image: bytes, most: int) -> Fitted:
         return await fitted(children, image, most=min(most, BYTES))
 
-    async def open_pdf(content: bytes) -> Document:
-        return await extract(children, content, name=".pdf")
+    async def pages(content: bytes) -> int:
+        return await pages_of(children, content)
 
-    return fit, open_pdf
+    return fit, pages
 
 
 def build_worker(
@@ -71,14 +71,14 @@ def build_worker(
 
     `children` do what is dangerous on bytes, and `python` runs the code of models; the caller closes both.
     """
-    fit, open_pdf = _eyes(children)
+    fit, pages = _eyes(children)
     services = Services(
         store=store,
         blobs=blobs,
         model=model,
         tools=build_tools(settings, children, python),
         fit=fit,
-        open_pdf=open_pdf,
+        pages=pages,
         prices=load_prices(),
         links=Links(base_url, catalog.defaults.prompt_links),
         outside=outside,

@@ -24,6 +24,7 @@ from gofer.models.model import Answer
 from gofer.projections.conversation import Conversation
 from gofer.tools.tool import NewFile
 from gofer.workflows.bundle import Bundle
+from gofer.workflows.load import Loaded
 
 UNKNOWN_WINDOW = 128_000
 """Tokens that a model is taken to have room for when nobody wrote down how many."""
@@ -74,10 +75,10 @@ class Cut:
     turns: tuple[int, int]
 
 
-def room_of(step: Step, bundle: Bundle) -> Room:
+def room_of(step: Step, loaded: Loaded) -> Room:
     """The room of a run's models, or what its workflow says."""
-    context = bundle.loaded.workflow.context
-    known = step.services.abilities.common(bundle.loaded.models).window
+    context = loaded.workflow.context
+    known = step.services.abilities.common(loaded.models).window
     most = known or context.window or UNKNOWN_WINDOW
     return Room(min(context.window or VIEW, most), context.compact_at / 100, most)
 
@@ -93,8 +94,8 @@ def cut_of(conversation: Conversation, weights: Sequence[int], room: Room) -> Cu
     if end - first < 1 or left < 1 or sum(weights[first:end]) < LEAST * room.window:
         return None
     begin = conversation.folded
-    # What left before stands at the beginning of what leaves now, as its summary.
-    return Cut(first, end - first, (1 if begin else begin + 1, begin + left))
+    # What left before stands at the beginning of what leaves now as its summary only, and in a file of its own.
+    return Cut(first, end - first, (begin + 1, begin + left))
 
 
 async def make_room(
@@ -104,7 +105,7 @@ async def make_room(
 
     Raises what asking a model raises, but for its refusal.
     """
-    room, model = room_of(step, bundle), str(bundle.params()[0]["model"])
+    room, model = room_of(step, bundle.loaded), str(bundle.params()[0]["model"])
     if not room.full(expected := step.account.predict(model, weight.kinds)):
         return None
     cut = cut_of(step.conversation, scale.parts(step.conversation), room)

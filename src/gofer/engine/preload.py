@@ -9,13 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from gofer.canonical import encode_text
+from gofer.engine.compaction import room_of
 from gofer.engine.fetching import content_of
 from gofer.engine.results import SIGHTLESS
 from gofer.engine.step import Step
+from gofer.engine.weights import IMAGE
 from gofer.errors import TemporaryError, ToolError
+from gofer.files.document import LOOKED_AT
 from gofer.files.kind import IMAGES, kind_of
 from gofer.files.plain_text import decoded
 from gofer.files.said import likely
+from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileAdded
 from gofer.messages import Media
 from gofer.models.abilities import Ability
@@ -27,6 +31,8 @@ PURPOSE = "preload"
 """What the ids of calls begin with that fetch one."""
 MOST = 10
 """Files of one run that are preloaded at most."""
+SHARE = 0.4
+"""Share of the window that they may fill together: a model has to have room for what it does with them."""
 AS_THEY_ARE = 1_000_000
 """Bytes of an image that is shown as it is, where nothing makes images ready for models."""
 WORTH_IT = 20_000
@@ -41,6 +47,8 @@ class Preloaded:
 
     room: int
     """Bytes that are left."""
+    tokens: int
+    """Tokens that are left, about."""
     sections: list[str] = field(default_factory=list[str])
     media: list[Media] = field(default_factory=list[Media])
 
@@ -53,7 +61,8 @@ class Preloaded:
 
 async def preload(step: Step, loaded: Loaded, provenance: Provenance) -> Preloaded:
     """Fetches and shows what fits. Raises Cancelled, OutOfTime, TemporaryError."""
-    made, event = Preloaded(loaded.workflow.files.preload_kb * 1000), step.progress.event
+    tokens = int(SHARE * room_of(step, loaded).window)
+    made, event = Preloaded(loaded.workflow.files.preload_kb * 1000, tokens), step.progress.event
     recent = event is not None and event.source == "slack" and "ts" not in event.place
     if loaded.workflow.coordinator != "llm" or recent:
         # A script reads no messages, and what was said in a channel of late is not what a run is about.
@@ -109,9 +118,11 @@ async def _shown(step: Step, made: Preloaded, added: FileAdded, content: bytes, 
     else:
         return
     took = _size(media) if media else len(content)
-    if took > made.room:
+    weight = IMAGE if media else estimate(section)
+    if took > made.room or weight > made.tokens:
         return
     made.room -= took
+    made.tokens -= weight
     made.sections.append(section)
     made.media += [media] if media else []
     step.note(replace(step.workspace.files[added.file].added, preloaded=True))
@@ -133,12 +144,14 @@ async def _image(step: Step, added: FileAdded, content: bytes, room: int) -> Med
 
 async def _pdf(step: Step, added: FileAdded, content: bytes) -> Media:
     """A PDF as the model gets it. Raises ToolError for one that cannot be opened: a provider would refuse it, and with
-    it the whole request."""
-    if step.services.open_pdf is not None:
+    it the whole request. One of many pages would fill the window."""
+    if step.services.pages is not None:
         try:
-            await step.services.open_pdf(content)
+            pages = await step.services.pages(content)
         except TemporaryError as error:
             raise ToolError(str(error)) from error
+        if pages > LOOKED_AT:
+            raise ToolError(f"it has {pages:,} pages, too many to look at; get its text with extract_file.")
     return Media(added.file, "application/pdf", base64.b64encode(content).decode())
 
 

@@ -32,7 +32,7 @@ class View:
 
     def share(self, step: Step, bundle: Bundle, calls: int) -> Shown:
         """How much of each result of a turn is shown, so that all of them together leave room."""
-        files, share = bundle.loaded.workflow.files, int(TURN * room_of(step, bundle).window) // max(1, calls)
+        files, share = bundle.loaded.workflow.files, int(TURN * room_of(step, bundle.loaded).window) // max(1, calls)
         whole = min(files.whole_tokens, max(share, LEAST_WHOLE))
         return replace(step.shown, whole=whole, preview=min(files.preview_tokens, whole // 2))
 
@@ -40,11 +40,11 @@ class View:
         """How full the window is, for the model."""
         kinds, model = self._scale.weigh(step.conversation).kinds, _first_model(bundle)
         tokens = step.account.predict(model, kinds)
-        return f"This conversation has about {tokens} tokens of {room_of(step, bundle).window}."
+        return f"This conversation has about {tokens} tokens of {room_of(step, bundle.loaded).window}."
 
     def weigher(self, step: Step, bundle: Bundle, tail: str) -> Callable[[str], Weights]:
         """The estimates of the next request, by the name of the model that is asked."""
-        weight, room = self._scale.weigh(step.conversation, tail), room_of(step, bundle)
+        weight, room = self._scale.weigh(step.conversation, tail), room_of(step, bundle.loaded)
 
         def weigh(model: str) -> Weights:
             return Weights(weight.roles, weight.kinds, room.window, step.account.predict(model, weight.kinds))

@@ -1,9 +1,14 @@
 """A document as the text a person would read in it."""
 
 from dataclasses import dataclass
+from typing import cast
 
 from gofer.files.child import Children, Job
 from gofer.files.kind import KINDS, Kind, kind_of
+
+LOOKED_AT = 10
+"""Pages of a PDF that a model looks at in one go at most: each costs what some thousand characters cost, in every call
+after it. Longer ones are searched and read as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +33,9 @@ async def extract(children: Children, data: bytes, *, name: str = "", first: int
     what = f"This is {kind_of(data, name).title}, and it"
     packet = await children.run(Job("extract", {"name": name, "first": first}, data, what))
     return Document(KINDS[str(packet.fields["kind"])], packet.data.decode(), str(packet.fields["note"]))
+
+
+async def pages_of(children: Children, data: bytes) -> int:
+    """How many pages a PDF has. Raises ToolError for one that cannot be opened."""
+    packet = await children.run(Job("pages", {}, data, "This is a PDF, and it"))
+    return cast(int, packet.fields["pages"])

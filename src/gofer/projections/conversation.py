@@ -174,10 +174,12 @@ def _fold_away(state: Conversation, recorded: Recorded, compacted: ContextCompac
 def recalled(compacted: ContextCompacted) -> str:
     """What stands in the history for what left it."""
     first, last = compacted.turns
+    held = "them" if first == 1 else f"turns {first} to {last}"
+    older = "" if first == 1 else " Older files of this run, named by their turns, hold those before."
     return (
-        f"[Gofer, by code] Your turns {first} to {last} have left this conversation; {compacted.file} holds them word "
-        f"for word: look for things in it with file_regex, and read it with file_read. A summary of them:\n\n"
-        f"{compacted.summary}"
+        f"[Gofer, by code] Your turns 1 to {last} have left this conversation; {compacted.file} holds {held} word "
+        f"for word: look for things in it with file_regex, and read it with file_read.{older} A summary of all of "
+        f"them:\n\n{compacted.summary}"
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from gofer.journal.entries import Recorded
-from gofer.journal.workspace import FileAdded, FileRead, PlanUpdated, SkillLoaded, Todo
+from gofer.journal.workspace import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded, Todo
 
 REMEMBERED = 20
 """Separate ranges of one file that are remembered; further apart ones become one."""
@@ -62,6 +62,10 @@ def fold(state: Workspace, recorded: Recorded) -> Workspace:
             state.files[read.file] = _shown(held, read)
         case SkillLoaded(skill=skill, file=file):
             state.skills.setdefault(skill, set()).add(file)
+        case ContextCompacted(first=0):
+            # What stood in the first message has left with it.
+            for file, held in state.files.items():
+                state.files[file] = replace(held, added=replace(held.added, preloaded=False))
         case PlanUpdated(todos=todos):
             state.plan, state.plans = todos, state.plans + 1
         case _:

@@ -14,14 +14,16 @@ from engine_room import PROVENANCE, Room, Said, room, says
 from gofer.engine.compaction import KEPT, Cut, cut_of
 from gofer.engine.compaction import Room as Space
 from gofer.engine.loop import Ending, coordinate
+from gofer.engine.tail import tail
 from gofer.errors import RunStopped
 from gofer.files.child import Children
-from gofer.journal.entries import LlmRequest, MessageReceived
-from gofer.journal.workspace import ContextCompacted
+from gofer.journal.entries import LlmRequest, MessageReceived, Recorded
+from gofer.journal.workspace import ContextCompacted, FileAdded
 from gofer.messages import Usage
 from gofer.models.model import Answer
-from gofer.projections import conversation
+from gofer.projections import conversation, workspace
 from gofer.projections.conversation import Conversation
+from gofer.projections.progress import Progress
 from gofer.tools.files.tools import file_tools
 from gofer.tools.plan.tools import plan_tools
 from gofer.tools.tool import Call, ToolResult
@@ -104,8 +106,11 @@ async def test_a_run_of_500_turns_through_a_window_of_16k_ends_with_the_right_an
     assert len(folded) > 5
     assert {one.by for one in folded} == {"model"}
     assert max(len(body) // 4 for body in model.bodies) < 16_000
-    # Each begins where the one before ended, or tells of all before it.
-    assert all(one.turns[1] < other.turns[1] for one, other in pairwise(folded))
+    # Each begins where the one before ended, and is told of as what it is.
+    assert all(one.turns[1] + 1 == other.turns[0] for one, other in pairwise(folded))
+    begin, last = folded[-1].turns
+    told = f"Your turns 1 to {last} have left this conversation; {folded[-1].file} holds turns {begin} to {last}"
+    assert told in model.bodies[-1].decode()
 
 
 @pytest.mark.parametrize(
@@ -176,6 +181,18 @@ async def test_the_plan_and_the_first_message_stay_in_view() -> None:
     messages = json.loads(model.bodies[-1])["messages"]
     assert messages[1]["content"] == "Add the numbers of all pages."
     assert "[x] 1 read on" in messages[-1]["content"]
+
+
+@pytest.mark.parametrize(("stays", "told"), [(1, "shown whole at the beginning"), (0, "not read")])
+def test_a_file_that_stood_in_the_first_message_is_not_said_to_stand_there_once_that_left(
+    stays: int, told: str
+) -> None:
+    entries = [
+        FileAdded("file_1", "a.log", "text/plain", 5, "Slack", "sha", preloaded=True),
+        ContextCompacted("what was", "history_1", stays, 3, (1, 1), "model"),
+    ]
+    at_hand = workspace.project(Recorded(n, 0, n, "me", entry) for n, entry in enumerate(entries, 1))
+    assert f"5 bytes, from Slack, {told}" in tail(Progress(), at_hand, Limits())
 
 
 async def test_what_cannot_be_made_to_fit_ends_the_run_before_it_is_sent() -> None:

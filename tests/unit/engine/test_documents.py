@@ -122,6 +122,19 @@ async def test_an_image_is_looked_at_as_large_as_a_model_takes_it(children: Chil
     assert max(looked_at.size) <= 2_576
 
 
+@pytest.mark.parametrize(
+    ("count", "told"), [(10, "follows"), (11, "has 11 pages, too many to look at; use extract_file")]
+)
+async def test_a_pdf_of_few_pages_is_looked_at_and_one_of_many_is_read(
+    children: Children, count: int, told: str
+) -> None:
+    deck = file("deck.pdf", "application/pdf", pdf([lines(["A slide."])] * count))
+    made = room(children, deck)
+    step = await made.step()
+    await ask(step, "1.0", "find")
+    assert told in (await ask(step, "1.1", "load_file", file=deck.id)).text
+
+
 async def test_a_pattern_that_no_engine_takes_is_told_with_what_to_write(children: Children) -> None:
     text = file("log.txt", "text/plain", b"a\nb\n")
     made = room(children, text)

@@ -95,6 +95,14 @@ async def test_together_they_fit_what_the_workflow_allows_and_the_rest_is_not_ev
     assert [held.added.preloaded for held in step.workspace.files.values()] == [True, False, True]
 
 
+async def test_together_they_leave_room_in_the_window_of_the_model() -> None:
+    words = {f"{name}.txt": (f"{name} " * 3_000).encode() for name in ("one", "two")}
+    desk = Desk({**words, "a.png": image()}, ability=replace(EYES, window=10_000))
+    made, step = await desk.preload()
+    assert ("one one" in made.text, "two two" in made.text, len(made.media)) == (True, False, 0)
+    assert [held.added.preloaded for held in step.workspace.files.values()] == [True, False, False]
+
+
 async def test_one_that_is_larger_than_it_was_said_to_be_is_left_out() -> None:
     desk = Desk({"a.txt": b"x" * 5_000}, sizes={"a.txt": 1}, preload_kb=1)
     made, step = await desk.preload()
@@ -170,14 +178,29 @@ async def test_a_pdf_stands_beside_the_message_only_where_every_model_reads_it()
 
 
 async def test_a_pdf_that_cannot_be_opened_is_told_and_never_sent() -> None:
-    async def open_pdf(content: bytes) -> object:
+    async def pages(content: bytes) -> int:
         raise ToolError("This is a PDF, and it needs a password.")
 
     desk = Desk({"a.pdf": b"%PDF-1.7 ..."})
     step = await desk.step()
-    step.services = replace(step.services, open_pdf=open_pdf)
+    step.services = replace(step.services, pages=pages)
     made = await preload(step, desk.loaded(), PROVENANCE)
     assert (made.media, "could not be shown: This is a PDF, and it needs a password." in made.text) == ([], True)
+
+
+@pytest.mark.parametrize(("count", "shown"), [(10, True), (11, False)])
+async def test_a_pdf_of_many_pages_is_told_and_read_as_text_instead(count: int, shown: bool) -> None:
+    async def pages(content: bytes) -> int:
+        return count
+
+    desk = Desk({"a.pdf": b"%PDF-1.7 ..."})
+    step = await desk.step()
+    step.services = replace(step.services, pages=pages)
+    made = await preload(step, desk.loaded(), PROVENANCE)
+    assert (bool(made.media), "it has 11 pages, too many to look at; get its text with extract_file" in made.text) == (
+        shown,
+        not shown,
+    )
 
 
 async def test_a_model_without_eyes_is_told_in_words_also_of_an_image_that_nobody_called_one() -> None:

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from gofer.errors import ToolError
 from gofer.files.child import Children
+from gofer.files.document import LOOKED_AT, pages_of
 from gofer.files.image import fitted
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileRead
@@ -56,6 +57,8 @@ async def load_file(children: Children, call: Call, arguments: LoadFile) -> Tool
         content = await call.files.content(arguments.file)
         if len(content) > PDF_BYTES:
             raise ToolError(f"{arguments.file} is too large a PDF to look at; use extract_file to get its text.")
+        if (pages := await pages_of(children, content)) > LOOKED_AT:
+            raise ToolError(f"{arguments.file} has {pages:,} pages, too many to look at; use extract_file.")
         return _to_look_at(arguments.file, added.name, len(content), PDF, content)
     text = await text_of(call, arguments.file)
     if (tokens := estimate(text)) > WHOLE_TOKENS:

@@ -1,0 +1,102 @@
+"""A run of 300 turns through a small window: killed in the middle, gone on with, and right in the end."""
+
+import asyncio
+import random
+import re
+import signal
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from deciding import Said, Sent, deciding
+from gofer.simulators.slack import Message
+from serving import SECRET, Desk, desk, free_port
+
+pytestmark = pytest.mark.anyio
+PAGES, LINES = 300, 16
+KILLED_AT = 160
+WINDOW = 16_000
+WORKFLOW = f"""\
+description: d
+owner: "#helpers"
+when: [slack.mention]
+context: {{window: {WINDOW}}}
+limits: {{llm_calls: 1000, tool_calls: 1000, tokens: 100000000, minutes: 60, usd: 1000}}
+"""
+
+
+def ledger() -> tuple[str, int, str]:
+    """300 pages of 16 lines, the sum of all amounts, and who signed the third page."""
+    chance = random.Random(3)
+    names = [f"Clerk-{chance.randrange(10**6)}" for _ in range(PAGES)]
+    amounts = [chance.randrange(10_000) for _ in range(PAGES)]
+    rows: list[str] = []
+    for page, (name, amount) in enumerate(zip(names, amounts, strict=True), 1):
+        rows += [f"Page {page} comes to {amount} EUR, signed by {name}."]
+        rows += [f"Item {chance.randrange(10**9)} was delivered and checked, and is paid." for _ in range(LINES - 1)]
+    return "\n".join(rows), sum(amounts), names[2]
+
+
+def adds(sent: Sent) -> Said:
+    """Reads page after page and adds; in the end it looks up what no summary says. It knows only what is in view."""
+    seen = "\n".join(str(message["content"]) for message in sent.history)
+    known = re.findall(r"SUM (\d+) THROUGH PAGE (\d+)", seen)
+    total, through = map(int, known[-1]) if known else (0, 0)
+    for page, amount in re.findall(r"Page (\d+) comes to (\d+) EUR", seen):
+        if int(page) == through + 1:
+            total, through = total + int(amount), through + 1
+    if sent.sums_up:
+        return f"SUM {total} THROUGH PAGE {through}"
+    if through < PAGES:
+        start = through * LINES + 1
+        return [("file_read", {"file": sent.files["ledger.txt"], "start_line": start, "end_line": start + LINES - 1})]
+    if signed := re.findall(r"Page 3 comes to \d+ EUR, signed by (\S+)\.", seen):
+        return f"All pages come to {total} EUR; page 3 was signed by {signed[0]}."
+    (oldest,) = [file for name, file in sent.files.items() if name.startswith("turns-1-to-")]
+    return [("file_regex", {"file": oldest, "pattern": "^Page 3 comes", "context": 0})]
+
+
+async def answered(made: Desk, asked: Message) -> str:
+    async with asyncio.timeout(120):
+        while not (answers := made.answers(asked)) or answers[0].edited_ts is None:
+            await asyncio.sleep(0.05)
+    (answer,) = answers
+    return answer.text
+
+
+async def test_a_run_of_300_turns_that_is_killed_in_the_middle_ends_with_the_right_answer(tmp_path: Path) -> None:
+    text, total, clerk = ledger()
+    killed = asyncio.Event()
+
+    async def kill(sent: Sent) -> None:
+        if len(model.sent) == KILLED_AT:
+            running.process.kill()
+            killed.set()
+
+    async with desk(tmp_path) as made, deciding(adds, kill) as (model, url):
+        for name in ("answer-here.yaml", "answer-here.md"):
+            (tmp_path / "agents" / name).write_text(WORKFLOW if name.endswith("yaml") else "Help.")
+        port = free_port()
+        environment = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_SIGNING_SECRET": SECRET}
+        made.write_env(**environment, OPENAI_BASE_URL=url, OPENAI_API_KEY="sk-test")
+        made.slack.subscribe(f"http://127.0.0.1:{port}/slack/events")
+        running = await made.start("serve", "--port", str(port))
+        await running.says("/runs")
+        question = made.slack.typed("@Gofer what do all pages come to, and who signed page 3?")
+        asked = await made.slack.upload("U0CAPTN0", "C0GENERA0", "ledger.txt", text.encode(), question)
+        await asyncio.wait_for(killed.wait(), 120)
+        assert await running.ends() == -signal.SIGKILL
+        running = await made.start("serve", "--port", str(port))
+        assert await answered(made, asked) == f"All pages come to {total} EUR; page 3 was signed by {clerk}."
+        assert await running.stop() == 0
+    heard = [sent for sent in model.sent if not sent.sums_up]
+    # Each page once, the search, the answer, and what was asked when the process died.
+    assert len(heard) == PAGES + 3
+    # Whoever goes on sends the very bytes that were on their way.
+    assert model.sent[KILLED_AT].body == model.sent[KILLED_AT - 1].body
+    assert (folded := len(model.sent) - len(heard)) > 5
+    assert max(len(sent.body) // 4 for sent in model.sent) < WINDOW
+    # But for the times something was folded away, a request begins with all of the one before.
+    begun_anew = sum(not later.body.startswith(sooner.before_tail) for sooner, later in pairwise(heard))
+    assert begun_anew == folded
