@@ -41,7 +41,8 @@ def worker_function(
     # The interpreter of Lambda finds its own libraries by it; nothing else is handed on.
     libraries = ground.environment.get("LD_LIBRARY_PATH", "")
     environment = {"LD_LIBRARY_PATH": libraries} if libraries else None
-    children, python = Children(environment=environment), sandbox(environment)
+    # Two at once, because each may take a third of the memory that a worker has.
+    children, python = Children(at_once=2, environment=environment), sandbox(environment)
     for helped in (children, python):
         ground.kept.callback(helped.close)
     http, measure = http_client(), measuring(load_abilities())
