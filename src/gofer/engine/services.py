@@ -51,14 +51,14 @@ class Services:
     patience: Patience = field(default_factory=Patience)
     scripts: Mapping[str, Script] = field(default_factory=dict[str, Script])
     """The Python that decides in some workflows, by file; live, as the code of tools is."""
+    installation_key: Secret = field(default_factory=lambda: Secret(""))
+    """What buttons are stamped with, so that nobody else can make one; empty where nothing is ever asked for."""
     abilities: Abilities = field(default_factory=load_abilities)
     """What models take beside text."""
     fit: Callable[[bytes, int], Awaitable[Fitted]] | None = None
     """Makes an image ready for a model, in so many bytes; None where small ones are shown as they are."""
     pages: Callable[[bytes], Awaitable[int]] | None = None
     """How many pages a PDF has; raises ToolError for one that cannot be opened. None where nobody looks."""
-    installation_key: Secret = field(default_factory=lambda: Secret(""))
-    """What buttons are stamped with, so that nobody else can make one; empty where nothing is ever asked for."""
 
     def of(self, catalog: Catalog) -> "Services":
         """The same with the scripts and the links of other workflows."""
