@@ -108,17 +108,18 @@ async def _shown(step: Step, made: Preloaded, added: FileAdded, content: bytes, 
         if not ability.vision:
             made.sections.append(f"{_label(added)} {SIGHTLESS}")
             return
-        media = await _image(step, added, content, made.room)
+        media, weight = await _image(step, added, content, made.room), IMAGE
         section = f"{_label(added)} is beside this as an image."
     elif kind.name == "pdf" and ability.pdf:
-        media = await _pdf(step, added, content)
+        media, pages = await _pdf(step, added, content)
+        weight = IMAGE * pages
         section = f"{_label(added)} is beside this as a document."
     elif kind.name != "pdf" and (text := decoded(content)) is not None:
         section = _text(added, text)
+        weight = estimate(section)
     else:
         return
     took = _size(media) if media else len(content)
-    weight = IMAGE if media else estimate(section)
     if took > made.room or weight > made.tokens:
         return
     made.room -= took
@@ -142,9 +143,10 @@ async def _image(step: Step, added: FileAdded, content: bytes, room: int) -> Med
     return Media(added.file, kind.media_type, base64.b64encode(content).decode())
 
 
-async def _pdf(step: Step, added: FileAdded, content: bytes) -> Media:
-    """A PDF as the model gets it. Raises ToolError for one that cannot be opened: a provider would refuse it, and with
-    it the whole request. One of many pages would fill the window."""
+async def _pdf(step: Step, added: FileAdded, content: bytes) -> tuple[Media, int]:
+    """A PDF as the model gets it, and how many pages it has. Raises ToolError for one that cannot be opened: a provider
+    would refuse it, and with it the whole request. One of many pages would fill the window."""
+    pages = 1
     if step.services.pages is not None:
         try:
             pages = await step.services.pages(content)
@@ -152,7 +154,7 @@ async def _pdf(step: Step, added: FileAdded, content: bytes) -> Media:
             raise ToolError(str(error)) from error
         if pages > LOOKED_AT:
             raise ToolError(f"it has {pages:,} pages, too many to look at; get its text with extract_file.")
-    return Media(added.file, "application/pdf", base64.b64encode(content).decode())
+    return Media(added.file, "application/pdf", base64.b64encode(content).decode()), pages
 
 
 def _text(added: FileAdded, text: str) -> str:

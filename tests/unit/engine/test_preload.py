@@ -188,6 +188,17 @@ async def test_a_pdf_that_cannot_be_opened_is_told_and_never_sent() -> None:
     assert (made.media, "could not be shown: This is a PDF, and it needs a password." in made.text) == ([], True)
 
 
+@pytest.mark.parametrize(("count", "shown"), [(3, True), (4, False)])
+async def test_each_page_of_a_pdf_takes_its_share_of_a_small_window(count: int, shown: bool) -> None:
+    async def pages(content: bytes) -> int:
+        return count
+
+    desk = Desk({"a.pdf": b"%PDF-1.7 ..."}, ability=replace(EYES, window=10_000))
+    step = await desk.step()
+    step.services = replace(step.services, pages=pages)
+    assert bool((await preload(step, desk.loaded(), PROVENANCE)).media) is shown
+
+
 @pytest.mark.parametrize(("count", "shown"), [(10, True), (11, False)])
 async def test_a_pdf_of_many_pages_is_told_and_read_as_text_instead(count: int, shown: bool) -> None:
     async def pages(content: bytes) -> int:
