@@ -47,6 +47,7 @@ def test_a_check_prints_json_or_sarif_and_nothing_else(capsys: pytest.CaptureFix
         "line": 4,
         "column": 1,
         "rule": "unknown-key",
+        "level": "error",
         "message": "`tols` is not a key here.",
         "hint": "Write `tools`.",
     }

@@ -93,4 +93,4 @@ def unplanned(call: str, ask: ToolAsk, workspace: Workspace, workflow: Workflow)
 def with_needs(answer: str, plan: Sequence[Todo]) -> str:
     """An answer and, where something is blocked, what is needed from the person."""
     needs = [f"- {todo.description}: {todo.needs}" for todo in plan if todo.status == "blocked"]
-    return "\n".join([answer, "", "*Needed from you to go on:*", *needs]) if needs else answer
+    return "\n".join([answer, "", "**Needed from you to go on:**", *needs]) if needs else answer

@@ -124,7 +124,7 @@ async def test_what_is_blocked_may_end_and_the_person_is_told_what_it_needs() ->
     made = room(says("", writes(todo("1", "blocked", "the key of the room"))), says("I looked."))
     ending = await work(made)
     assert ending.status == "done"
-    assert ending.answer == "I looked.\n\n*Needed from you to go on:*\n- Do 1: the key of the room"
+    assert ending.answer == "I looked.\n\n**Needed from you to go on:**\n- Do 1: the key of the room"
 
 
 async def test_a_required_plan_comes_before_every_other_call_and_every_end() -> None:
