@@ -24,7 +24,7 @@ REPETITIONS = 2
 STRIKES = 3
 """Answers in a row of which nothing is of use before a run ends."""
 _ALWAYS = frozenset({"todo_read", FINISH})
-"""Tools that are never refused for giving the same: one is how a run ends, and the other what gets a model back to it."""
+"""Tools that are never refused for giving the same: what ends a run, and what gets a model back to its work."""
 _QUOTED = 300
 """Characters people are shown of a refusal."""
 

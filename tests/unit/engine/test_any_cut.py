@@ -12,9 +12,11 @@ from engine_room import PROVENANCE, Room, Said, room, says
 from gofer.engine.loop import Ending, coordinate
 from gofer.engine.results import Shown
 from gofer.engine.step import Step
+from gofer.engine.tail import tail
 from gofer.files.child import Children
 from gofer.journal.entries import LlmRequest, LlmResponse, MessageReceived, Recorded
-from gofer.journal.workspace import ContextCompacted
+from gofer.journal.entries import ToolResult as Outcome
+from gofer.journal.workspace import ContextCompacted, FileAdded
 from gofer.messages import Media, Usage
 from gofer.models.model import Answer
 from gofer.tools.files.tools import file_tools
@@ -140,3 +142,25 @@ async def test_a_run_cut_after_any_frame_asks_the_same_bytes_and_ends_the_same()
             await again.store.create("run1", n, frame)
         assert await tell(again, bundle, "second") == whole
         assert answered(await again.journal()) == told, f"cut after frame {length}"
+
+
+async def test_a_skill_that_left_the_window_is_shown_again_without_being_asked_twice() -> None:
+    made, bundle = furnished()
+    await tell(made, bundle)
+    shown = [one.entry.text for one in await made.journal() if isinstance(one.entry, Outcome)]
+    assert sum("Three columns at most." in text for text in shown) == 2
+    assert not any("stands above already" in text for text in shown)
+
+
+async def test_a_file_is_not_said_to_stand_at_the_beginning_when_the_beginning_left() -> None:
+    made = room()
+    step = await made.step()
+    step.note(FileAdded("file_1", "a.txt", "text/plain", 5, "Slack", body="b", preloaded=True))
+    step.note(MessageReceived("please"))
+    for turn in range(2):
+        step.note(LlmResponse(f"{turn}", (), "stop", "m", Usage(1, 1, 0), None, 1))
+    stays, leaves = (ContextCompacted("s", "history_1", first, 1, (1, 1), "model") for first in (1, 0))
+    step.note(stays)
+    assert "shown whole at the beginning" in tail(step.progress, step.workspace, made.limits)
+    step.note(leaves)
+    assert "shown whole" not in tail(step.progress, step.workspace, made.limits)
