@@ -1,6 +1,7 @@
 """How is a worker put together: the model, the tools, the prices and the stores?"""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import httpx2
 from openai import AsyncOpenAI
@@ -11,7 +12,7 @@ from gofer.bootstrap.settings import Settings
 from gofer.engine.services import Links, Services
 from gofer.errors import ConfigError
 from gofer.files.child import Children
-from gofer.files.document import Document, extract
+from gofer.files.document import pages_to_look_at
 from gofer.files.image import BYTES, Fitted, fitted
 from gofer.journal.store import Store
 from gofer.models.model import Model
@@ -40,16 +41,13 @@ def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
 
 def _eyes(
     children: Children,
-) -> tuple[Callable[[bytes, int], Awaitable[Fitted]], Callable[[bytes], Awaitable[object]]]:
+) -> tuple[Callable[[bytes, int], Awaitable[Fitted]], Callable[[bytes], Awaitable[int]]]:
     """What makes images ready for models, and what opens PDFs before they do."""
 
     async def fit(image: bytes, most: int) -> Fitted:
         return await fitted(children, image, most=min(most, BYTES))
 
-    async def open_pdf(content: bytes) -> Document:
-        return await extract(children, content, name=".pdf")
-
-    return fit, open_pdf
+    return fit, partial(pages_to_look_at, children)
 
 
 def build_worker(

@@ -133,13 +133,14 @@ async def _image(step: Step, added: FileAdded, content: bytes, room: int) -> Med
 
 async def _pdf(step: Step, added: FileAdded, content: bytes) -> Media:
     """A PDF as the model gets it. Raises ToolError for one that cannot be opened: a provider would refuse it, and with
-    it the whole request."""
+    it the whole request. So it is for one of too many pages."""
+    pages = 0
     if step.services.open_pdf is not None:
         try:
-            await step.services.open_pdf(content)
+            pages = await step.services.open_pdf(content)
         except TemporaryError as error:
             raise ToolError(str(error)) from error
-    return Media(added.file, "application/pdf", base64.b64encode(content).decode())
+    return Media(added.file, "application/pdf", base64.b64encode(content).decode(), pages)
 
 
 def _text(added: FileAdded, text: str) -> str:

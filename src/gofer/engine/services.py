@@ -55,8 +55,8 @@ class Services:
     """What models take beside text."""
     fit: Callable[[bytes, int], Awaitable[Fitted]] | None = None
     """Makes an image ready for a model, in so many bytes; None where small ones are shown as they are."""
-    open_pdf: Callable[[bytes], Awaitable[object]] | None = None
-    """Raises ToolError for a PDF that cannot be opened; None where nobody tries."""
+    open_pdf: Callable[[bytes], Awaitable[int]] | None = None
+    """Counts the pages of a PDF; raises ToolError for one that no model can look at. None where nobody tries."""
     installation_key: Secret = field(default_factory=lambda: Secret(""))
     """What buttons are stamped with, so that nobody else can make one; empty where nothing is ever asked for."""
 

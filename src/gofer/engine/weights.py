@@ -1,6 +1,7 @@
 """How heavy is a request, by what each part of it is there for and by kind of content? Estimated, part by part."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,9 @@ MESSAGE = 4
 """Tokens around each message that no text of it shows."""
 IMAGE = 1_100
 """Tokens of an image, about."""
+PAGE = 1_800
+"""Tokens of a page of a document that is looked at, about: its image and its text."""
+_PAGES = re.compile(r"\((\d+) pages\)")
 _SKILLS = ("load_skills", "load_subskill")
 _FILES = ("file_read", "peek_file", "load_file", "file_regex", "extract_file", "jq", "grep_json")
 
@@ -30,10 +34,15 @@ class Weight:
         self._count(role, content_of(text), tokens)
         return tokens
 
-    def add_image(self, role: str) -> int:
-        """Adds what is looked at."""
-        self._count(role, "image", IMAGE)
-        return IMAGE
+    def add_seen(self, role: str, piece: Mapping[str, object]) -> int:
+        """Adds what is looked at, as a message has it: an image, or a document with the number of its pages."""
+        if piece.get("type") != "file":
+            self._count(role, "image", IMAGE)
+            return IMAGE
+        told = _PAGES.search(as_text(as_object(piece.get("file")).get("filename")))
+        tokens = PAGE * (int(told[1]) if told else 1)
+        self._count(role, "document", tokens)
+        return tokens
 
     def _count(self, role: str, kind: str, tokens: int) -> None:
         self.roles[role] = self.roles.get(role, 0) + tokens
@@ -77,7 +86,8 @@ class Scale:
         tokens = self._weight.add(role, as_text(content), more=MESSAGE)
         for piece in map(as_object, as_list(content)):
             looked_at = piece.get("type") != "text"
-            tokens += self._weight.add_image(role) if looked_at else self._weight.add(role, as_text(piece.get("text")))
+            text = as_text(piece.get("text"))
+            tokens += self._weight.add_seen(role, piece) if looked_at else self._weight.add(role, text)
         for call in map(as_object, as_list(message.get("tool_calls"))):
             function = as_object(call.get("function"))
             self._calls[as_text(call.get("id"))] = as_text(function.get("name"))

@@ -1,13 +1,14 @@
 """The helper process: which jobs does it know? The only one that imports libraries for documents."""
 
 from gofer.files import jq_child, json_grep
-from gofer.files.extract import picture, reader
+from gofer.files.extract import pdf, picture, reader
 from gofer.files.fork import Work, serve
 
 JOBS: dict[str, Work] = {
     "extract": reader.run,
     "grep_json": json_grep.run,
     "jq": jq_child.run,
+    "pages": pdf.count,
     "resize": picture.resize,
 }
 

@@ -170,7 +170,7 @@ async def test_a_pdf_stands_beside_the_message_only_where_every_model_reads_it()
 
 
 async def test_a_pdf_that_cannot_be_opened_is_told_and_never_sent() -> None:
-    async def open_pdf(content: bytes) -> object:
+    async def open_pdf(content: bytes) -> int:
         raise ToolError("This is a PDF, and it needs a password.")
 
     desk = Desk({"a.pdf": b"%PDF-1.7 ..."})
@@ -178,6 +178,17 @@ async def test_a_pdf_that_cannot_be_opened_is_told_and_never_sent() -> None:
     step.services = replace(step.services, open_pdf=open_pdf)
     made = await preload(step, desk.loaded(), PROVENANCE)
     assert (made.media, "could not be shown: This is a PDF, and it needs a password." in made.text) == ([], True)
+
+
+async def test_a_pdf_says_how_many_pages_there_are() -> None:
+    async def open_pdf(content: bytes) -> int:
+        return 3
+
+    desk = Desk({"a.pdf": b"%PDF-1.7 ..."})
+    step = await desk.step()
+    step.services = replace(step.services, open_pdf=open_pdf)
+    made = await preload(step, desk.loaded(), PROVENANCE)
+    assert b'(3 pages).pdf"' in user("look", made.media)
 
 
 async def test_a_model_without_eyes_is_told_in_words_also_of_an_image_that_nobody_called_one() -> None:

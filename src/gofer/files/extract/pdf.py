@@ -9,6 +9,7 @@ import pypdfium2.raw as pdfium
 
 from gofer.errors import ToolError
 from gofer.files.extract.grid import Segment, with_tables
+from gofer.files.wire import Packet
 
 PAGES = 2_000
 """Pages that are read in one go; the next begins behind them."""
@@ -47,6 +48,11 @@ def read(data: bytes, first: int = 1) -> str:
             break
     told = _told(first, first + len(pages) - 1, count, empty)
     return "\n\n".join([*told, *pages] if len(empty) < len(pages) else told)
+
+
+def count(packet: Packet) -> Packet:
+    """The field `pages`: how many there are. Raises ToolError."""
+    return Packet({"pages": len(_opened(packet.data))}, b"")
 
 
 def _opened(data: bytes) -> pypdfium2.PdfDocument:
