@@ -5,8 +5,9 @@ a file of the run. What the plan says, the first message and the last turns stay
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from typing import Literal
 
 from gofer import messages
@@ -87,10 +88,10 @@ def cut_of(conversation: Conversation, weights: Sequence[int], room: Room) -> Cu
     if not conversation.starts:
         return None
     first = int(conversation.first and weights[0] <= FIRST * room.window)
-    ends = [start for start in conversation.starts if sum(weights[start:]) <= KEPT * room.window]
-    end = ends[0] if ends else conversation.starts[-1]
+    after = [0, *accumulate(reversed(weights))][::-1]
+    end = next((start for start in conversation.starts if after[start] <= KEPT * room.window), conversation.starts[-1])
     left = sum(start < end for start in conversation.starts)
-    if end - first < 1 or left < 1 or sum(weights[first:end]) < LEAST * room.window:
+    if end - first < 1 or left < 1 or after[first] - after[end] < LEAST * room.window:
         return None
     begin = conversation.folded
     # What left before stands at the beginning of what leaves now, as its summary.
@@ -107,14 +108,16 @@ async def make_room(
     room, model = room_of(step, bundle), str(bundle.params()[0]["model"])
     if not room.full(expected := step.account.predict(model, weight.kinds)):
         return None
-    cut = cut_of(step.conversation, scale.parts(step.conversation), room)
+    # What is cut is weighed by estimates, and its provider may count otherwise.
+    estimated = replace(room, window=round(room.window * sum(weight.kinds.values()) / expected))
+    cut = cut_of(step.conversation, scale.parts(step.conversation), estimated)
     if cut is None:
         too_large = f"stopped: the next request would have about {expected} tokens, and the model takes {room.most}"
         return Stop(too_large) if expected >= room.most else None
     leaving = Folded(step.conversation.parts[cut.first : cut.first + cut.folded])
     until = step.conversation.parts[: cut.first + cut.folded]
-    summary, by = await _summary(step, bundle, partial(window.up_to, parts=until), leaving, room, timeout)
-    (added,) = await step.shelf.add([_history(leaving, cut)])
+    summary, by = await _summary(step, bundle, partial(window.up_to, parts=until), leaving, estimated, timeout)
+    (added,) = await step.shelf.add([_history(leaving, cut)], always=True)
     step.note(added)
     step.note(ContextCompacted(summary, added.file, cut.first, cut.folded, cut.turns, by))
     return None
@@ -123,8 +126,10 @@ async def make_room(
 async def _summary(
     step: Step, bundle: Bundle, request: Callable[..., bytes], leaving: Folded, room: Room, timeout: float
 ) -> tuple[str, Literal["model", "code"]]:
-    """What the model makes of it, or, where that is of no use, what code does."""
+    """What the model makes of it, or, where that is of no use, or takes the last call there is, what code does."""
     most = max(200, round(room.window * (1 - room.compact_at) / 3))
+    if step.progress.llm_calls + 1 >= bundle.loaded.workflow.limits.llm_calls:
+        return digest(leaving, most), "code"
     told = SUMMARISE.format(words=most // 2)
     tail = "," + messages.user(told).decode() + "]}"
     chain = order(bundle.params(), step.progress.asked)

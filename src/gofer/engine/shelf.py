@@ -33,16 +33,20 @@ class Shelf:
         self._workspace = workspace
         self._contents: dict[str, bytes] = {}
 
-    async def add(self, files: Sequence[NewFile]) -> Sequence[FileAdded]:
-        """Stores new files; gives what is written down of each. Raises ToolError for too many or too much."""
+    async def add(self, files: Sequence[NewFile], *, always: bool = False) -> Sequence[FileAdded]:
+        """Stores new files; gives what is written down of each.
+
+        Raises ToolError for too many or too much, unless they have to be kept `always`.
+        """
         room, added = RUN_LIMIT - self._workspace.bytes_held, list[FileAdded]()
-        if len(self._workspace.files.keys() | {file.id for file in files}) > FILES:
+        new = {file.id for file in files} - self._workspace.files.keys()
+        if new and not always and len(self._workspace.files) + len(new) > FILES:
             raise ToolError(f"A run has at most {FILES} files, and with these there would be more.")
         for file in files:
             entry = FileAdded(file.id, display(file.name), file.media_type, file.size, file.origin, source=file.source)
             if file.content is not None:
                 room -= len(file.content)
-                if len(file.content) > FILE_LIMIT or room < 0:
+                if not always and (len(file.content) > FILE_LIMIT or room < 0):
                     raise ToolError(f"{file.name} is too large: {len(file.content)} bytes.", code="too_large")
                 body = await self._journal.keep(file.content)
                 self._remember(body, file.content)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from gofer.engine.compaction import make_room, room_of
 from gofer.engine.context import Window
-from gofer.engine.gates import Stop
+from gofer.engine.gates import CALLS_PER_TURN, Stop
 from gofer.engine.results import Shown
 from gofer.engine.step import Step
 from gofer.engine.weights import Scale
@@ -25,13 +25,15 @@ class View:
         self.window = Window(bundle)
         self._scale = Scale(bundle.loaded.system, bundle.tools)
 
-    async def make_room(self, step: Step, bundle: Bundle, timeout: float) -> Stop | None:
-        """See compaction.make_room."""
-        weight = self._scale.weigh(step.conversation)
+    async def make_room(self, step: Step, bundle: Bundle, tail: str, timeout: float) -> Stop | None:
+        """See compaction.make_room; the next request would end with `tail`."""
+        weight = self._scale.weigh(step.conversation, tail)
         return await make_room(step, bundle, self.window, self._scale, weight, timeout)
 
-    def share(self, step: Step, bundle: Bundle, calls: int) -> Shown:
+    def share(self, step: Step, bundle: Bundle) -> Shown:
         """How much of each result of a turn is shown, so that all of them together leave room."""
+        # Of all of them, whichever have an outcome already: another owner shows as much as the one before.
+        calls = min(len(step.conversation.asks), CALLS_PER_TURN)
         files, share = bundle.loaded.workflow.files, int(TURN * room_of(step, bundle).window) // max(1, calls)
         whole = min(files.whole_tokens, max(share, LEAST_WHOLE))
         return replace(step.shown, whole=whole, preview=min(files.preview_tokens, whole // 2))

@@ -44,6 +44,13 @@ class Weight:
         self._count(role, "document", tokens)
         return tokens
 
+    def plus(self, other: "Weight") -> "Weight":
+        """The same with another one added to it."""
+        for mine, added in ((self.roles, other.roles), (self.kinds, other.kinds)):
+            for name, tokens in added.items():
+                mine[name] = mine.get(name, 0) + tokens
+        return self
+
     def _count(self, role: str, kind: str, tokens: int) -> None:
         self.roles[role] = self.roles.get(role, 0) + tokens
         self.kinds[kind] = self.kinds.get(kind, 0) + tokens
@@ -54,6 +61,7 @@ class Scale:
 
     def __init__(self, system: str, tools: Sequence[Mapping[str, object]]) -> None:
         self._fixed = Weight()
+        self._tail: tuple[str, Weight] = ("", Weight())
         self._fixed.add("system", system, more=MESSAGE)
         if tools:
             self._fixed.add("tools", encode_text(tools))
@@ -69,9 +77,10 @@ class Scale:
         """What the request after a conversation weighs, with its tail."""
         self.parts(conversation)
         whole = Weight(dict(self._weight.roles), dict(self._weight.kinds))
-        if tail:
-            whole.add("tail", tail, more=MESSAGE)
-        return whole
+        if tail != self._tail[0]:
+            self._tail = tail, Weight()
+            self._tail[1].add("tail", tail, more=MESSAGE)
+        return whole.plus(self._tail[1]) if tail else whole
 
     def parts(self, conversation: Conversation) -> Sequence[int]:
         """What each message of a conversation weighs."""
