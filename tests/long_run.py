@@ -39,7 +39,12 @@ def is_asked_to_sum_up(messages: Messages) -> bool:
 
 
 async def run(
-    made: Room, model: ReadingModel, window: int = 16_000, llm_calls: int = 2_000, tools: Sequence[str] = ("look",)
+    made: Room,
+    model: ReadingModel,
+    window: int = 16_000,
+    llm_calls: int = 2_000,
+    tools: Sequence[str] = ("look",),
+    more: str = "",
 ) -> Ending:
     made.model = model  # type: ignore[assignment]
     made.tools |= {tool.name: tool for tool in (*file_tools(Children()), *plan_tools())}
@@ -48,7 +53,7 @@ async def run(
     workflow = Workflow.model_validate({**given, "limits": limits, "context": Context(window=window)})
     loaded = Loaded("answer-here", workflow, "You add numbers.", "p.md", ("m",))
     step = await made.step()
-    step.note(MessageReceived("Add the numbers of all pages."))
+    step.note(MessageReceived(f"Add the numbers of all pages.{more}"))
     bundle = Bundle(loaded, [tool.schema() for tool in step.services.granted(workflow).values()])
     ending = await coordinate(step, bundle, PROVENANCE)
     await step.commit()

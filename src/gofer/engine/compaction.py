@@ -87,9 +87,13 @@ def cut_of(conversation: Conversation, weights: Sequence[int], room: Room) -> Cu
     """What leaves; None when too little can."""
     if not conversation.starts:
         return None
-    first = int(conversation.first and weights[0] <= FIRST * room.window)
+    heavy = weights[0] > FIRST * room.window
+    first = int(conversation.first and not heavy)
     after = [0, *accumulate(reversed(weights))][::-1]
     end = next((start for start in conversation.starts if after[start] <= KEPT * room.window), conversation.starts[-1])
+    if heavy and end == conversation.starts[0]:
+        # It is the beginning that takes the room, and it leaves with the turns that followed it only.
+        end = conversation.starts[-1]
     left = sum(start < end for start in conversation.starts)
     if end - first < 1 or left < 1 or after[first] - after[end] < LEAST * room.window:
         return None

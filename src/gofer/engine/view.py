@@ -14,6 +14,8 @@ from gofer.workflows.bundle import Bundle
 
 TURN = 0.3
 """Share of the window that the results of one turn may take, together."""
+SPARE = 0.1
+"""Share of what the model takes that they leave over, for the tail and an answer."""
 LEAST_WHOLE = 100
 """Tokens of each that are shown whatever their number."""
 
@@ -34,7 +36,9 @@ class View:
         """How much of each result of a turn is shown, so that all of them together leave room."""
         # Of all of them, whichever have an outcome already: another owner shows as much as the one before.
         calls = min(len(step.conversation.asks), CALLS_PER_TURN)
-        files, share = bundle.loaded.workflow.files, int(TURN * room_of(step, bundle).window) // max(1, calls)
+        files, room = bundle.loaded.workflow.files, room_of(step, bundle)
+        expected = step.account.predict(_first_model(bundle), self._scale.weigh(step.conversation).kinds)
+        share = int(min(TURN * room.window, (1 - SPARE) * room.most - expected)) // max(1, calls)
         whole = min(files.whole_tokens, max(share, LEAST_WHOLE))
         return replace(step.shown, whole=whole, preview=min(files.preview_tokens, whole // 2))
 

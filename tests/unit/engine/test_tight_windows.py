@@ -80,3 +80,17 @@ async def test_making_room_never_takes_a_run_over_its_limit_of_calls(left: int) 
     assert len(model.bodies) == left
     # Nobody pays for a summary that nothing follows.
     assert not is_asked_to_sum_up(json.loads(model.bodies[-1])["messages"])
+
+
+@pytest.mark.parametrize("words", [6_000, 8_000, 9_500, 10_500])
+@pytest.mark.parametrize("calls", [1, 5])
+async def test_a_run_that_begins_with_a_window_nearly_full_goes_on_in_what_is_left(words: int, calls: int) -> None:
+    def decide(messages: Messages) -> Answer:
+        if is_asked_to_sum_up(messages):
+            return says("It went on.")
+        looks = [("look", {"text": f"{len(model.bodies)}{n}"}) for n in range(calls)]
+        return says("done") if len(model.bodies) > 20 else says("", *looks)
+
+    made, model = pages(3_000), ReadingModel(decide)
+    assert (await run(made, model, more=" word" * words)).answer == "done"
+    assert max(len(body) // 4 for body in model.bodies) < 16_000
