@@ -31,7 +31,13 @@ class ReadingModel:
     async def ask(self, body: bytes, timeout: float) -> Answer:
         self.bodies.append(body)
         answer = self.decide(json.loads(body)["messages"])
-        return Answer(answer.text, answer.asks, answer.finish, "m", Usage(len(body) // self.per_token, 10, 0))
+        return Answer(
+            answer.text,
+            answer.asks,
+            answer.finish,
+            json.loads(body)["model"],
+            Usage(len(body) // self.per_token, 10, 0),
+        )
 
 
 def is_asked_to_sum_up(messages: Messages) -> bool:
@@ -45,13 +51,14 @@ async def run(
     llm_calls: int = 2_000,
     tools: Sequence[str] = ("look",),
     more: str = "",
+    models: tuple[str, ...] = ("m",),
 ) -> Ending:
     made.model = model  # type: ignore[assignment]
     made.tools |= {tool.name: tool for tool in (*file_tools(Children()), *plan_tools())}
     limits = Limits(llm_calls=llm_calls, tool_calls=5_000, tokens=10**9, usd=10**6, minutes=600)
     given = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": [*tools]}
     workflow = Workflow.model_validate({**given, "limits": limits, "context": Context(window=window)})
-    loaded = Loaded("answer-here", workflow, "You add numbers.", "p.md", ("m",))
+    loaded = Loaded("answer-here", workflow, "You add numbers.", "p.md", models)
     step = await made.step()
     step.note(MessageReceived(f"Add the numbers of all pages.{more}"))
     bundle = Bundle(loaded, [tool.schema() for tool in step.services.granted(workflow).values()])

@@ -83,6 +83,12 @@ def room_of(step: Step, bundle: Bundle) -> Room:
     return Room(min(context.window or VIEW, most), context.compact_at / 100, most)
 
 
+def expected_tokens(step: Step, bundle: Bundle, weight: Weight) -> int:
+    """Tokens of a request of some weight, as the model counts them that is asked next."""
+    (params, *_) = order(bundle.params(), step.progress.asked)
+    return step.account.predict(str(params["model"]), weight.kinds)
+
+
 def cut_of(conversation: Conversation, weights: Sequence[int], room: Room) -> Cut | None:
     """What leaves; None when too little can."""
     if not conversation.starts:
@@ -109,8 +115,8 @@ async def make_room(
 
     Raises what asking a model raises, but for its refusal.
     """
-    room, model = room_of(step, bundle), str(bundle.params()[0]["model"])
-    if not room.full(expected := step.account.predict(model, weight.kinds)):
+    room = room_of(step, bundle)
+    if not room.full(expected := expected_tokens(step, bundle, weight)):
         return None
     # What is cut is weighed by estimates, and its provider may count otherwise.
     estimated = replace(room, window=round(room.window * sum(weight.kinds.values()) / expected))

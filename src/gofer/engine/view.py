@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from gofer.engine.compaction import make_room, room_of
+from gofer.engine.compaction import expected_tokens, make_room, room_of
 from gofer.engine.context import Window
 from gofer.engine.gates import CALLS_PER_TURN, Stop
 from gofer.engine.results import Shown
@@ -37,15 +37,14 @@ class View:
         # Of all of them, whichever have an outcome already: another owner shows as much as the one before.
         calls = min(len(step.conversation.asks), CALLS_PER_TURN)
         files, room = bundle.loaded.workflow.files, room_of(step, bundle)
-        expected = step.account.predict(_first_model(bundle), self._scale.weigh(step.conversation).kinds)
+        expected = expected_tokens(step, bundle, self._scale.weigh(step.conversation))
         share = int(min(TURN * room.window, (1 - SPARE) * room.most - expected)) // max(1, calls)
         whole = min(files.whole_tokens, max(share, LEAST_WHOLE))
         return replace(step.shown, whole=whole, preview=min(files.preview_tokens, whole // 2))
 
     def told(self, step: Step, bundle: Bundle) -> str:
         """How full the window is, for the model."""
-        kinds, model = self._scale.weigh(step.conversation).kinds, _first_model(bundle)
-        tokens = step.account.predict(model, kinds)
+        tokens = expected_tokens(step, bundle, self._scale.weigh(step.conversation))
         return f"This conversation has about {tokens} tokens of {room_of(step, bundle).window}."
 
     def weigher(self, step: Step, bundle: Bundle, tail: str) -> Callable[[str], Weights]:
@@ -56,7 +55,3 @@ class View:
             return Weights(weight.roles, weight.kinds, room.window, step.account.predict(model, weight.kinds))
 
         return weigh
-
-
-def _first_model(bundle: Bundle) -> str:
-    return str(bundle.params()[0]["model"])

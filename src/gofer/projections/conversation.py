@@ -219,8 +219,10 @@ def _close_turn(state: Conversation, recorded: Recorded, last: ToolResult | Tool
 
 def _useless(state: Conversation, last: ToolResult | ToolUnknown) -> Flaw:
     match last:
-        case ToolResult(status="refused", details={"code": "premature" | "unfit" as code}):
-            return code
+        case ToolResult(status="refused", details={"code": "premature"}):
+            return "premature"
+        case ToolResult(status="refused", details={"code": "unfit"}):
+            return "unfit"
         case _:
             return "uncallable" if state.uncalled == len(state.asks) else ""
 

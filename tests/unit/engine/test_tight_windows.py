@@ -7,6 +7,7 @@ import pytest
 
 from engine_room import Said, says
 from gofer.engine.shelf import FILES
+from gofer.errors import TemporaryError
 from gofer.journal.workspace import FileAdded
 from gofer.models.model import Answer
 from gofer.tools.tool import Call, NewFile, ToolResult
@@ -43,6 +44,18 @@ async def test_a_model_that_counts_otherwise_is_never_sent_more_than_it_takes(pe
     assert max(len(body) // per_token for body in model.bodies) < 16_000
     # Room that was made lasts for a while.
     assert len(await compactions(made)) < 40
+
+
+async def test_the_model_that_answers_is_the_one_whose_count_is_expected() -> None:
+    def decide(messages: Messages) -> Answer:
+        if json.loads(model.bodies[-1])["model"] == "a":
+            model.bodies.pop()
+            raise TemporaryError("nobody is there")
+        return says("It went on.") if is_asked_to_sum_up(messages) else counting([model], 60)
+
+    made, model = pages(200), ReadingModel(decide, per_token=2)
+    assert (await run(made, model, models=("a", "b"))).answer == "done"
+    assert max(len(body) // 2 for body in model.bodies) < 16_000
 
 
 async def test_a_run_with_as_many_files_as_it_may_have_can_still_be_compacted() -> None:
