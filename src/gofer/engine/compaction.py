@@ -21,6 +21,7 @@ from gofer.errors import RunStopped
 from gofer.files.tokens import estimate
 from gofer.journal.entries import SubagentFinished
 from gofer.journal.workspace import ContextCompacted
+from gofer.messages import Usage
 from gofer.models.model import Answer
 from gofer.projections.conversation import Conversation
 from gofer.tools.tool import NewFile
@@ -149,7 +150,10 @@ async def _summary(
     )
     try:
         finished = await step.ask_aside(aside, lambda: None)
-    except RunStopped:
+    except RunStopped as refused:
+        # It was asked, and gave nothing: else it would count as being asked until the run ends.
+        model = str(chain[0]["model"])
+        step.note(SubagentFinished(call, "error", str(refused), model, Usage(), 0.0, 0, "refused"))
         return digest(leaving, most), "code"
     useful = finished.status == "ok" and estimate(finished.text) <= LONGEST * sum(map(estimate, leaving.texts()))
     return (finished.text, "model") if useful else (digest(leaving, most), "code")

@@ -16,7 +16,7 @@ from gofer.engine.loop import coordinate
 from gofer.errors import RunStopped
 from gofer.journal.entries import LlmRequest, MessageReceived
 from gofer.models.model import Answer
-from gofer.projections import conversation
+from gofer.projections import conversation, progress, trace
 from gofer.projections.conversation import Conversation
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
@@ -72,6 +72,11 @@ async def test_a_model_that_refuses_to_sum_up_does_not_end_the_run() -> None:
     made, model = pages(300), ReadingModel(decide)
     assert (await run(made, model)).answer == "done"
     assert {one.by for one in await compactions(made)} == {"code"}
+    # Nothing is being asked for ever, and no span stays open.
+    journal = await made.journal()
+    assert progress.project(journal).asking == set()
+    spans = [span for span in trace.project(journal) if "compaction" in span.name]
+    assert [span.status for span in spans] == ["error"] * len(await compactions(made))
 
 
 async def test_what_left_is_a_file_that_the_run_can_search_and_read() -> None:
