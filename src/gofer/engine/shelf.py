@@ -1,5 +1,6 @@
 """Where do the contents of a run's files come from, and where do those that a call made go?"""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -18,6 +19,8 @@ RUN_LIMIT = 200_000_000
 """Bytes of all files of one run at most."""
 FILES = 500
 """Files of one run at most."""
+FETCHES = 4
+"""Files of one run that are fetched at once at most: each may be large."""
 _REMEMBERED = 64_000_000
 """Bytes of contents that are kept in memory between calls at most."""
 _SHOWN = 20
@@ -32,6 +35,7 @@ class Shelf:
         self._services = services
         self._workspace = workspace
         self._contents: dict[str, bytes] = {}
+        self.fetching = asyncio.Semaphore(FETCHES)
 
     async def add(self, files: Sequence[NewFile], *, always: bool = False) -> Sequence[FileAdded]:
         """Stores new files; gives what is written down of each.
@@ -104,10 +108,11 @@ class Reach:
         tool = self._services.tools.get(as_text(source.get("tool")))
         if tool is None or self.call is None:
             raise ToolError(f"{added.file} cannot be fetched: nothing here knows how.", code="gone")
-        given = await tool.act(self.call, tool.parse(as_object(source.get("arguments"))))
-        if not given.files or given.files[0].content is None:
-            raise ToolError(f"{added.file} cannot be fetched: {given.text}", code="gone")
-        (fresh,) = await self._shelf.add(given.files[:1])
+        async with self._shelf.fetching:
+            given = await tool.act(self.call, tool.parse(as_object(source.get("arguments"))))
+            if not given.files or given.files[0].content is None:
+                raise ToolError(f"{added.file} cannot be fetched: {given.text}", code="gone")
+            (fresh,) = await self._shelf.add(given.files[:1])
         fetched = replace(
             added, body=fresh.body, home="", size=fresh.size, media_type=fresh.media_type or added.media_type
         )
