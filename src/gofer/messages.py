@@ -38,6 +38,8 @@ class Media:
     media_type: str
     data: str
     """Its bytes in base64."""
+    pages: int = 0
+    """Of a document, how many it has; 0 where nobody counted them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,8 @@ def _part(media: Media) -> dict[str, object]:
     url = f"data:{media.media_type};base64,{media.data}"
     if media.media_type.startswith("image/"):
         return {"type": "image_url", "image_url": {"url": url}}
-    return {"type": "file", "file": {"filename": f"{media.file}.pdf", "file_data": url}}
+    name = f"{media.file} ({media.pages} pages).pdf" if media.pages else f"{media.file}.pdf"
+    return {"type": "file", "file": {"filename": name, "file_data": url}}
 
 
 def assistant(text: str, asks: tuple[ToolAsk, ...]) -> bytes:

@@ -18,6 +18,7 @@ from engine_room import says
 from gofer.canonical import as_object
 from gofer.journal.entries import ToolCall
 from gofer.models.model import Answer
+from gofer.retention import keep
 from gofer.simulators.slack import Message
 from one_workflow import CAPTAIN, DEPLOYS, LEADS, Echo, gofer, texts, world
 
@@ -256,11 +257,27 @@ async def test_a_script_reads_the_file_of_its_message_without_listing_a_tool(tmp
         assert texts(made.answers(asked)) == ["plan.txt has 8 characters."]
 
 
+class Silent(Reader):
+    """A model that reads its file where it is listed, and tells nobody what it says."""
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        listed = self.name in tail(body)
+        said = await super().ask(body, timeout) if listed else says("There is none.")
+        self.bodies += [] if listed else [body]
+        return said if said.asks else says("Seen.")
+
+
 @pytest.mark.parametrize("private", [True, False])
 async def test_files_of_a_private_run_are_not_passed_on_to_one_that_everybody_sees(
     tmp_path: Path, private: bool
 ) -> None:
-    model = Echo()
+    async def keep_it() -> None:
+        # Else a private run is gone when it ended.
+        store = made.laptop.state.store
+        for head in await store.heads(10, private=True):
+            await keep(head.run, store, wanted=True)
+
+    model = Silent(name="keys.txt", before=[keep_it])
     async with gofer(tmp_path, "when: [jira.commented]", model) as made:
         jira = made.laptop.simulated.jira
         assert jira is not None
@@ -276,5 +293,7 @@ async def test_files_of_a_private_run_are_not_passed_on_to_one_that_everybody_se
         jira.people.comment("712020:support", jira.site.issue("PAY-17"), "and now?")
         await jira.settled()
         await made.ended(2)
-    assert [b"canary" in body for body in model.bodies] == [True, False]
-    assert [b"keys.txt" in body for body in model.bodies] == [True, not private]
+    *_, after = model.bodies
+    assert all(b"canary" in body for body in model.bodies[:2])
+    # Neither the file, nor what the earlier run read in it.
+    assert (b"canary" in after, b"keys.txt" in after) == (not private, not private)

@@ -124,10 +124,10 @@ async def _recall(step: Step, head: Head | None, *, private: bool) -> Past:
     earlier = project(journal)
     if earlier.finished is None or earlier.started is None:
         return Past()
-    told = recap(head.run, journal)
     if earlier.started.private and not private:
-        # What was for some people only does not go to where everybody can look.
-        return Past(head.run, told)
+        # What was for some people only does not go to where everybody can look: neither files, nor what was read.
+        return Past(head.run)
+    told = recap(head.run, journal)
     files = [file for file in handles(head.run, journal) if not _held(step, file)]
     return Past(head.run, told, files, workspace.project(journal).plan)
 

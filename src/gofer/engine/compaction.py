@@ -5,8 +5,9 @@ a file of the run. What the plan says, the first message and the last turns stay
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from typing import Literal
 
 from gofer import messages
@@ -20,6 +21,7 @@ from gofer.errors import RunStopped
 from gofer.files.tokens import estimate
 from gofer.journal.entries import SubagentFinished
 from gofer.journal.workspace import ContextCompacted
+from gofer.messages import Usage
 from gofer.models.model import Answer
 from gofer.projections.conversation import Conversation
 from gofer.tools.tool import NewFile
@@ -83,15 +85,25 @@ def room_of(step: Step, loaded: Loaded) -> Room:
     return Room(min(context.window or VIEW, most), context.compact_at / 100, most)
 
 
+def expected_tokens(step: Step, bundle: Bundle, weight: Weight) -> int:
+    """Tokens of a request of some weight, as the model counts them that is asked next."""
+    (params, *_) = order(bundle.params(), step.progress.asked)
+    return step.account.predict(str(params["model"]), weight.kinds)
+
+
 def cut_of(conversation: Conversation, weights: Sequence[int], room: Room) -> Cut | None:
     """What leaves; None when too little can."""
     if not conversation.starts:
         return None
-    first = int(conversation.first and weights[0] <= FIRST * room.window)
-    ends = [start for start in conversation.starts if sum(weights[start:]) <= KEPT * room.window]
-    end = ends[0] if ends else conversation.starts[-1]
+    heavy = weights[0] > FIRST * room.window
+    first = int(conversation.first and not heavy)
+    after = [0, *accumulate(reversed(weights))][::-1]
+    end = next((start for start in conversation.starts if after[start] <= KEPT * room.window), conversation.starts[-1])
+    if heavy and end == conversation.starts[0]:
+        # It is the beginning that takes the room, and it leaves with the turns that followed it only.
+        end = conversation.starts[-1]
     left = sum(start < end for start in conversation.starts)
-    if end - first < 1 or left < 1 or sum(weights[first:end]) < LEAST * room.window:
+    if end - first < 1 or left < 1 or after[first] - after[end] < LEAST * room.window:
         return None
     begin = conversation.folded
     # What left before stands at the beginning of what leaves now as its summary only, and in a file of its own.
@@ -105,17 +117,19 @@ async def make_room(
 
     Raises what asking a model raises, but for its refusal.
     """
-    room, model = room_of(step, bundle.loaded), str(bundle.params()[0]["model"])
-    if not room.full(expected := step.account.predict(model, weight.kinds)):
+    room = room_of(step, bundle.loaded)
+    if not room.full(expected := expected_tokens(step, bundle, weight)):
         return None
-    cut = cut_of(step.conversation, scale.parts(step.conversation), room)
+    # What is cut is weighed by estimates, and its provider may count otherwise.
+    estimated = replace(room, window=round(room.window * sum(weight.kinds.values()) / expected))
+    cut = cut_of(step.conversation, scale.parts(step.conversation), estimated)
     if cut is None:
         too_large = f"stopped: the next request would have about {expected} tokens, and the model takes {room.most}"
         return Stop(too_large) if expected >= room.most else None
     leaving = Folded(step.conversation.parts[cut.first : cut.first + cut.folded])
     until = step.conversation.parts[: cut.first + cut.folded]
-    summary, by = await _summary(step, bundle, partial(window.up_to, parts=until), leaving, room, timeout)
-    (added,) = await step.shelf.add([_history(leaving, cut)])
+    summary, by = await _summary(step, bundle, partial(window.up_to, parts=until), leaving, estimated, timeout)
+    (added,) = await step.shelf.add([_history(leaving, cut)], always=True)
     step.note(added)
     step.note(ContextCompacted(summary, added.file, cut.first, cut.folded, cut.turns, by))
     return None
@@ -124,8 +138,10 @@ async def make_room(
 async def _summary(
     step: Step, bundle: Bundle, request: Callable[..., bytes], leaving: Folded, room: Room, timeout: float
 ) -> tuple[str, Literal["model", "code"]]:
-    """What the model makes of it, or, where that is of no use, what code does."""
+    """What the model makes of it, or, where that is of no use, or takes the last call there is, what code does."""
     most = max(200, round(room.window * (1 - room.compact_at) / 3))
+    if step.progress.llm_calls + 1 >= bundle.loaded.workflow.limits.llm_calls:
+        return digest(leaving, most), "code"
     told = SUMMARISE.format(words=most // 2)
     tail = "," + messages.user(told).decode() + "]}"
     chain = order(bundle.params(), step.progress.asked)
@@ -135,7 +151,10 @@ async def _summary(
     )
     try:
         finished = await step.ask_aside(aside, lambda: None)
-    except RunStopped:
+    except RunStopped as refused:
+        # It was asked, and gave nothing: else it would count as being asked until the run ends.
+        model = str(chain[0]["model"])
+        step.note(SubagentFinished(call, "error", str(refused), model, Usage(), 0.0, 0, "refused"))
         return digest(leaving, most), "code"
     useful = finished.status == "ok" and estimate(finished.text) <= LONGEST * sum(map(estimate, leaving.texts()))
     return (finished.text, "model") if useful else (digest(leaving, most), "code")

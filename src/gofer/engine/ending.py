@@ -15,6 +15,8 @@ from gofer.workflows.schema import Workflow
 
 PREMATURE = "premature"
 """Code of an end that came too early."""
+UNFIT = "unfit"
+"""Code of an end with an answer that has not the form its workflow asks for."""
 REMARKS: Mapping[Flaw, str] = {
     "empty": "[Gofer, by code] Your last answer was empty. Answer in words, or call a tool.",
     "cut": "[Gofer, by code] Your last answer was cut off at the limit of one answer. Write a shorter one.",
@@ -77,7 +79,7 @@ def finishing(
     except ValueError:
         return None  # told by whoever reads its arguments
     if said := objection(str(answer), workspace, workflow):
-        return Refused(call, said, code=PREMATURE)
+        return Refused(call, said, code=PREMATURE if premature(workspace, workflow) else UNFIT)
     return None
 
 

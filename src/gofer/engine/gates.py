@@ -9,7 +9,7 @@ from typing import Any, Literal, assert_never
 
 from gofer.engine.step import Permitted
 from gofer.errors import ToolError
-from gofer.journal.workspace import BOOKKEEPING
+from gofer.journal.workspace import FINISH
 from gofer.messages import ToolAsk
 from gofer.projections.conversation import Conversation
 from gofer.projections.progress import Progress
@@ -23,6 +23,8 @@ REPETITIONS = 2
 """How often in a row the same call may give the same before it is refused."""
 STRIKES = 3
 """Answers in a row of which nothing is of use before a run ends."""
+_ALWAYS = frozenset({"todo_read", FINISH})
+"""Tools that are never refused for giving the same: what ends a run, and what gets a model back to its work."""
 _QUOTED = 300
 """Characters people are shown of a refusal."""
 
@@ -128,7 +130,7 @@ def permission(call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]]) -> Per
 
 def repeated(call: str, ask: ToolAsk, repetition: Repetition) -> Refused | None:
     """Whether the same call gave the same again and again, with nothing new since, so that it would once more."""
-    if repetition.fruitless(ask) < REPETITIONS or ask.tool in BOOKKEEPING:
+    if repetition.fruitless(ask) < REPETITIONS or ask.tool in _ALWAYS:
         return None
     text = f"Not called: {ask.tool} gave the same for these arguments {REPETITIONS} times, and nothing is new since."
     hint = "What it gave stands above. Call it in another way, call another tool, or answer with what you have."

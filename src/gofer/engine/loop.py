@@ -49,7 +49,7 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
     while not step.conversation.answered:
         stop = gates.answer(step.conversation)
         if not stop and step.conversation.open:
-            step.shown = view.share(step, bundle, len(step.conversation.open))
+            step.shown = view.share(step, bundle)
             stop = await _turn(step, bundle, granted, provenance)
         elif not stop:
             stop = await _ask(step, bundle, view)
@@ -88,14 +88,20 @@ async def _ask(step: Step, bundle: Bundle, view: View) -> gates.Stop | None:
         return stop
     left = limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
     timeout = min(MODEL_SECONDS, max(left, LEAST_SECONDS))
-    if stop := await view.make_room(step, bundle, timeout):
+    # Making room may cost a call of its own.
+    stop = await view.make_room(step, bundle, _tail(step, bundle, view), timeout)
+    if stop := stop or gates.model_call(step.progress, limits, step.now_ms()):
         return stop
-    end = tail(step.progress, step.workspace, limits, view.told(step, bundle))
+    end = _tail(step, bundle, view)
     await step.ask_model(view.window, bundle.params(), end, timeout, view.weigher(step, bundle, end))
     if said := ending.remark(step.conversation, step.workspace, bundle.loaded.workflow):
         # In the frame of the answer: it leaves no other trace in the history.
         step.note(said)
     return None
+
+
+def _tail(step: Step, bundle: Bundle, view: View) -> str:
+    return tail(step.progress, step.workspace, bundle.loaded.workflow.limits, view.told(step, bundle))
 
 
 async def _turn(

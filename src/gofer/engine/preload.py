@@ -146,7 +146,7 @@ async def _image(step: Step, added: FileAdded, content: bytes, room: int) -> Med
 async def _pdf(step: Step, added: FileAdded, content: bytes) -> tuple[Media, int]:
     """A PDF as the model gets it, and how many pages it has. Raises ToolError for one that cannot be opened: a provider
     would refuse it, and with it the whole request. One of many pages would fill the window."""
-    pages = 1
+    pages = 0
     if step.services.pages is not None:
         try:
             pages = await step.services.pages(content)
@@ -154,7 +154,7 @@ async def _pdf(step: Step, added: FileAdded, content: bytes) -> tuple[Media, int
             raise ToolError(str(error)) from error
         if pages > LOOKED_AT:
             raise ToolError(f"it has {pages:,} pages, too many to look at; get its text with extract_file.")
-    return Media(added.file, "application/pdf", base64.b64encode(content).decode()), pages
+    return Media(added.file, "application/pdf", base64.b64encode(content).decode(), pages), max(1, pages)
 
 
 def _text(added: FileAdded, text: str) -> str:

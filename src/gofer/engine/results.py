@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from gofer.canonical import clean, encode
 from gofer.engine.effects import Done, Later, Refused, Silence
 from gofer.engine.shelf import Reach, Shelf
-from gofer.errors import ToolError
+from gofer.errors import TemporaryError, ToolError
 from gofer.files.preview import Preview, preview
 from gofer.files.tokens import estimate
 from gofer.journal.entries import Entry, MessageReceived, ToolUnknown
@@ -92,7 +92,7 @@ def unknown(call: str, tool: str, why: str, destination: str = "") -> ToolUnknow
 
 async def shorten(text: str, name: str, origin: str, shelf: Shelf, shown: Shown) -> tuple[str, FileAdded | None]:
     """A text as a model is shown it: whole, or as a preview of the file that it became. Raises TemporaryError."""
-    if len(text) <= shown.whole or estimate(text) <= shown.whole:
+    if _fits(text, shown):
         return text, None
     text = clean(text)
     made = preview(text, prefix=PREFIX, max_tokens=shown.preview)
@@ -100,6 +100,11 @@ async def shorten(text: str, name: str, origin: str, shelf: Shelf, shown: Shown)
     file = NewFile(f"{name}{suffix}", media_type, text.encode(), origin, prefix=PREFIX)
     (added,) = await shelf.add([file])
     return _told(made), added
+
+
+def _fits(text: str, shown: Shown) -> bool:
+    # What has few tokens for its length is cut at its characters, unless it is a file.
+    return len(text) <= shown.whole or (len(text) <= TEXT_LIMIT and estimate(text) <= shown.whole)
 
 
 def _told(made: Preview) -> str:
@@ -116,7 +121,7 @@ async def _done(taken: Taken, done: ToolResult, took: int, shelf: Shelf, shown: 
     facts: list[Entry] = [*await shelf.add(done.files), *done.facts]
     text = done.text
     if taken.long:
-        text, added = await shorten(text, taken.tool, taken.tool, shelf, shown)
+        text, added = await _shortened(taken, text, shelf, shown)
         facts += [added] if added else []
     media = tuple(one for one in done.media if shown.looks_at(one))
     text = "\n".join([text, *(f"{one.file} {_unseen(one)}" for one in done.media if one not in media)])
@@ -124,6 +129,16 @@ async def _done(taken: Taken, done: ToolResult, took: int, shelf: Shelf, shown: 
     result = Result(taken.call, "ok", cut(text), done.summary, done.details or None, took, value)
     seen = [MessageReceived(LOOK.format(taken.tool), media=media)] if media else []
     return [*facts, result, *seen]
+
+
+async def _shortened(taken: Taken, text: str, shelf: Shelf, shown: Shown) -> tuple[str, FileAdded | None]:
+    try:
+        return await shorten(text, taken.tool, taken.tool, shelf, shown)
+    except (ToolError, TemporaryError):
+        if taken.read:
+            raise
+        # It took effect, and that has to be known whatever becomes of what it said.
+        return f"{text[: shown.preview]}\n[{len(text) - shown.preview} further characters could not be kept.]", None
 
 
 def _failed(call: str, text: str, code: str, took: int, access: str = "") -> Result:

@@ -1,5 +1,6 @@
 """Where do the contents of a run's files come from, and where do those that a call made go?"""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -18,6 +19,8 @@ RUN_LIMIT = 200_000_000
 """Bytes of all files of one run at most."""
 FILES = 500
 """Files of one run at most."""
+FETCHES = 4
+"""Files of one run that are fetched at once at most: each may be large."""
 _REMEMBERED = 64_000_000
 """Bytes of contents that are kept in memory between calls at most."""
 _SHOWN = 20
@@ -32,17 +35,22 @@ class Shelf:
         self._services = services
         self._workspace = workspace
         self._contents: dict[str, bytes] = {}
+        self.fetching = asyncio.Semaphore(FETCHES)
 
-    async def add(self, files: Sequence[NewFile]) -> Sequence[FileAdded]:
-        """Stores new files; gives what is written down of each. Raises ToolError for too many or too much."""
+    async def add(self, files: Sequence[NewFile], *, always: bool = False) -> Sequence[FileAdded]:
+        """Stores new files; gives what is written down of each.
+
+        Raises ToolError for too many or too much, unless they have to be kept `always`.
+        """
         room, added = RUN_LIMIT - self._workspace.bytes_held, list[FileAdded]()
-        if len(self._workspace.files.keys() | {file.id for file in files}) > FILES:
+        new = {file.id for file in files} - self._workspace.files.keys()
+        if new and not always and len(self._workspace.files) + len(new) > FILES:
             raise ToolError(f"A run has at most {FILES} files, and with these there would be more.")
         for file in files:
             entry = FileAdded(file.id, display(file.name), file.media_type, file.size, file.origin, source=file.source)
             if file.content is not None:
                 room -= len(file.content)
-                if len(file.content) > FILE_LIMIT or room < 0:
+                if not always and (len(file.content) > FILE_LIMIT or room < 0):
                     raise ToolError(f"{file.name} is too large: {len(file.content)} bytes.", code="too_large")
                 body = await self._journal.keep(file.content)
                 self._remember(body, file.content)
@@ -100,10 +108,11 @@ class Reach:
         tool = self._services.tools.get(as_text(source.get("tool")))
         if tool is None or self.call is None:
             raise ToolError(f"{added.file} cannot be fetched: nothing here knows how.", code="gone")
-        given = await tool.act(self.call, tool.parse(as_object(source.get("arguments"))))
-        if not given.files or given.files[0].content is None:
-            raise ToolError(f"{added.file} cannot be fetched: {given.text}", code="gone")
-        (fresh,) = await self._shelf.add(given.files[:1])
+        async with self._shelf.fetching:
+            given = await tool.act(self.call, tool.parse(as_object(source.get("arguments"))))
+            if not given.files or given.files[0].content is None:
+                raise ToolError(f"{added.file} cannot be fetched: {given.text}", code="gone")
+            (fresh,) = await self._shelf.add(given.files[:1])
         fetched = replace(
             added, body=fresh.body, home="", size=fresh.size, media_type=fresh.media_type or added.media_type
         )

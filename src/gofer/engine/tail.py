@@ -7,11 +7,15 @@ from gofer.canonical import encode_text
 from gofer.journal.workspace import Todo
 from gofer.projections.progress import Progress
 from gofer.projections.workspace import HeldFile, Workspace
-from gofer.tools.plan.todos import current, open_items, shown
+from gofer.tools.plan.todos import CURRENT, current, open_items, shown
 from gofer.workflows.schema import Limits
 
 LISTED = 40
 """Files that are listed at most; the newest, and the rest counted."""
+PLAN = 4_000
+"""Characters of a plan that is shown whole."""
+LINE = 80
+"""Characters that are shown of each item of a longer one."""
 _UNITS = ((1_000_000, "MB"), (1_000, "kB"))
 
 
@@ -47,7 +51,16 @@ def _plan(workspace: Workspace) -> Sequence[str]:
     plan = workspace.plan
     if not plan:
         return []
-    return ["Your plan:", shown(plan), f"REMINDER: {_next(plan)}"]
+    return ["Your plan:", _brief(plan), f"REMINDER: {_next(plan)}"]
+
+
+def _brief(plan: Sequence[Todo]) -> str:
+    """The plan, of a long one the beginning of each line: it is sent with every call."""
+    whole = shown(plan)
+    if len(whole) <= PLAN:
+        return whole
+    lines = [line if len(line) <= LINE or line.endswith(CURRENT) else f"{line[:LINE]}…" for line in whole.split("\n")]
+    return "\n".join([*lines, "(shortened; todo_read gives all of it)"])
 
 
 def _next(plan: Sequence[Todo]) -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from gofer.engine.compaction import make_room, room_of
+from gofer.engine.compaction import expected_tokens, make_room, room_of
 from gofer.engine.context import Window
-from gofer.engine.gates import Stop
+from gofer.engine.gates import CALLS_PER_TURN, Stop
 from gofer.engine.results import Shown
 from gofer.engine.step import Step
 from gofer.engine.weights import Scale
@@ -14,6 +14,8 @@ from gofer.workflows.bundle import Bundle
 
 TURN = 0.3
 """Share of the window that the results of one turn may take, together."""
+SPARE = 0.1
+"""Share of what the model takes that they leave over, for the tail and an answer."""
 LEAST_WHOLE = 100
 """Tokens of each that are shown whatever their number."""
 
@@ -25,21 +27,24 @@ class View:
         self.window = Window(bundle)
         self._scale = Scale(bundle.loaded.system, bundle.tools)
 
-    async def make_room(self, step: Step, bundle: Bundle, timeout: float) -> Stop | None:
-        """See compaction.make_room."""
-        weight = self._scale.weigh(step.conversation)
+    async def make_room(self, step: Step, bundle: Bundle, tail: str, timeout: float) -> Stop | None:
+        """See compaction.make_room; the next request would end with `tail`."""
+        weight = self._scale.weigh(step.conversation, tail)
         return await make_room(step, bundle, self.window, self._scale, weight, timeout)
 
-    def share(self, step: Step, bundle: Bundle, calls: int) -> Shown:
+    def share(self, step: Step, bundle: Bundle) -> Shown:
         """How much of each result of a turn is shown, so that all of them together leave room."""
-        files, share = bundle.loaded.workflow.files, int(TURN * room_of(step, bundle.loaded).window) // max(1, calls)
+        # Of all of them, whichever have an outcome already: another owner shows as much as the one before.
+        calls = min(len(step.conversation.asks), CALLS_PER_TURN)
+        files, room = bundle.loaded.workflow.files, room_of(step, bundle.loaded)
+        expected = expected_tokens(step, bundle, self._scale.weigh(step.conversation))
+        share = int(min(TURN * room.window, (1 - SPARE) * room.most - expected)) // max(1, calls)
         whole = min(files.whole_tokens, max(share, LEAST_WHOLE))
         return replace(step.shown, whole=whole, preview=min(files.preview_tokens, whole // 2))
 
     def told(self, step: Step, bundle: Bundle) -> str:
         """How full the window is, for the model."""
-        kinds, model = self._scale.weigh(step.conversation).kinds, _first_model(bundle)
-        tokens = step.account.predict(model, kinds)
+        tokens = expected_tokens(step, bundle, self._scale.weigh(step.conversation))
         return f"This conversation has about {tokens} tokens of {room_of(step, bundle.loaded).window}."
 
     def weigher(self, step: Step, bundle: Bundle, tail: str) -> Callable[[str], Weights]:
@@ -50,7 +55,3 @@ class View:
             return Weights(weight.roles, weight.kinds, room.window, step.account.predict(model, weight.kinds))
 
         return weigh
-
-
-def _first_model(bundle: Bundle) -> str:
-    return str(bundle.params()[0]["model"])

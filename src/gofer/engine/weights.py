@@ -1,6 +1,7 @@
 """How heavy is a request, by what each part of it is there for and by kind of content? Estimated, part by part."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,9 @@ MESSAGE = 4
 """Tokens around each message that no text of it shows."""
 IMAGE = 1_100
 """Tokens of an image, about."""
+PAGE = 1_800
+"""Tokens of a page of a document that is looked at, about: its image and its text."""
+_PAGES = re.compile(r"\((\d+) pages\)")
 _SKILLS = ("load_skills", "load_subskill")
 _FILES = ("file_read", "peek_file", "load_file", "file_regex", "extract_file", "jq", "grep_json")
 
@@ -30,10 +34,22 @@ class Weight:
         self._count(role, content_of(text), tokens)
         return tokens
 
-    def add_image(self, role: str) -> int:
-        """Adds what is looked at."""
-        self._count(role, "image", IMAGE)
-        return IMAGE
+    def add_seen(self, role: str, piece: Mapping[str, object]) -> int:
+        """Adds what is looked at, as a message has it: an image, or a document with the number of its pages."""
+        if piece.get("type") != "file":
+            self._count(role, "image", IMAGE)
+            return IMAGE
+        told = _PAGES.search(as_text(as_object(piece.get("file")).get("filename")))
+        tokens = PAGE * (int(told[1]) if told else 1)
+        self._count(role, "document", tokens)
+        return tokens
+
+    def plus(self, other: "Weight") -> "Weight":
+        """The same with another one added to it."""
+        for mine, added in ((self.roles, other.roles), (self.kinds, other.kinds)):
+            for name, tokens in added.items():
+                mine[name] = mine.get(name, 0) + tokens
+        return self
 
     def _count(self, role: str, kind: str, tokens: int) -> None:
         self.roles[role] = self.roles.get(role, 0) + tokens
@@ -45,6 +61,7 @@ class Scale:
 
     def __init__(self, system: str, tools: Sequence[Mapping[str, object]]) -> None:
         self._fixed = Weight()
+        self._tail: tuple[str, Weight] = ("", Weight())
         self._fixed.add("system", system, more=MESSAGE)
         if tools:
             self._fixed.add("tools", encode_text(tools))
@@ -60,9 +77,10 @@ class Scale:
         """What the request after a conversation weighs, with its tail."""
         self.parts(conversation)
         whole = Weight(dict(self._weight.roles), dict(self._weight.kinds))
-        if tail:
-            whole.add("tail", tail, more=MESSAGE)
-        return whole
+        if tail != self._tail[0]:
+            self._tail = tail, Weight()
+            self._tail[1].add("tail", tail, more=MESSAGE)
+        return whole.plus(self._tail[1]) if tail else whole
 
     def parts(self, conversation: Conversation) -> Sequence[int]:
         """What each message of a conversation weighs."""
@@ -77,7 +95,8 @@ class Scale:
         tokens = self._weight.add(role, as_text(content), more=MESSAGE)
         for piece in map(as_object, as_list(content)):
             looked_at = piece.get("type") != "text"
-            tokens += self._weight.add_image(role) if looked_at else self._weight.add(role, as_text(piece.get("text")))
+            text = as_text(piece.get("text"))
+            tokens += self._weight.add_seen(role, piece) if looked_at else self._weight.add(role, text)
         for call in map(as_object, as_list(message.get("tool_calls"))):
             function = as_object(call.get("function"))
             self._calls[as_text(call.get("id"))] = as_text(function.get("name"))

@@ -31,12 +31,12 @@ class Ledger:
 
     def predict(self, kinds: Mapping[str, int]) -> int:
         """Tokens of a request of which these are the estimates."""
-        grown = {kind: kinds.get(kind, 0) - self.counted.get(kind, 0) for kind in {*kinds, *self.counted}}
+        grown = self._grown(kinds)
         return max(0, self.measured + round(sum(self._factor(kind) * tokens for kind, tokens in grown.items())))
 
     def learn(self, kinds: Mapping[str, int], measured: int) -> None:
         """Takes a count of a request of which these were the estimates."""
-        grown = {kind: kinds.get(kind, 0) - self.counted.get(kind, 0) for kind in {*kinds, *self.counted}}
+        grown = self._grown(kinds)
         new = {kind: self._factor(kind) * tokens for kind, tokens in grown.items() if tokens > 0}
         shrunk = sum(self._factor(kind) * tokens for kind, tokens in grown.items() if tokens < 0)
         expected, actual = sum(new.values()), measured - self.measured - shrunk
@@ -47,6 +47,11 @@ class Ledger:
             if not self.measured:
                 self.overall = _bounded(actual / expected)
         self.measured, self.counted = measured, kinds
+
+    def _grown(self, kinds: Mapping[str, int]) -> Mapping[str, int]:
+        # In one order in every process: sums of floats depend on it, and a model is told what comes out.
+        known = sorted(kinds.keys() | self.counted.keys())
+        return {kind: kinds.get(kind, 0) - self.counted.get(kind, 0) for kind in known}
 
     def _factor(self, kind: str) -> float:
         return self.factors.get(kind, self.overall)

@@ -223,6 +223,8 @@ def _useless(state: Conversation, last: ToolResult | ToolUnknown) -> Flaw:
     match last:
         case ToolResult(status="refused", details={"code": "premature"}):
             return "premature"
+        case ToolResult(status="refused", details={"code": "unfit"}):
+            return "unfit"
         case _:
             return "uncallable" if state.uncalled == len(state.asks) else ""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from gofer.canonical import encode
 from gofer.journal.entries import LlmResponse, MessageReceived, Recorded, ToolResult, ToolUnknown
-from gofer.journal.workspace import PlanUpdated
+from gofer.journal.workspace import PlanUpdated, Todo
 from gofer.messages import ToolAsk, arguments, meant
 
 
@@ -26,6 +26,7 @@ class Repetition:
     """The last outcome of everything that was ever asked for."""
     times: dict[bytes, int] = field(default_factory=dict[bytes, int])
     """How often in a row it had that outcome, since anything was new."""
+    plan: tuple[Todo, ...] = ()
 
     def fruitless(self, ask: ToolAsk) -> int:
         """How often in a row the same call gave the same, with nothing new since."""
@@ -48,7 +49,8 @@ def fold(state: Repetition, recorded: Recorded) -> Repetition:
             state.asks = {f"{state.turn}.{index}": _identity(meant(ask)) for index, ask in enumerate(asks)}
         case MessageReceived(item=item) if item:
             state.times.clear()
-        case PlanUpdated():
+        case PlanUpdated(todos=plan) if plan != state.plan:
+            state.plan = plan
             state.times.clear()
         case ToolResult(status="refused"):
             pass  # it did not happen

@@ -34,7 +34,7 @@ class Workspace:
     files: dict[str, HeldFile] = field(default_factory=dict[str, HeldFile])
     """By id, in the order in which the run learned of them."""
     skills: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    """What was shown of each skill: paths of its files, the empty one for SKILL.md."""
+    """What was shown of each skill and has not left the window: paths of its files, the empty one for SKILL.md."""
     plan: tuple[Todo, ...] = ()
     plans: int = 0
     """How often it was written or changed."""
@@ -68,6 +68,8 @@ def fold(state: Workspace, recorded: Recorded) -> Workspace:
                 state.files[file] = replace(held, added=replace(held.added, preloaded=False))
         case PlanUpdated(todos=todos):
             state.plan, state.plans = todos, state.plans + 1
+        case ContextCompacted(first=first):
+            _fold_away(state, first)
         case _:
             pass
     return state
@@ -81,6 +83,14 @@ def _add(state: Workspace, added: FileAdded) -> None:
         # Fetched by now; what it was called first stays.
         now = replace(added, name=held.added.name, preloaded=held.added.preloaded or added.preloaded)
         state.files[added.file] = replace(held, added=now)
+
+
+def _fold_away(state: Workspace, first: int) -> None:
+    """What was shown may not stand in the window any more; what was read of files is known to have been read."""
+    state.skills.clear()
+    if not first:
+        for file, held in state.files.items():
+            state.files[file] = replace(held, added=replace(held.added, preloaded=False))
 
 
 def _shown(held: HeldFile, read: FileRead) -> HeldFile:

@@ -2,101 +2,32 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine_room import PROVENANCE, Room, Said, room, says
+from engine_room import PROVENANCE, says
 from gofer.engine.compaction import KEPT, Cut, cut_of
 from gofer.engine.compaction import Room as Space
-from gofer.engine.loop import Ending, coordinate
+from gofer.engine.loop import coordinate
 from gofer.engine.tail import tail
 from gofer.errors import RunStopped
-from gofer.files.child import Children
 from gofer.journal.entries import LlmRequest, MessageReceived, Recorded
 from gofer.journal.workspace import ContextCompacted, FileAdded
-from gofer.messages import Usage
 from gofer.models.model import Answer
-from gofer.projections import conversation, workspace
+from gofer.projections import conversation, progress, trace, workspace
 from gofer.projections.conversation import Conversation
 from gofer.projections.progress import Progress
-from gofer.tools.files.tools import file_tools
-from gofer.tools.plan.tools import plan_tools
-from gofer.tools.tool import Call, ToolResult
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits, Workflow
+from long_run import Messages, ReadingModel, adder, compactions, is_asked_to_sum_up, pages, run
 
 pytestmark = pytest.mark.anyio
 SPACE = Space(16_000, 0.8, 16_000)
-Messages = Sequence[Mapping[str, Any]]
-
-
-class ReadingModel:
-    """A model that knows nothing but what stands in its request; counts tokens as four bytes each."""
-
-    def __init__(self, decide: Callable[[Messages], Answer]) -> None:
-        self.decide, self.bodies = decide, list[bytes]()
-
-    async def ask(self, body: bytes, timeout: float) -> Answer:
-        self.bodies.append(body)
-        answer = self.decide(json.loads(body)["messages"])
-        return Answer(answer.text, answer.asks, answer.finish, "m", Usage(len(body) // 4, 10, 0))
-
-
-def is_asked_to_sum_up(messages: Messages) -> bool:
-    return "too long for its window" in str(messages[-1]["content"])
-
-
-async def run(made: Room, model: ReadingModel, window: int = 16_000, llm_calls: int = 2_000) -> Ending:
-    made.model = model  # type: ignore[assignment]
-    made.tools |= {tool.name: tool for tool in (*file_tools(Children()), *plan_tools())}
-    limits = Limits(llm_calls=llm_calls, tool_calls=5_000, tokens=10**9, usd=10**6, minutes=600)
-    given = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": ["look"]}
-    workflow = Workflow.model_validate({**given, "limits": limits, "context": Context(window=window)})
-    loaded = Loaded("answer-here", workflow, "You add numbers.", "p.md", ("m",))
-    step = await made.step()
-    step.note(MessageReceived("Add the numbers of all pages."))
-    bundle = Bundle(loaded, [tool.schema() for tool in step.services.granted(workflow).values()])
-    ending = await coordinate(step, bundle, PROVENANCE)
-    await step.commit()
-    return ending
-
-
-async def compactions(made: Room) -> list[ContextCompacted]:
-    return [item.entry for item in await made.journal() if isinstance(item.entry, ContextCompacted)]
-
-
-def pages(size: int) -> Room:
-    made = room()
-
-    async def look(call: Call, said: Said) -> ToolResult:
-        number = int(said.text)
-        return ToolResult(f"Page {number} has the number {number * 7}. {'word ' * size}", "a page")
-
-    made.tool("look", "read", look)
-    return made
-
-
-def adder(last: int, sum_up: Callable[[int, int], str]) -> Callable[[Messages], Answer]:
-    """Reads page after page and adds; what it knows stands in the summary and in the results after it."""
-
-    def decide(messages: Messages) -> Answer:
-        text = "\n".join(str(message["content"]) for message in messages[:-1])
-        known = re.findall(r"SUM (\d+) THROUGH PAGE (\d+)", text)
-        total, through = map(int, known[-1]) if known else (0, 0)
-        for page, number in re.findall(r"Page (\d+) has the number (\d+)", text):
-            if int(page) == through + 1:
-                total, through = total + int(number), through + 1
-        if is_asked_to_sum_up(messages):
-            return says(sum_up(total, through))
-        return says(f"The sum is {total}.") if through >= last else says("", ("look", {"text": str(through + 1)}))
-
-    return decide
 
 
 async def test_a_run_of_500_turns_through_a_window_of_16k_ends_with_the_right_answer() -> None:
@@ -147,6 +78,11 @@ async def test_a_model_that_refuses_to_sum_up_does_not_end_the_run() -> None:
     made, model = pages(300), ReadingModel(decide)
     assert (await run(made, model)).answer == "done"
     assert {one.by for one in await compactions(made)} == {"code"}
+    # Nothing is being asked for ever, and no span stays open.
+    journal = await made.journal()
+    assert progress.project(journal).asking == set()
+    spans = [span for span in trace.project(journal) if "compaction" in span.name]
+    assert [span.status for span in spans] == ["error"] * len(await compactions(made))
 
 
 async def test_what_left_is_a_file_that_the_run_can_search_and_read() -> None:

@@ -12,6 +12,7 @@ from documents import docx, lines, paragraph, pdf
 from engine_room import PROVENANCE, Room, Said
 from engine_room import room as empty_room
 from gofer.engine.step import Permitted, Step
+from gofer.engine.weights import Scale
 from gofer.files.child import Children
 from gofer.journal.entries import ToolResult
 from gofer.tools.files.tools import file_tools
@@ -143,3 +144,45 @@ async def test_a_pattern_that_no_engine_takes_is_told_with_what_to_write(childre
     refused = await ask(step, "1.1", "file_regex", file=text.id, pattern="(?<=a)b")
     assert refused.status == "error"
     assert "Look-around is not supported" in refused.text
+
+
+async def test_a_pdf_is_looked_at_and_weighs_what_its_pages_weigh(children: Children) -> None:
+    deck = file("deck.pdf", "application/pdf", pdf([lines([f"Page {n}"]) for n in range(1, 8)]))
+    made = room(children, deck)
+    step = await made.step()
+    await ask(step, "1.0", "find")
+    assert (await ask(step, "1.1", "load_file", file=deck.id)).status == "ok"
+    (seen,) = step.conversation.parts
+    assert json.loads(seen)["content"][1]["file"]["filename"] == f"{deck.id} (7 pages).pdf"
+    assert Scale("", ()).parts(step.conversation)[0] > 7 * 1_000
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"%PDF-1.7 torn", "damaged or cut off"),
+        (pdf([lines([f"Page {n}"]) for n in range(200)]), "200 pages"),
+        (b"<html><body>Sign in</body></html>", "Sign in"),
+    ],
+    ids=["damaged", "many pages", "no PDF at all"],
+)
+async def test_what_a_provider_would_refuse_never_comes_into_the_conversation(
+    children: Children, content: bytes, said: str
+) -> None:
+    deck = file("deck.pdf", "application/pdf", content)
+    made = room(children, deck)
+    step = await made.step()
+    await ask(step, "1.0", "find")
+    assert said in (await ask(step, "1.1", "load_file", file=deck.id)).text
+    assert step.conversation.parts == []
+
+
+async def test_an_image_without_a_type_of_its_own_is_looked_at(children: Children) -> None:
+    drawn = io.BytesIO()
+    Image.new("RGB", (40, 30), "white").save(drawn, "PNG")
+    picture = file("screen", "", drawn.getvalue())
+    made = room(children, picture)
+    step = await made.step()
+    await ask(step, "1.0", "find")
+    assert (await ask(step, "1.1", "load_file", file=picture.id)).status == "ok"
+    assert b"image_url" in step.conversation.parts[-1]

@@ -106,6 +106,33 @@ async def test_what_does_not_fit_one_answer_says_where_to_go_on() -> None:
     assert len(step.workspace.files) == 1
 
 
+async def test_a_text_is_loaded_whole_or_not_at_all() -> None:
+    made = room("word " * 12_000)
+    step = await made.step()
+    await ask(step, "1.0", "flood")
+    (file,) = step.workspace.files
+    for whole, status in ((10_000, "error"), (20_000, "ok")):
+        step.shown = Shown(whole, 100)
+        loaded = await ask(step, f"1.{whole}", "load_file", file=file)
+        assert (loaded.status, list(step.workspace.files)) == (status, [file])
+    assert loaded.text.count("word") == 12_000
+
+
+async def test_bytes_that_are_shown_are_never_none_and_never_a_file_again() -> None:
+    made = room("𝄞" * 20_000)
+    step = await made.step()
+    step.shown = Shown(500, 100)
+    await ask(step, "1.0", "flood")
+    (file,) = step.workspace.files
+    assert "𝄞" in (await ask(step, "1.1", "peek_file", file=file, start=8, stop=9)).text
+    assert "before" in (await ask(step, "1.2", "peek_file", file=file, start=8, stop=8)).text
+    assert "before" in (await ask(step, "1.3", "peek_file", file=file, start=80, stop=8)).text
+    long = await ask(step, "1.4", "peek_file", file=file, start=0, stop=30_000)
+    ((_, stop),) = step.workspace.files[file].bytes
+    assert f"Go on with start={stop}" in long.text
+    assert list(step.workspace.files) == [file]
+
+
 async def test_bytes_are_never_cut_inside_a_character() -> None:
     made = room("ä€𝄞" * 20_000)
     step = await made.step()

@@ -162,6 +162,13 @@ async def test_finish_gives_the_value_a_program_asks_for_or_hears_what_is_wrong_
     assert "not valid under the schema" in json.loads(made.model.requests[1])["messages"][-2]["content"]
 
 
+async def test_three_values_of_the_wrong_form_end_the_run_for_what_is_wrong_with_them() -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    made = room(*[says("", ("finish", {"answer": f"seven {n}"})) for n in range(3)])
+    ending = await work(made, output=schema)
+    assert (ending.status, "did not have the form" in ending.reason) == ("failed", True)
+
+
 @pytest.mark.parametrize(
     ("todos", "said"),
     [

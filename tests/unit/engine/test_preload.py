@@ -214,6 +214,17 @@ async def test_a_pdf_of_many_pages_is_told_and_read_as_text_instead(count: int, 
     )
 
 
+async def test_a_pdf_says_how_many_pages_there_are() -> None:
+    async def pages(content: bytes) -> int:
+        return 3
+
+    desk = Desk({"a.pdf": b"%PDF-1.7 ..."})
+    step = await desk.step()
+    step.services = replace(step.services, pages=pages)
+    made = await preload(step, desk.loaded(), PROVENANCE)
+    assert b'(3 pages).pdf"' in user("look", made.media)
+
+
 async def test_a_model_without_eyes_is_told_in_words_also_of_an_image_that_nobody_called_one() -> None:
     desk = Desk({"a.png": image(), "b.txt": image()}, ability=Ability(0))
     made, _ = await desk.preload()

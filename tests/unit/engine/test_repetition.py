@@ -12,6 +12,7 @@ from gofer.engine.loop import coordinate
 from gofer.journal.entries import MessageReceived
 from gofer.journal.entries import ToolResult as Outcome
 from gofer.models.model import Answer
+from gofer.tools.plan.tools import plan_tools
 from gofer.tools.tool import Call, ToolResult
 from gofer.workflows.schema import Limits
 
@@ -73,6 +74,24 @@ async def test_what_people_say_in_between_lets_it_be_asked_again() -> None:
     step = await made.step()
     step.note(MessageReceived("look once more", "item1"))
     assert (await coordinate(step, made.bundle(), PROVENANCE)).answer == "Two."
+    assert len(made.acted) == 3
+
+
+async def test_a_plan_written_again_as_it_stands_is_nothing_new() -> None:
+    plan = ("todo_write", {"todos": [{"id": "1", "description": "look", "status": "completed"}]})
+    made = endless(*[says("", plan, LOOK)] * 20)
+    made.tools |= {tool.name: tool for tool in plan_tools()}
+    ending = await made.run()
+    assert (ending.status, len(made.acted)) == ("failed", 3)
+
+
+async def test_a_plan_that_changed_lets_it_be_asked_again() -> None:
+    def plan(status: str) -> tuple[str, dict[str, object]]:
+        return "todo_write", {"todos": [{"id": "1", "description": "look", "status": status}]}
+
+    made = endless(*(says("", LOOK, plan(status)) for status in ("pending", "in_progress", "completed")), says("d"))
+    made.tools |= {tool.name: tool for tool in plan_tools()}
+    assert (await made.run()).status == "done"
     assert len(made.acted) == 3
 
 

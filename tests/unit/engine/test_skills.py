@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
@@ -181,6 +182,22 @@ async def test_a_run_without_skills_is_not_offered_to_load_any() -> None:
     assert ("file_read" in offered, offered & {"load_skills", "load_subskill"}) == (True, set())
     await work(made, skills={})
     assert "There is no tool 'load_skills' here" in (await gave(made))[0]
+
+
+async def test_a_skill_that_does_not_fit_beside_others_is_a_file_and_is_never_said_to_stand_above() -> None:
+    long = {
+        name: Skill(name, "Long.", f"{name} begins. " + "word " * 6_000, {"more.md": b"word " * 12_000})
+        for name in "ab"
+    }
+    made = room(says("", loads("a", "b")), says("", reads("a", "more.md")), says("", loads("b")), says("d"))
+    await work(made, skills=long)
+    both, more, again = await gave(made)
+    assert both.count("word") == 6_000
+    assert "a begins." in both
+    assert re.search(r"The skill 'b' is too long to stand here; it is the file (file_\w+)", both)
+    assert "is too long to stand here; it is the file" in more
+    assert again.startswith("# Skill: b\n\nb begins.")
+    assert await facts(made) == [SkillLoaded("a"), SkillLoaded("b")]
 
 
 def catalog_with(*prohibited: str) -> Catalog:

@@ -1,6 +1,9 @@
 """How close the expected size of a request comes to what a provider counts, and what the account learns from it."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -85,3 +88,25 @@ def test_whatever_a_provider_says_the_expectation_stays_sane(
     assert all(0.4 <= factor <= 2.5 for factor in ledger.factors.values())
     if said and said[-1][1]:
         assert ledger.predict(said[-1][0]) == said[-1][1]
+
+
+LEARNS = """
+from random import Random
+from gofer.projections.account import Ledger
+chance, ledger, kinds = Random(7), Ledger(), dict.fromkeys(("prose", "code", "json", "cjk", "image"), 0)
+for _ in range(50):
+    kinds = {kind: tokens + chance.randint(0, 900) for kind, tokens in kinds.items()}
+    ledger.learn(kinds, round(sum(kinds.values()) * chance.uniform(0.8, 1.3)))
+print(sorted(ledger.factors.items()))
+"""
+
+
+def test_every_process_learns_the_same_to_the_last_digit() -> None:
+    learned = set[bytes]()
+    for seed in "0123":
+        # What a hash of a string is, and so the order of a set, is different in every process.
+        environment = {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        learned.add(
+            subprocess.run([sys.executable, "-c", LEARNS], env=environment, capture_output=True, check=True).stdout
+        )
+    assert len(learned) == 1

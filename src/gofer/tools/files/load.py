@@ -10,6 +10,7 @@ from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.files.document import LOOKED_AT, pages_of
 from gofer.files.image import fitted
+from gofer.files.kind import IMAGES, kind_of
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileRead
 from gofer.messages import Media
@@ -48,30 +49,38 @@ def load_tools(children: Children) -> tuple[Tool[Any], ...]:
 
 async def load_file(children: Children, call: Call, arguments: LoadFile) -> ToolResult:
     """The text, or an image or a PDF to look at beside a line that announces it."""
-    added = held(call, arguments.file).added
-    if added.media_type.startswith("image/"):
-        content = await call.files.content(arguments.file)
+    name = held(call, arguments.file).added.name
+    content = await call.files.content(arguments.file)
+    # By what it is: a type is what somebody else said of it.
+    kind = kind_of(content, name)
+    if kind.name in IMAGES:
         image = await fitted(children, content)
-        return _to_look_at(arguments.file, added.name, len(content), image.media_type, image.data)
-    if added.media_type == PDF:
-        content = await call.files.content(arguments.file)
+        return _to_look_at(
+            arguments.file, name, len(content), Media(arguments.file, image.media_type, _text(image.data))
+        )
+    if kind.name == "pdf":
         if len(content) > PDF_BYTES:
             raise ToolError(f"{arguments.file} is too large a PDF to look at; use extract_file to get its text.")
         if (pages := await pages_of(children, content)) > LOOKED_AT:
             raise ToolError(f"{arguments.file} has {pages:,} pages, too many to look at; use extract_file.")
-        return _to_look_at(arguments.file, added.name, len(content), PDF, content)
+        return _to_look_at(arguments.file, name, len(content), Media(arguments.file, PDF, _text(content), pages))
     text = await text_of(call, arguments.file)
-    if (tokens := estimate(text)) > WHOLE_TOKENS:
+    # What is longer than a result may be would become another file, and only its beginning would be seen.
+    if (tokens := estimate(text)) > (most := min(WHOLE_TOKENS, call.whole_tokens * 9 // 10)):
         raise ToolError(
-            f"{arguments.file} has about {tokens} tokens, too many to load; use file_regex to find the place and "
-            "file_read with start_line and end_line to read it."
+            f"{arguments.file} has about {tokens} tokens, and at most {most} can be loaded; use file_regex to find the "
+            "place and file_read with start_line and end_line to read it."
         )
     lines = len(lines_of(text))
     shown = FileRead(arguments.file, "lines", 1, lines)
-    return ToolResult(f"{arguments.file} {added.name!r}:\n{text}", f"{lines} lines", value=text, facts=(shown,))
+    told = text or "(an empty file)"
+    return ToolResult(f"{arguments.file} {name!r}:\n{told}", f"{lines} lines", value=text, facts=(shown,))
 
 
-def _to_look_at(file: str, name: str, size: int, media_type: str, data: bytes) -> ToolResult:
-    media = Media(file, media_type, base64.b64encode(data).decode())
+def _to_look_at(file: str, name: str, size: int, media: Media) -> ToolResult:
     whole = FileRead(file, "bytes", 0, size)
     return ToolResult(f"{file} {name!r} follows.", "something to look at", facts=(whole,), media=(media,))
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()

@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from gofer.errors import ToolError
+from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileRead
 from gofer.tools.files.text import held, lines_of, part_of, text_of
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
@@ -74,12 +75,27 @@ async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
     content = await call.files.content(arguments.file)
     if arguments.start >= len(content):
         raise ToolError(f"{arguments.file} has {len(content)} bytes; there is no byte {arguments.start}.")
+    if arguments.stop <= arguments.start:
+        raise ToolError(f"stop {arguments.stop} is not behind start {arguments.start}; no byte stands before it.")
     start = _boundary(content, arguments.start)
-    stop = _boundary(content, min(arguments.stop, arguments.start + PEEKED, len(content)))
+    wanted = min(arguments.stop, arguments.start + PEEKED, len(content))
+    stop = _fitting(content, start, wanted, call.whole_tokens * 9 // 10)
     text = content[start:stop].decode("utf-8", "replace")
     head = f"{arguments.file}, bytes {start} to {stop} of {len(content)}:"
+    more = f"\n[Go on with start={stop}.]" if stop < min(arguments.stop, len(content)) else ""
     shown = FileRead(arguments.file, "bytes", start, stop)
-    return ToolResult(f"{head}\n{text}", f"bytes {start} to {stop}", value=text, facts=(shown,))
+    return ToolResult(f"{head}\n{text}{more}", f"bytes {start} to {stop}", value=text, facts=(shown,))
+
+
+def _fitting(content: bytes, start: int, stop: int, tokens: int) -> int:
+    """The byte behind the last that is shown: so many tokens at most, and one character at least."""
+    end = start + 1
+    while end < len(content) and content[end] & 0xC0 == 0x80 and end - start < 4:
+        end += 1
+    stop = _boundary(content, stop)
+    while stop > end and estimate(content[start:stop].decode("utf-8", "replace")) > tokens:
+        stop = _boundary(content, start + (stop - start) // 2)
+    return max(stop, end)
 
 
 def _boundary(content: bytes, at: int) -> int:

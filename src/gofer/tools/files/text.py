@@ -54,12 +54,17 @@ def part_of(lines: Sequence[str], first: int, last: int, tokens: int = SHOWN_TOK
     chosen: list[str] = []
     left = min(tokens, SHOWN_TOKENS)
     for line in lines[first - 1 : last]:
-        shown = line if len(line) <= LINE_LIMIT else f"{line[:LINE_LIMIT]} [{len(line) - LINE_LIMIT} more characters]"
+        shown = _cut(line, LINE_LIMIT)
         left -= estimate(shown) + 1
         if left < 0 and chosen:
             break
-        chosen.append(shown)
+        # The first one is shown in any case, and no line may be more than fits one answer.
+        chosen.append(shown if left >= 0 else _cut(line, tokens // 2))
     return Part("\n".join(chosen), first, first + len(chosen) - 1, len(lines))
+
+
+def _cut(line: str, limit: int) -> str:
+    return line if len(line) <= limit else f"{line[:limit]} [{len(line) - limit} more characters]"
 
 
 def _no_text(call: Call, file: str) -> ToolError:

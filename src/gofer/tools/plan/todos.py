@@ -12,6 +12,8 @@ from gofer.tools.tool import Arguments, Call, ToolResult
 ITEMS = 50
 """Items of one plan at most."""
 MARKS: dict[TodoStatus, str] = {"completed": "[x]", "in_progress": "[~]", "pending": "[ ]", "blocked": "[!]"}
+CURRENT = " ← CURRENT"
+"""Behind the item that is up."""
 _DESCRIPTION = Field(min_length=1, max_length=300, description="What is to be done, in one line.")
 _STATUS = "pending, in_progress (one at a time), completed, or blocked (when only a person can help)."
 _NEEDS = Field(default="", max_length=300, description="Of a blocked item: what is needed from the person.")
@@ -87,7 +89,7 @@ def _changed(plan: tuple[Todo, ...]) -> ToolResult:
 def shown(plan: Sequence[Todo]) -> str:
     """The plan as a model reads it: a line for each item, and which is the current one."""
     now = current(plan)
-    return "\n".join(f"{line(todo)}{' ← CURRENT' if todo is now else ''}" for todo in plan)
+    return "\n".join(f"{line(todo)}{CURRENT if todo is now else ''}" for todo in plan)
 
 
 def line(todo: Todo) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from gofer.errors import ToolError
+from gofer.files.tokens import estimate
 from gofer.journal.workspace import SkillLoaded
 from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
 from gofer.workflows.skill import NAMES, SCRIPTS, Skill
@@ -14,6 +15,8 @@ AT_ONCE = 5
 """Skills that one call loads at most."""
 _AGAIN = Field(default=False, description="Whether to show again what stands above already.")
 _ABOVE = "stands above already; read it there, or load it with again=true if you do not see it any more."
+
+_LONG = "is too long to stand here; it is the file {} of this run now: read it with file_read."
 
 
 class LoadSkills(Arguments):
@@ -55,14 +58,24 @@ def skill_tools() -> tuple[Tool[Any], ...]:
 
 
 async def load_skills(call: Call, arguments: LoadSkills) -> ToolResult:
-    """The texts of skills, each with the list of its other files."""
+    """The texts of skills, each with the list of its other files; one that does not fit beside the others is a file."""
     names = list(dict.fromkeys(arguments.names))
     skills = [_skill(call, name) for name in names]
     shown = {*call.repertoire.in_prompt, *(name for name, files in call.workspace.skills.items() if "" in files)}
     known = set(names) & shown if not arguments.again else set[str]()
-    parts = [f"The skill {skill.name!r} {_ABOVE}" if skill.name in known else _shown(skill) for skill in skills]
-    facts = tuple(SkillLoaded(name) for name in names if name not in known)
-    return ToolResult("\n\n".join(parts), ", ".join(names), facts=facts)
+    parts, facts, files, room = list[str](), list[SkillLoaded](), list[NewFile](), _room(call)
+    for skill in skills:
+        text, what = _shown(skill), f"The skill {skill.name!r}"
+        if skill.name in known:
+            parts.append(f"{what} {_ABOVE}")
+        elif (weight := estimate(text)) > room:
+            files.append(_long(f"{skill.name}.md", text, skill))
+            parts.append(f"{what} {_LONG.format(files[-1].id)}")
+        else:
+            room -= weight
+            parts.append(text)
+            facts.append(SkillLoaded(skill.name))
+    return ToolResult("\n\n".join(parts), ", ".join(names), facts=facts, files=files)
 
 
 async def load_subskill(call: Call, arguments: LoadSubskill) -> ToolResult:
@@ -78,7 +91,10 @@ async def load_subskill(call: Call, arguments: LoadSubskill) -> ToolResult:
     if path in call.workspace.skills.get(skill.name, ()) and not arguments.again:
         return ToolResult(f"{path} of the skill {skill.name!r} {_ABOVE}", summary)
     loaded = SkillLoaded(skill.name, path)
-    if (text := skill.text(path)) is not None:
+    if (text := skill.text(path)) is not None and estimate(text) > _room(call):
+        file = _long(path.rpartition("/")[2], text, skill)
+        return ToolResult(f"{path} of the skill {skill.name!r} {_LONG.format(file.id)}", summary, files=(file,))
+    if text is not None:
         return ToolResult(f"{path} of the skill {skill.name!r}:\n{text}", summary, facts=(loaded,))
     kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
     file = NewFile(path.rpartition("/")[2], kind, skill.files[path], f"the skill {skill.name}")
@@ -93,6 +109,15 @@ def script_of(call: Call, name: str, script: str) -> str:
     if text is None:
         raise ToolError(f"The skill {name!r} has no script {path[:200]!r}. {_files(skill)}", code="no_such_file")
     return text
+
+
+def _room(call: Call) -> int:
+    """Tokens that fit one result: of a longer one only the beginning would be seen."""
+    return call.whole_tokens * 9 // 10
+
+
+def _long(name: str, text: str, skill: Skill) -> NewFile:
+    return NewFile(name, "text/plain", text.encode(), f"the skill {skill.name}")
 
 
 def _skill(call: Call, name: str) -> Skill:
