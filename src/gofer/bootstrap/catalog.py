@@ -18,6 +18,7 @@ from gofer.tools.notion.tools import notion_tools
 from gofer.tools.plan.tools import plan_tools
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.tools import slack_tools
+from gofer.tools.subagent import subagent_tools
 from gofer.tools.tool import Tool
 from gofer.workflows.load import Catalog, load_catalog
 from gofer.workflows.mistake import Mistake, refuse
@@ -33,6 +34,7 @@ def build_tools(settings: Settings) -> Mapping[str, Tool[Any]]:
         jira_tools(JiraApi(settings.jira_base_url, settings.jira_email, settings.jira_api_token)),
         file_tools(),
         plan_tools(),
+        subagent_tools(),
     ]
     return {tool.name: tool for tools in systems for tool in tools}
 

@@ -32,6 +32,10 @@ class RunAccepted:
     event: Event
     workflow: str
     format: int = FORMAT
+    above: str = ""
+    """Of a subagent's run: the run that asks it. Empty for one that something outside started."""
+    depth: int = 0
+    """How many runs stand above it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +164,36 @@ class CallDeferred:
 
 
 @dataclass(frozen=True, slots=True)
+class Slice:
+    """What a subagent may use of what its run has left; kept for it until it is settled."""
+
+    llm_calls: int
+    tool_calls: int
+    tokens: int
+    usd: float
+    minutes: float
+
+
+@dataclass(frozen=True, slots=True)
 class SubagentStarted:
-    """`subagent.started`: a model is about to be asked something of its own, beside the conversation of the run."""
+    """`subagent.started`: a subagent is about to be asked: one question to a model, or an agent in a run of its own."""
 
     call: str
     name: str
     """Its file in `subagents/`."""
     prompt: str
     params: Mapping[str, object]
+    """Of a question; an agent has them in its own journal."""
+    run: str = ""
+    """The run that an agent works in; empty for a question."""
+    files: tuple[str, ...] = ()
+    """Files that it is given, by id."""
+    reserved: Slice | None = None
+    """What an agent may use."""
+    writes: bool = False
+    """Whether an agent has tools with effects outside."""
+    resumed: int = 0
+    """How often an owner found it, on taking over, to have got on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +211,13 @@ class SubagentFinished:
     took_ms: int
     code: str = ""
     """For code: why there is none of use."""
+    run: str = ""
+    """The run that an agent worked in; `usage` and `cost_usd` are then those of all its calls."""
+    calls: int = 1
+    """Calls to models."""
+    tool_calls: int = 0
+    locked: tuple[tuple[str, ...], ...] = ()
+    """Tool and destination of its calls that nobody can tell about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +264,8 @@ class ApprovalClicked:
     """When, in unix milliseconds, by the source's clock."""
     item: str = ""
     """Id of the inbox item it came in."""
+    run: str = ""
+    """The subagent's run that asked; its root passes the press on. Empty is the run whose inbox it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,9 +177,9 @@ class Tool(Generic[A]):
     """For a tool that writes: which arguments say where. None: never where the run began, as for a new issue."""
     internal: bool = False
     """Whether only Gofer itself calls it: no workflow can have it."""
-    base: Literal["", "all", "model", "plan"] = ""
-    """Whether a run has it without asking: every one, those of a model, those that may plan; empty is what workflows
-    list."""
+    base: Literal["", "all", "model", "plan", "subagents"] = ""
+    """Whether a run has it without asking: every one, those of a model, those that may plan, those that may ask
+    subagents; empty is what workflows list."""
     in_order: bool = False
     """Whether it changes what the run has at hand, so that it waits for the calls before it; writes always do."""
     scopes: frozenset[str] = frozenset()

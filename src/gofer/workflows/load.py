@@ -16,16 +16,14 @@ from gofer.workflows.output_schema import Schema
 from gofer.workflows.planning import planning
 from gofer.workflows.schema import Allowance, Defaults, Workflow
 from gofer.workflows.script import Script, load_script
-from gofer.workflows.skill import read_skill
+from gofer.workflows.skill import SKILLS, skill_text
 from gofer.workflows.source import read_source
-from gofer.workflows.subagent import LoadedSubagent, load_subagents
+from gofer.workflows.subagent import LoadedSubagent, load_subagents, reached, told_of
 from gofer.workflows.text import read_text
 from gofer.workflows.when import Where
 from gofer.workflows.who import bots_apart
 
 DEFAULTS = "defaults.yaml"
-SKILLS = "skills"
-"""The folder of skills, beside the folder of workflows."""
 
 _log = logging.getLogger(__name__)
 
@@ -47,7 +45,13 @@ class Loaded:
     script_sha256: str = ""
     """The hash of the script, where there is one."""
     subagents: Mapping[str, LoadedSubagent] = field(default_factory=dict[str, LoadedSubagent])
-    """What its script may ask, by name."""
+    """What it may ask, by name, and what those may ask in turn."""
+
+    @property
+    def asks(self) -> Mapping[str, LoadedSubagent]:
+        """The subagents that it may ask itself, by name."""
+        listed = self.workflow.subagents
+        return {name: one for name, one in self.subagents.items() if listed is None or name in listed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +114,21 @@ def load_catalog(folder: Path, code: Path | None = None) -> Catalog:
     scripts: dict[str, Script] = {}
     loaded: list[Loaded] = []
     for path, workflow in forms.items():
-        item = _load(path, workflow, defaults, preamble)
+        item = replace(_load(path, workflow, defaults, preamble), subagents=_asked(workflow, subagents))
+        if offered := told_of(item.asks) if workflow.coordinator == "llm" and workflow.subagents else "":
+            item = replace(item, system=f"{item.system}\n\n{offered}")
         if workflow.coordinator == "script":
-            listed = subagents if workflow.subagents is None else workflow.subagents
-            item = replace(item, subagents={name: one for name, one in subagents.items() if name in listed})
             if script := _script(path, workflow.coordinator_script, code):
                 scripts[script.file] = script
                 item = replace(item, script_sha256=script.sha256)
         loaded.append(item)
     return Catalog({item.name: item for item in loaded}, defaults, hooks, scripts)
+
+
+def _asked(workflow: Workflow, subagents: Mapping[str, LoadedSubagent]) -> Mapping[str, LoadedSubagent]:
+    """The subagents that a workflow may ask, directly or through others."""
+    every = subagents if workflow.coordinator == "script" else ()
+    return reached(subagents, every if workflow.subagents is None else workflow.subagents)
 
 
 def workflow_files(folder: Path) -> list[Path]:
@@ -148,7 +158,7 @@ def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str) -> 
     system, prompt_file = "", workflow.coordinator_script
     if workflow.coordinator == "llm":
         prompt = path.parent / prompt_name(path, workflow.prompt)
-        skills = [_skill(path, name) for name in workflow.skills.required]
+        skills = [skill_text(path.parent.parent / SKILLS, name) for name in workflow.skills.required]
         form = instructions(output) if output is not None else ""
         parts = [preamble, _text(prompt, "prompt"), *skills, form, planning(workflow.plan)]
         system = "\n\n".join(part.strip() for part in parts if part.strip())
@@ -161,12 +171,6 @@ def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str) -> 
         models=defaults.models.get(workflow.model.name, (workflow.model.name,)),
         limits_per_person=defaults.limits_per_person,
     )
-
-
-def _skill(path: Path, name: str) -> str:
-    """A required skill as it stands in the system prompt."""
-    skill = read_skill(path.parent.parent / SKILLS, name)
-    return f"# Skill: {skill.name}\n\n{skill.body}"
 
 
 def _script(path: Path, file: str, code: Path | None) -> Script | None:

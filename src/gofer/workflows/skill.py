@@ -9,6 +9,8 @@ from gofer.canonical import as_object, as_text
 from gofer.errors import ConfigError
 from gofer.workflows.text import read_text
 
+SKILLS = "skills"
+"""The folder of skills, beside the folder of workflows."""
 FILE = "SKILL.md"
 _FENCE = "---\n"
 
@@ -39,3 +41,9 @@ def read_skill(folder: Path, name: str) -> Skill:
     if fields.get("name") != name or not description:
         raise ConfigError(f"{file}: It needs `name: {name}`, as its folder is called, and a `description`.")
     return Skill(name, description, body.strip())
+
+
+def skill_text(folder: Path, name: str) -> str:
+    """A required skill as it stands in a system prompt. Raises ConfigError."""
+    skill = read_skill(folder, name)
+    return f"# Skill: {skill.name}\n\n{skill.body}"
