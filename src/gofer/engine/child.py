@@ -62,6 +62,7 @@ async def take_over(child: Step, started: SubagentStarted, *, alone: bool) -> No
             resumed = step.progress.asking.get(started.call, started)
             step.note(replace(resumed, resumed=resumed.resumed + 1))
             await step.commit()
+    await child.take_inbox()
     if seconds := child.quiet_left(alone):
         quiet = RunParked("quiet", child.now_ms() + int(seconds * 1000) + 1)
         await leave(child, quiet)
