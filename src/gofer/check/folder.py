@@ -47,8 +47,8 @@ def check_folder(folder: Path, tools: Collection[str], prices: Prices) -> list[M
     mistakes += check_prompts(folder, workflows, defaults, tools)
     mistakes += check_schemas(folder, workflows)
     mistakes += check_scripts(folder.parent, workflows, tools, names)
-    mistakes += [mistake for source in workflows for mistake in check_listed(source, names)]
-    mistakes += check_subagents(subagents)
+    mistakes += [mistake for source in (*workflows, *subagents) for mistake in check_listed(source, names)]
+    mistakes += check_subagents(subagents, tools, folder.parent / SKILLS)
     return in_order(mistakes)
 
 
