@@ -83,7 +83,7 @@ class AgentsRoom(Room):
         self.subagents[name] = LoadedSubagent(one, f"You are {name}.", ("m",))
         self.listed = (*self.listed, name)
 
-    def services(self):  # noqa: ANN201
+    def services(self):
         made = super().services()
         return type(made)(
             made.store,

@@ -28,7 +28,7 @@ from gofer.journal import inbox
 from gofer.journal.log import Journal
 from gofer.journal.workspace import Weights
 from gofer.models.model import Answer
-from gofer.tools.tool import ANYWHERE, Arguments, Call, Files, Provenance, Tool
+from gofer.tools.tool import ANYWHERE, Call, Files, Provenance, Tool
 
 LONGEST_PUT_OFF = 3_900
 """Seconds a call is put off for in all because a system outside takes no more; the longest limits count by the hour."""

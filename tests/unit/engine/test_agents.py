@@ -4,7 +4,7 @@ import pytest
 
 from agents_room import Asked, agents_room
 from engine_room import says
-from gofer.journal.entries import RunAccepted, RunFinished, SubagentFinished, SubagentStarted, ToolCall
+from gofer.journal.entries import RunAccepted, RunFinished
 from gofer.models.model import Answer
 from gofer.projections import progress
 
