@@ -1,4 +1,4 @@
-"""A run with subagents for tests of the engine: memory stores, recording tools, and a model that answers by who asks."""
+"""A run with subagents for tests of the engine: memory stores, recording tools, a model that answers by who asks."""
 
 import asyncio
 import json

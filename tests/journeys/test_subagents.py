@@ -27,7 +27,9 @@ limits: {llm_calls: 30, tool_calls: 30}
 """
 SCRIPTS = r"""
 - name: compare
-  when: {says: '/p(?P<north>\d{16})\S* \S+/p(?P<south>\d{16})\S* \S+/p(?P<east>\d{16})', tools: [subagent, slack_read_thread]}
+  when:
+    says: '/p(?P<north>\d{16})\S* \S+/p(?P<south>\d{16})\S* \S+/p(?P<east>\d{16})'
+    tools: [subagent, slack_read_thread]
   results:
     - '"text_id": "(?P<one>result_\w+)"(?:(?!text_id)[\s\S])*Contract North'
     - '"text_id": "(?P<two>result_\w+)"(?:(?!text_id)[\s\S])*Contract South'

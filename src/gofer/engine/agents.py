@@ -17,10 +17,10 @@ from gofer.engine.child import brought, leave, opened, settled, take_over
 from gofer.engine.clearance import Clearance
 from gofer.engine.gates import Limited, Stop
 from gofer.engine.loop import LEAST_SECONDS, Ending
-from gofer.engine.permitted import Permitted, unasked
+from gofer.engine.permitted import Asked, Permitted, unasked
 from gofer.engine.results import cut, shorten
 from gofer.engine.slices import limits_of, slice_of
-from gofer.engine.step import Asked, Step
+from gofer.engine.step import Step
 from gofer.engine.subagent import question
 from gofer.errors import OutOfTime, RunStopped, TemporaryError, ToolError
 from gofer.journal.entries import (
@@ -30,12 +30,12 @@ from gofer.journal.entries import (
     RunFinished,
     RunHandedOver,
     RunStarted,
-    Slice,
     SubagentFinished,
     SubagentStarted,
     ToolResult,
 )
 from gofer.journal.lineage import child_of
+from gofer.journal.subagents import Slice
 from gofer.tools.subagent import AskSubagent
 from gofer.tools.tool import Provenance, Tool
 from gofer.workflows.beneath import DEPTH, beneath

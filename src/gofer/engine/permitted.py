@@ -31,3 +31,13 @@ class Permitted:
     """The idempotency key of an earlier run that may have made the same call; empty: its own."""
     since: int = 0
     """With such a key: unix milliseconds before which nobody can have made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a subagent is asked, and which files it is given."""
+
+    call: str
+    name: str
+    prompt: str
+    files: tuple[str, ...] = ()

@@ -25,10 +25,10 @@ from gofer.engine.branches import Asked, Branch
 from gofer.engine.divergence import Ledger
 from gofer.engine.gates import Limited
 from gofer.engine.loop import LEAST_SECONDS
+from gofer.engine.permitted import Asked as Asking
 from gofer.engine.results import cut
 from gofer.engine.script_module import file_of
 from gofer.engine.step import Agents, Outcome, Permitted, Step
-from gofer.engine.step import Asked as Asking
 from gofer.engine.subagent import question
 from gofer.errors import RunStopped, ToolError
 from gofer.events import Event

@@ -5,7 +5,7 @@ subagents together stay within the limits of the run, whichever of them are at w
 """
 
 from gofer.engine.gates import Stop, budget
-from gofer.journal.entries import Slice
+from gofer.journal.subagents import Slice
 from gofer.projections.progress import Progress
 from gofer.workflows.schema import Limits, SubagentLimits
 

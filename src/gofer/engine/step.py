@@ -9,13 +9,13 @@ import contextlib
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from gofer.engine import asking
 from gofer.engine.context import Window
 from gofer.engine.effects import Later, Permit, Unknown, carry_out, longest, quiet_seconds
-from gofer.engine.permitted import Gate, Outcome, Permitted, unasked
+from gofer.engine.permitted import Asked, Gate, Outcome, Permitted, unasked
 from gofer.engine.results import Shown, Taken, cut, entries_of, shorten, unknown
 from gofer.engine.services import Services
 from gofer.engine.shelf import Reach, Shelf
@@ -46,16 +46,6 @@ class Guard(Protocol):
     def may_leave(self, step: "Step", call: str) -> bool:
         """Whether a call may take what is private with it."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a subagent is asked, and which files it is given."""
-
-    call: str
-    name: str
-    prompt: str
-    files: tuple[str, ...] = ()
 
 
 class Agents(Protocol):
@@ -97,8 +87,8 @@ class Step(Views):
         """How much of one text its model is shown; set by whoever coordinates."""
         self.shelf = Shelf(journal, services, self.workspace)
         self._journal = journal
-        higher = above._permit if above is not None else None
-        self._permit = Permit(services.outside.clock, services.patience, self._renew_permit, higher)
+        higher = above.permit if above is not None else None
+        self.permit = Permit(services.outside.clock, services.patience, self._renew_permit, higher)
 
     def note(self, entry: e.Entry) -> None:
         """Adds a fact to the next frame; it is durable with the next intent or `commit`."""
@@ -125,7 +115,7 @@ class Step(Views):
     async def commit(self) -> None:
         """Makes everything noted so far durable. Raises Fenced, TemporaryError."""
         if self._journal.drafted:
-            await self._permit.write(self._journal.commit)
+            await self.permit.write(self._journal.commit)
 
     @property
     def frames(self) -> int:
@@ -350,7 +340,7 @@ class Step(Views):
         reach = Reach(self.shelf, self.services, self.workspace)
         reach.call = call = self._call(item, provenance, reach)
         # What was cancelled is not attempted again; telling so is.
-        outcome = await carry_out(item.tool, call, item.arguments, self._permit, fresh=fresh, wanted=self.wanted)
+        outcome = await carry_out(item.tool, call, item.arguments, self.permit, fresh=fresh, wanted=self.wanted)
         if isinstance(outcome, Later) and (until := self._room_for(item.call, outcome.seconds)):
             return [*reach.fetched, e.CallDeferred(item.call, cut(outcome.text), until, outcome.in_doubt)]
         if isinstance(outcome, Unknown) or (isinstance(outcome, Later) and outcome.in_doubt):

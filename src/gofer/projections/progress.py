@@ -26,7 +26,6 @@ from gofer.journal.entries import (
     RunOwned,
     RunParked,
     RunStarted,
-    Slice,
     SubagentFinished,
     SubagentStarted,
     ToolCall,
@@ -34,6 +33,7 @@ from gofer.journal.entries import (
     ToolUnknown,
     ValueRecorded,
 )
+from gofer.journal.subagents import Slice
 from gofer.journal.workspace import BOOKKEEPING, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
 from gofer.messages import Usage
 

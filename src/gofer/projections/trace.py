@@ -180,10 +180,11 @@ def _hear(state: Trace, recorded: Recorded, response: LlmResponse) -> None:
 
 
 def _answered(answer: LlmResponse | SubagentFinished) -> dict[str, object]:
-    below = isinstance(answer, SubagentFinished) and bool(answer.run)
-    calls = {"gofer.llm_calls": answer.calls, "gofer.tool_calls": answer.tool_calls} if below else {}
+    below: dict[str, object] = {}
+    if isinstance(answer, SubagentFinished) and answer.run:
+        below = {"gofer.llm_calls": answer.calls, "gofer.tool_calls": answer.tool_calls}
     return {
-        **calls,
+        **below,
         "gen_ai.response.model": answer.model,
         "gen_ai.usage.input_tokens": answer.usage.input_tokens,
         "gen_ai.usage.output_tokens": answer.usage.output_tokens,

@@ -115,12 +115,11 @@ def load_catalog(folder: Path, code: Path | None = None) -> Catalog:
     loaded: list[Loaded] = []
     for path, workflow in forms.items():
         item = replace(_load(path, workflow, defaults, preamble), subagents=_asked(workflow, subagents))
-        if offered := told_of(item.asks) if workflow.coordinator == "llm" and workflow.subagents else "":
+        if workflow.coordinator == "llm" and (offered := told_of(item.asks)):
             item = replace(item, system=f"{item.system}\n\n{offered}")
-        if workflow.coordinator == "script":
-            if script := _script(path, workflow.coordinator_script, code):
-                scripts[script.file] = script
-                item = replace(item, script_sha256=script.sha256)
+        if workflow.coordinator == "script" and (script := _script(path, workflow.coordinator_script, code)):
+            scripts[script.file] = script
+            item = replace(item, script_sha256=script.sha256)
         loaded.append(item)
     return Catalog({item.name: item for item in loaded}, defaults, hooks, scripts)
 

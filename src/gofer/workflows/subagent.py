@@ -23,10 +23,10 @@ FOLDER = "subagents"
 _HEAD = """\
 # Subagents
 
-`subagent` hands a piece of the work to one of these, each in a window of its own. It knows nothing of this conversation: \
-write into `prompt` all that it needs, and pass files by their ids. Its answer comes back, a long one as a file. Ask for \
-several in one turn, and they work at once. Ask where much has to be read for a short answer, or where parts are \
-independent; do small things yourself."""
+`subagent` hands a piece of the work to one of these, each in a window of its own. It knows nothing of this \
+conversation: write into `prompt` all that it needs, and pass files by their ids. Its answer comes back, a long one as \
+a file. Ask for several in one turn, and they work at once. Ask where much has to be read for a short answer, or where \
+parts are independent; do small things yourself."""
 
 
 @dataclass(frozen=True, slots=True)
