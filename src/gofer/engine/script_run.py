@@ -36,6 +36,7 @@ from gofer.journal.entries import SubagentFinished, ToolResult
 from gofer.tools.tool import Provenance, Tool
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.script import Script
+from gofer.workflows.subagent import LoadedSubagent
 
 T = TypeVar("T")
 VALUES = 1_000
@@ -260,6 +261,7 @@ class ScriptRun:
     async def _answer(
         self, asked: Asked, name: str, prompt: str, files: Sequence[str]
     ) -> SubagentFinished | ToolResult:
+        self._ledger.account(asked.call)
         step, known = self._step, self._bundle.loaded.asks
         if finished := step.replay.answers.get(asked.call):
             return finished
@@ -270,23 +272,27 @@ class ScriptRun:
         if unknown := [file for file in files if file not in step.workspace.files]:
             return self._refused(asked, f"The run has no file {str(unknown[0])[:64]!r}.")
         if step.agents is not None and (files or known[name].subagent.an_agent):
-            return await self._agent(step.agents, asked, Asking(asked.call, name, prompt, tuple(files)))
+            return await self._agent(step.agents, asked, Asking(asked.call, name, prompt, tuple(files)), known[name])
         left = self._limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
         timeout = min(known[name].subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
         aside = question(asked.call, name, known[name], prompt, timeout)
         return await step.ask_aside(aside, partial(self._gate_subagent, asked, name))
 
-    async def _agent(self, agents: Agents, asked: Asked, wanted: Asking) -> SubagentFinished | ToolResult:
+    async def _agent(
+        self, agents: Agents, asked: Asked, wanted: Asking, subagent: LoadedSubagent
+    ) -> SubagentFinished | ToolResult:
         """The answer of a subagent that works in a run of its own."""
-        self._ledger.account(asked.call)
         try:
-            return await agents.ask(self._step, wanted, self._provenance, partial(self._gate_agent, asked))
+            return await agents.ask(self._step, wanted, self._provenance, partial(self._gate_agent, asked, subagent))
         except ToolError as error:
             return self._refused(asked, error.message_to_model)
 
-    def _gate_agent(self, asked: Asked) -> None:
+    def _gate_agent(self, asked: Asked, subagent: LoadedSubagent) -> None:
         self._alive()
-        self._ledger.check(asked)
+        has = subagent.subagent.tools
+        named = self._granted if has == "inherit" else has or ()
+        if any(tool.effect != "read" for name, tool in self._granted.items() if name in named):
+            self._ledger.check(asked)
 
     def _gate_subagent(self, asked: Asked, name: str) -> None:
         self._alive()
