@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agents_room import BASE, Asked, ModelOfMany
-from engine_room import says
+from engine_room import Said, says
 from gofer.cancel import cancel
 from gofer.errors import Gone, TemporaryError
 from gofer.journal import entries as e
@@ -116,6 +116,29 @@ async def test_whoever_cancels_a_run_stops_its_subagents() -> None:
     assert made.closed == ["file_ticket was not called: the run ended before anybody decided."]
     state = progress.project(await read_journal("run1", store, made.office.blobs))
     assert (state.asking, state.llm_calls) == ({}, 2)
+
+
+async def test_what_a_subagent_did_right_before_it_was_stopped_is_written_down() -> None:
+    made = with_a_clerk(approve=None)
+    services, seen = made.office.worker.services, list[Call]()
+    file = services.tools["file_ticket"]
+
+    async def file_and_cancel(call: Call, said: Said) -> ToolResult:
+        seen.append(call)
+        await cancel("run1", e.RunCancelled("Ada"), made.office.store, made.office.queue, "a")
+        return await file.act(call, said)
+
+    tools = {**services.tools, "file_ticket": replace(file, act=file_and_cancel)}
+    made.office.worker = replace(made.office.worker, services=replace(services, tools=tools))
+    await made.office.accept("run1", private=False)
+    await made.work(3)
+    assert (await status(made), len(made.filed)) == ("cancelled", 1)
+    (result,) = [one for one in await below(made) if isinstance(one, e.ToolResult)]
+    assert (result.status, result.text) == ("ok", "Filed as OPS-1")
+    # Under a key of its own, and with the links of the run that people know.
+    (call,) = seen
+    assert call.key.startswith("run1.")
+    assert (call.provenance.run, call.provenance.run_url) == ("run1", "http://localhost/runs/run1")
 
 
 async def test_of_a_private_run_nothing_of_its_subagents_is_left_at_its_end() -> None:

@@ -1,5 +1,7 @@
 """What subagents did is deleted with the run that asked them, and nothing of it can be read before or after that."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -7,17 +9,28 @@ import pytest
 from gofer.blobs.memory import MemoryBlobs
 from gofer.errors import Gone
 from gofer.journal.coordination import DAY_MS, Head
+from gofer.journal.dynamodb import DynamoStore
 from gofer.journal.entries import MessageReceived, RunAccepted, RunFinished, RunStarted, SubagentStarted
 from gofer.journal.lineage import child_of, root_of
 from gofer.journal.log import claim, open_journal, read_body, read_journal
 from gofer.journal.store import Store
 from gofer.retention import Purged, Purger, delete
+from memory_table import MemoryTable
 from stand_ins import NOON, SetClock, any_store, claimed, make_outside, mention
 
 pytestmark = pytest.mark.anyio
 BELOW = child_of("r", "1.0")
 LOWEST = child_of(BELOW, "1.0")
 SECRET = b"nobody is to read this " * 2_000
+
+
+@contextmanager
+def a_store(kind: str, folder: Path) -> Iterator[Store]:
+    if kind == "dynamodb":
+        yield DynamoStore(MemoryTable())
+        return
+    with any_store(kind, folder) as store:
+        yield store
 
 
 async def grown(store: Store, blobs: MemoryBlobs, *, private: bool = False) -> str:
@@ -40,9 +53,9 @@ async def grown(store: Store, blobs: MemoryBlobs, *, private: bool = False) -> s
     return body
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "dynamodb"])
 async def test_everything_below_a_run_is_gone_with_it(tmp_path: Path, kind: str) -> None:
-    with any_store(kind, tmp_path) as store:
+    with a_store(kind, tmp_path) as store:
         blobs = MemoryBlobs()
         body = await grown(store, blobs)
         assert await read_body(LOWEST, body, store, blobs) == await read_body("r", body, store, blobs) == SECRET
@@ -61,9 +74,9 @@ async def test_everything_below_a_run_is_gone_with_it(tmp_path: Path, kind: str)
             await claim(child_of("r", "2.0"), RunAccepted(mention(), "w"), await claimed(store, "q"), store, blobs)
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "dynamodb"])
 async def test_nothing_at_all_is_left_when_its_time_is_over(tmp_path: Path, kind: str) -> None:
-    with any_store(kind, tmp_path) as store:
+    with a_store(kind, tmp_path) as store:
         blobs, clock = MemoryBlobs(), SetClock()
         await grown(store, blobs, private=True)
         assert await Purger(store, blobs, clock).purge() == Purged(deleted=1)

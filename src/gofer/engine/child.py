@@ -34,6 +34,9 @@ async def opened(step: Step, started: SubagentStarted, *, fresh: bool) -> Step:
     Raises Fenced, Damaged, TemporaryError.
     """
     services, run, event = step.services, started.run, step.progress.event
+    if living := step.below.get(run):
+        # With what was noted of it and is not durable yet.
+        return living
     if fresh or not await services.store.frames(run):
         if event is None:
             raise RunStopped(f"Run {step.run} has no event; its journal does not begin with a claim.")
@@ -44,6 +47,7 @@ async def opened(step: Step, started: SubagentStarted, *, fresh: bool) -> Step:
     child = Step(journal, services, entries, step.term, step)
     if child.progress.above != step.run:
         raise Damaged(f"Run {run} is no subagent of run {step.run}; restore it from a backup.")
+    step.below[run] = child
     return child
 
 

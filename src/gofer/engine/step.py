@@ -82,7 +82,9 @@ class Step(Views):
         """Of a subagent: the step of the run that asks it."""
         self.term = term
         self.pen = journal.pen
-        self._begun = False
+        self.below: dict[str, Step] = {}
+        """The steps of its subagents that this owner has had in hand, by their runs."""
+        self.begun = above is not None and above.begun
         self.shown = Shown()
         """How much of one text its model is shown; set by whoever coordinates."""
         self.shelf = Shelf(journal, services, self.workspace)
@@ -300,9 +302,9 @@ class Step(Views):
         await self.take_inbox()
         self.heed_cancel()
         # Whoever just took over does one thing, however long: what fits no worker's time would go round for ever.
-        if self.term.over or (self._begun and seconds > self.term.left):
+        if self.term.over or (self.begun and seconds > self.term.left):
             raise OutOfTime(f"Run {self.run} goes on with the next worker.")
-        self._begun = True
+        self.begun = True
 
     async def take_inbox(self) -> None:
         """Journals what outsiders put into the inbox; one that was journaled before a restart is only dropped."""

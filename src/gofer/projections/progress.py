@@ -157,12 +157,14 @@ class Progress:
     def why_parked(self) -> str:
         """What a parked run waits for, for people who see lists; empty where there is nothing to say."""
         match self.parked.why if self.parked else "quiet":
-            case "model" | "limit":
+            case "model" | "limit" if self.deferred_why:
                 return self.deferred_why
             case "approval" if one := self.waiting:
                 return f"waits for approval of {one.requested.tool} by {' or '.join(one.requested.by)}"
             case "earlier":
                 return "waits for an earlier run that does the same"
+            case _ if self.children:
+                return f"waits for its subagent {next(iter(self.children.values())).name}"
             case _:
                 return ""
 

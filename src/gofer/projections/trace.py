@@ -214,7 +214,7 @@ def _begin_agent(state: Trace, recorded: Recorded, asked: SubagentStarted) -> No
     attributes: dict[str, object] = {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": asked.name,
-        "gofer.run": asked.run,
+        "gofer.subagent.run": asked.run,
     }
     name = f"subagent {asked.name}"
     earlier = state.spans.get(asked.call)

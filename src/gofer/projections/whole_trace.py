@@ -15,7 +15,7 @@ async def whole_trace(entries: Sequence[Recorded], store: Store, blobs: Blobs) -
     spans: list[Span] = []
     for span in project(entries):
         spans.append(span)
-        if run := str(span.attributes.get("gofer.run", "")):
+        if run := str(span.attributes.get("gofer.subagent.run", "")):
             try:
                 below = await read_journal(run, store, blobs)
             except Gone:

@@ -188,7 +188,7 @@ def _is_agent(span: Span) -> bool:
 
 def _subagent(run: str, span: Span, one: Exported) -> list[Exported]:
     """The subagent, and the exchange with its model; tokens and costs are of the exchange, so that they count once."""
-    if "gofer.run" in span.attributes:
+    if "gofer.subagent.run" in span.attributes:
         # One with a run of its own: what it used is of all its exchanges, which are told nowhere else.
         return [replace(one, client=False)]
     of_model = ("gen_ai.request.", "gen_ai.response.", "gen_ai.usage.", "gen_ai.provider.", "gofer.cost_usd")
