@@ -1,10 +1,12 @@
 """Journals that are made up: entries in an order in which a run may write them, in frames of any size."""
 
+from dataclasses import replace
 from typing import get_args
 
 from hypothesis import strategies as st
 
 from gofer.journal import entries as e
+from gofer.journal import subagents as s
 from gofer.journal import workspace as w
 from gofer.journal.entries import Entry, Recorded
 from gofer.messages import ToolAsk, Usage
@@ -65,6 +67,8 @@ class Story:
         for call in self.draw(st.permutations(calls)):
             self.meanwhile()
             if call in together:
+                if self.maybe():
+                    self.agent(call)
                 self.outcome(call)
             elif self.maybe():
                 self.entries.append(e.ToolResult(call, "refused", "no"))
@@ -84,6 +88,7 @@ class Story:
         self.entries.append(asked)
         status = self.draw(st.sampled_from(["ok", "error"]))
         self.entries.append(e.SubagentFinished(asked.call, status, "text", "m", Usage(1, 1, 0), None, 5))
+        self.agent("0:subagent.a:cd:1")
         calls = [f"0.1-{index}:tool:ab:1" for index in range(2)]
         self.entries += [e.ToolCall(call, "tool", self.draw(st.sampled_from(get_args(e.Effect))), {}) for call in calls]
         for call in self.draw(st.permutations(calls)):
@@ -91,6 +96,22 @@ class Story:
             self.outcome(call)
         if self.maybe():
             self.entries.append(e.ToolResult("0:tool:cd:1", "refused", "no"))
+
+    def agent(self, call: str) -> None:
+        """A subagent in a run of its own, which an owner may find to have got on."""
+        run, part = f"run1.{len(self.entries)}", s.Slice(3, 4, 1_000, 0.1, 2.0)
+        started = s.SubagentStarted(call, "a", "prompt", {}, run, ("file_1",), part)
+        self.entries.append(started)
+        if self.maybe():
+            self.entries += [e.RunParked("approval", 90_000), e.RunOwned(), replace(started, resumed=1)]
+        self.meanwhile()
+        self.found()
+        if self.maybe():
+            return
+        used = Usage(30, 3, 0)
+        locked = self.draw(st.sampled_from([(), (("tool", "there"),)]))
+        end = s.SubagentFinished(call, "ok", "text", "m", used, None, 5, "", run, 3, 2, locked)
+        self.entries.append(end)
 
     def approved(self, call: str) -> bool:
         """Somebody is asked for a call, and decides after some clicks that may count or not."""

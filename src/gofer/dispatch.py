@@ -18,6 +18,7 @@ from gofer.events import Event
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
 from gofer.journal.entries import ApprovalClicked, RunAccepted, RunCancelled
+from gofer.journal.lineage import root_of
 from gofer.journal.log import Pen, claim, open_claim
 from gofer.journal.store import Store
 from gofer.outside import Outside
@@ -111,17 +112,20 @@ class Ingress:
         stamp = read_token(self.installation_key, click.token)
         if stamp is None:
             return "the button is none that Gofer made"
-        head = await self.store.head(stamp.run)
+        # Only a root has an inbox that anybody is rung for.
+        run = root_of(stamp.run)
+        head = await self.store.head(run)
         if head is None or head.ended:
             return "the run that asked has ended"
         told = (stamp.call, stamp.about, stamp.arguments_sha256, stamp.decision, click.actor.id, click.at)
         # In the order of the clicks, and the same for every delivery of one.
         item = f"click-{click.at:015d}-{hashlib.sha256(encode(told)).hexdigest()[:16]}"
         try:
-            await inbox.put(self.store, stamp.run, item, ApprovalClicked(*told))
+            below = stamp.run if stamp.run != run else ""
+            await inbox.put(self.store, run, item, ApprovalClicked(*told, run=below))
         except Gone:
             return "the run that asked was deleted"
-        await self.queue.ring(stamp.run)
+        await self.queue.ring(run)
         return ""
 
     async def start(self, event: Event, workflow: str) -> str:

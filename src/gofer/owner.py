@@ -8,9 +8,11 @@ from gofer.ai_logs import SUMMARY, summarise
 from gofer.deliver import announce, conclude, deliver, postpone
 from gofer.engine import loop, script
 from gofer.engine.admission import admit, pinned
+from gofer.engine.agents import Subagents
 from gofer.engine.allowance import NotNow, record
 from gofer.engine.approval import close
 from gofer.engine.asking import Parked
+from gofer.engine.child import give_up
 from gofer.engine.clearance import Clearance
 from gofer.engine.loop import Ending
 from gofer.engine.meant import NotMeant
@@ -111,6 +113,7 @@ class Owner:
         used = bundle.loaded if bundle else loaded
         reply, prompt_file = _where(used)
         provenance = step.provenance(prompt_file)
+        await give_up(step, "the run that asked it ended", provenance)
         await close(step, provenance)
         finished = await deliver(step, event, reply, provenance, concluded)
         await summarise(step, finished, self.catalog.defaults, used, provenance)
@@ -141,6 +144,7 @@ class Owner:
     async def _coordinate(self, step: Step, event: Event, bundle: Bundle) -> Ending:
         provenance = step.provenance(bundle.loaded.prompt_file)
         await announce(step, event, bundle.loaded.workflow.reply, provenance)
+        step.agents = Subagents(bundle, self.alone)
         step.guard, step.shown = Clearance(bundle.loaded.workflow), shown(bundle.loaded, self.services.abilities)
         try:
             return await COORDINATORS[bundle.loaded.workflow.coordinator](step, bundle, provenance)

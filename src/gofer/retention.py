@@ -2,7 +2,9 @@
 
 Those of a private run at its end, those of others 30 days later; what somebody keeps is left alone. The head is marked
 first and the key destroyed next: from there on nothing can be read any more, and the rest is tidying. Each step can be
-done twice, so a deletion that was killed goes on where it was. The head and the positions of the frames stay until the
+done twice, so a deletion that was killed goes on where it was. The runs of its subagents have the key and the bodies of
+their root, and so go with it; their frames are emptied right before its key is destroyed, as only its journal names
+them. The head and the positions of the frames stay until the
 thirtieth day, without contents: by them duplicates of what happened collapse, and owners that were frozen stay fenced.
 """
 
@@ -14,6 +16,7 @@ from dataclasses import dataclass
 from gofer.blobs.store import Blobs
 from gofer.errors import Damaged, Gone, TemporaryError
 from gofer.journal.coordination import DAY_MS, Head, Retention
+from gofer.journal.entries import SubagentStarted
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.outside import Clock
@@ -119,6 +122,7 @@ async def delete(runs: Sequence[str], store: Store, blobs: Blobs) -> int:
     """
     marked = [run for run in runs if await store.retain(run, "due", "deleting") == "deleting"]
     for run in marked:
+        await _empty_below(run, store, blobs)
         await store.destroy_key(run)
         await blobs.drop(run)
         await store.empty(run)
@@ -127,6 +131,21 @@ async def delete(runs: Sequence[str], store: Store, blobs: Blobs) -> int:
     for run in marked:
         await store.retain(run, "deleting", "deleted")
     return len(marked)
+
+
+async def _empty_below(run: str, store: Store, blobs: Blobs) -> None:
+    """Empties the frames of the subagents of a run; those that stand lowest first, as only those above name them."""
+    try:
+        entries = await read_journal(run, store, blobs)
+    except (Gone, Damaged):
+        # Emptied already, or nobody can tell what there was: without the key of the root it is noise.
+        return
+    accepted = entries[0].at if entries else 0
+    for below in {one.entry.run: one for one in entries if isinstance(one.entry, SubagentStarted) and one.entry.run}:
+        await _empty_below(below, store, blobs)
+        await store.empty(below)
+        # By this its positions are forgotten with those of others, when nobody can come back to it any more.
+        await store.create_head(Head(below, "", "", accepted, "done", retention="deleted", updated_at=entries[-1].at))
 
 
 async def keep(run: str, store: Store, *, wanted: bool) -> bool:

@@ -130,7 +130,7 @@ def test_only_outside_reads_clocks_and_draws_random_numbers() -> None:
 def test_only_step_and_the_claim_append_to_a_journal() -> None:
     appending = {"self._journal.commit", "self._journal.add", "self._store.create", "store.create", "store.claim"}
     assert found(appending, "nowhere", calls) == ["engine/step.py", "journal/log.py"]
-    assert found({"claim"}, "nowhere", calls) == ["dispatch.py"]
+    assert found({"claim"}, "nowhere", calls) == ["dispatch.py", "engine/child.py"]
 
 
 def test_imports_stand_at_the_top_and_none_is_hidden() -> None:

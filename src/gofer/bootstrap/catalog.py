@@ -23,6 +23,7 @@ from gofer.tools.search.tools import search_tools
 from gofer.tools.skills.tools import script_of, skill_tools
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.tools import slack_tools
+from gofer.tools.subagent import subagent_tools
 from gofer.tools.tool import Tool
 from gofer.workflows.load import Catalog, load_catalog
 from gofer.workflows.mistake import Mistake, refuse
@@ -46,6 +47,7 @@ def build_tools(
         skill_tools(),
         search_tools(),
         python_tools(python or sandbox(), script_of),
+        subagent_tools(),
     ]
     return {tool.name: tool for tools in systems for tool in tools}
 

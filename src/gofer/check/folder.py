@@ -61,8 +61,8 @@ def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], prices: Prices) -
     mistakes += check_schemas(folder, workflows)
     base = [name for name, tool in tools.items() if tool.base == "all"]
     mistakes += check_scripts(folder.parent, workflows, Tools(tools, base), names)
-    mistakes += [mistake for source in workflows for mistake in check_listed(source, names)]
-    mistakes += check_subagents(subagents)
+    mistakes += [mistake for source in (*workflows, *subagents) for mistake in check_listed(source, names)]
+    mistakes += check_subagents(subagents, tools, folder.parent / SKILLS)
     return in_order(mistakes)
 
 

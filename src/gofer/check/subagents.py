@@ -1,30 +1,89 @@
-"""Has each file of `subagents/` its form, and a prompt beside it?"""
+"""Has each file of `subagents/` its form, a prompt beside it, and does asking one another come to an end?"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from gofer.canonical import as_list, as_text
+from gofer.check.skills import check_named_skills
+from gofer.check.tools import check_tools
+from gofer.workflows.beneath import DEPTH
 from gofer.workflows.form import fill
 from gofer.workflows.mistake import START, Mistake
 from gofer.workflows.output_file import read_output
 from gofer.workflows.schema import Subagent
 from gofer.workflows.source import Source
+from gofer.workflows.subagent import prompt_of
 from gofer.workflows.text import read_text
 
 
-def check_subagents(sources: Sequence[Source]) -> Iterator[Mistake]:
-    """What is wrong with subagents and their prompts."""
+def check_subagents(sources: Sequence[Source], tools: Collection[str], skills: Path) -> Iterator[Mistake]:
+    """What is wrong with subagents, their prompts, tools and skills, and with whom they ask."""
     for source in sources:
         yield from fill(source, Subagent)[1]
         yield from read_output(source)[1]
-        yield from _check_prompt(source.file, source.file.with_suffix(".md"))
+        yield from check_tools(source, tools)
+        yield from check_named_skills(skills, source)
+        yield from _check_prompt(source)
+    yield from _check_depth(sources)
 
 
-def _check_prompt(file: Path, prompt: Path) -> Iterator[Mistake]:
+def _check_prompt(source: Source) -> Iterator[Mistake]:
+    name = as_text(source.fields.get("prompt"))
+    if "/" in name or "\\" in name or name in (".", ".."):
+        message = f"`{name[:80]}` is a path."
+        hint = "Write the name of a file that stands beside this one."
+        yield Mistake(source.file, source.place(("prompt",)), "prompt-elsewhere", message, hint)
+        return
+    prompt = prompt_of(source.file, name)
     if not prompt.is_file():
         message = f"There is no file `{prompt.name[:80]}` beside this one."
-        yield Mistake(file, START, "missing-prompt", message, "Create it: what the model is told before the question.")
+        place = source.place(("prompt",)) if name else START
+        hint = "Create it: what the model is told before the question."
+        yield Mistake(source.file, place, "missing-prompt", message, hint)
         return
     text, mistakes = read_text(prompt)
     yield from mistakes
     if text is not None and not text.strip():
         yield Mistake(prompt, START, "empty-prompt", "The prompt is empty.", "Say what is to be done.")
+
+
+def _check_depth(sources: Sequence[Source]) -> Iterator[Mistake]:
+    """Subagents that ask one another in a circle, or through too many others."""
+    asks = {source.file.stem: _asked(source) for source in sources}
+    for source in sources:
+        name = source.file.stem
+        place = source.place(("subagents",))
+        if way := _circle(asks, name):
+            message = f"These subagents ask one another in a circle: {' -> '.join(way)}."
+            yield Mistake(source.file, place, "subagent-circle", message, "Take one of them from `subagents`.")
+        elif len(way := _longest(asks, name, ())) > DEPTH:
+            message = f"{len(way)} subagents stand below one another here: {' -> '.join(way)}."
+            yield Mistake(source.file, place, "subagents-too-deep", message, f"At most {DEPTH} may; take one away.")
+
+
+def _asked(source: Source) -> Sequence[str]:
+    return [name for name in as_list(source.fields.get("subagents")) if isinstance(name, str)]
+
+
+def _circle(asks: Mapping[str, Sequence[str]], name: str) -> Sequence[str]:
+    """The shortest way from a subagent back to itself; empty when there is none."""
+    ways: list[tuple[str, ...]] = [(name,)]
+    seen: set[str] = set()
+    while ways:
+        way = ways.pop(0)
+        for other in asks.get(way[-1], ()):
+            if other == name:
+                return (*way, name)
+            if other not in seen:
+                seen.add(other)
+                ways.append((*way, other))
+    return ()
+
+
+def _longest(asks: Mapping[str, Sequence[str]], name: str, way: tuple[str, ...]) -> tuple[str, ...]:
+    """The longest way down from a subagent, as far as it is too long; a circle ends it."""
+    way = (*way, name)
+    if len(way) > DEPTH:
+        return way
+    below = [_longest(asks, other, way) for other in asks.get(name, ()) if other not in way]
+    return max(below, key=len, default=way)

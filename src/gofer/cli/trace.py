@@ -10,9 +10,10 @@ from gofer.cli.listed import listed
 from gofer.cli.place import operations, place_options
 from gofer.errors import ConfigError
 from gofer.journal.log import read_journal
-from gofer.projections import progress, trace
+from gofer.projections import progress
 from gofer.projections.outline import outline
 from gofer.projections.trace import Span
+from gofer.projections.whole_trace import whole_trace
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -38,4 +39,4 @@ async def _spans(opened: Operations, prefix: str) -> tuple[str, Sequence[Span]]:
     entries = await read_journal(run, opened.store, opened.blobs)
     if progress.project(entries).private:
         raise ConfigError(f"Run {run} began in a private channel; it has no trace.")
-    return run, trace.project(entries)
+    return run, await whole_trace(entries, opened.store, opened.blobs)

@@ -20,7 +20,8 @@ class ToolFailed(Exception):
 
     `code` is for the script: the vendor's reason where there is one; `refused` for a call that was not made; `unknown`
     where nobody can tell whether it took effect, which also locks its tool for that destination until the run ends.
-    Of a subagent: `empty`, `cut`, `refusal`, `filtered`, or `unfit` for an answer without the form of its `output`.
+    Of a subagent: `empty`, `cut`, `refusal`, `filtered`, or `unfit` for an answer without the form of its `output`;
+    `limited`, `failed` or `stopped` for one with a run of its own that did not come to its end.
     """
 
     def __init__(self, text: str, *, code: str = "") -> None:
@@ -54,9 +55,10 @@ class Run(Protocol):
         ...
 
     async def subagent(self, name: str, prompt: str, files: Sequence[str] = ()) -> str:
-        """Asks the model of subagents/<name>.yaml once, with <name>.md as what it is told first; gives its answer.
+        """Asks subagents/<name>.yaml, with <name>.md as what it is told first; gives its answer.
 
-        `files` are ids of files whose texts follow the prompt. Where the subagent has an `output`, the answer is JSON
+        One that has tools works in a run of its own until it answers, with the `files` of the run by their ids; any
+        other is asked one question, with the texts of the files behind it. Where it has an `output`, the answer is JSON
         of that form. Raises ToolFailed, also for a file that is no text or too large.
         """
         ...

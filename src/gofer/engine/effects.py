@@ -88,10 +88,14 @@ class Unknown:
 class Permit:
     """The right to send, as long as the run's last frame is young enough."""
 
-    def __init__(self, clock: Clock, patience: Patience, renew: Callable[[], Awaitable[bool]]) -> None:
+    def __init__(
+        self, clock: Clock, patience: Patience, renew: Callable[[], Awaitable[bool]], above: "Permit | None" = None
+    ) -> None:
         self.patience = patience
         self._clock = clock
         self._renew = renew
+        self._above = above
+        """That of the run which this one is a subagent of: who lost that one may send nothing here either."""
         self._since = clock.monotonic()
 
     async def write(self, commit: Callable[[], Awaitable[bool]]) -> None:
@@ -105,8 +109,20 @@ class Permit:
 
     async def hold(self) -> None:
         """Returns when it is allowed to send now. Raises Fenced when the run is in other hands."""
-        while self._clock.monotonic() - self._since > self.patience.permit:
-            await self.renew()
+        while not self.young:
+            if self._above is not None:
+                await self._above.hold()
+            if self._old:
+                await self.renew()
+
+    @property
+    def young(self) -> bool:
+        """Whether it is allowed to send right now."""
+        return not self._old and (self._above is None or self._above.young)
+
+    @property
+    def _old(self) -> bool:
+        return self._clock.monotonic() - self._since > self.patience.permit
 
     async def renew(self) -> None:
         """Writes a frame that says that something is about to be sent. Raises Fenced, TemporaryError."""

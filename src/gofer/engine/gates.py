@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, assert_never
 
 from gofer.engine.step import Permitted
-from gofer.errors import ToolError
+from gofer.errors import GoferError, ToolError
 from gofer.journal.workspace import FINISH
 from gofer.messages import ToolAsk
 from gofer.projections.conversation import Conversation
@@ -47,6 +47,14 @@ class Stop:
     status: Literal["limited", "failed"] = "limited"
     said: str = ""
     """For a failed one: what the model said to it, for people."""
+
+
+class Limited(GoferError):
+    """A limit ends what was asked for."""
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__(stop.reason)
+        self.stop = stop
 
 
 def answer(conversation: Conversation) -> Stop | None:
@@ -100,7 +108,7 @@ def model_call(progress: Progress, limits: Limits, now_ms: int) -> Stop | None:
 
 def subagent_call(progress: Progress, limits: Limits, call: str, now_ms: int) -> Stop | None:
     """Whether a subagent may be asked; those that are being asked count, and one that is asked again does once."""
-    if progress.llm_calls + len(progress.asking - {call}) >= limits.llm_calls:
+    if progress.llm_calls + progress.reserved(but=call).llm_calls >= limits.llm_calls:
         return Stop(f"stopped after {limits.llm_calls} model calls")
     return budget(progress, limits, now_ms)
 

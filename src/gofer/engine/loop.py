@@ -116,7 +116,7 @@ async def _turn(
                 permitted.append(allowed)
             case gates.Refused(call=refused, text=text, code=code):
                 step.note(ToolResult(refused, "refused", cut(text), details={"code": code} if code else None))
-    limits, counted = bundle.loaded.workflow.limits, [item for item in permitted if item.tool.name not in BOOKKEEPING]
+    limits, counted = bundle.loaded.workflow.limits, [item for item in permitted if _counts(step, item)]
     if permitted and (stop := gates.tool_calls(step.progress, limits, len(counted), step.now_ms())):
         return stop
     reads = [item for item in permitted if item.tool.at_once]
@@ -125,8 +125,13 @@ async def _turn(
     for item in permitted:
         if not item.tool.at_once:
             # Asked again: the write before this one may have locked its destination.
-            if locked := gates.lock(item, step.progress.locked):
+            if locked := gates.lock(item, step.locked):
                 step.note(ToolResult(locked.call, "refused", locked.text))
             else:
                 await step.call(item, provenance)
     return None
+
+
+def _counts(step: Step, item: Permitted) -> bool:
+    """Whether a call is to be counted; one that goes on was."""
+    return item.tool.name not in BOOKKEEPING and item.call not in step.progress.in_doubt

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from gofer.canonical import as_object
 from gofer.engine import gates
 from gofer.engine.divergence import Diverged
+from gofer.engine.gates import Limited
 from gofer.engine.loop import Ending, done
 from gofer.engine.script_module import Modules, place_of
-from gofer.engine.script_run import Halted, Limited, ScriptRun, granted, put_an_end_to
+from gofer.engine.script_run import Halted, ScriptRun, granted, put_an_end_to
 from gofer.engine.step import Step
 from gofer.errors import GoferError
 from gofer.tools.tool import Provenance

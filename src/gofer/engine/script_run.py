@@ -23,19 +23,22 @@ from gofer.engine import gates
 from gofer.engine.asking import Parked
 from gofer.engine.branches import Asked, Branch
 from gofer.engine.divergence import Ledger
+from gofer.engine.gates import Limited
 from gofer.engine.handed import handed
 from gofer.engine.loop import LEAST_SECONDS
+from gofer.engine.permitted import Asked as Asking
 from gofer.engine.results import cut
 from gofer.engine.script_module import file_of
-from gofer.engine.step import Outcome, Permitted, Step
+from gofer.engine.step import Agents, Outcome, Permitted, Step
 from gofer.engine.subagent import question
-from gofer.errors import GoferError, RunStopped, ToolError
+from gofer.errors import RunStopped, ToolError
 from gofer.events import Event
 from gofer.journal.entries import SubagentFinished, ToolResult
 from gofer.journal.workspace import FileAdded
 from gofer.tools.tool import Provenance, Tool
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.script import Script
+from gofer.workflows.subagent import LoadedSubagent
 
 T = TypeVar("T")
 VALUES = 1_000
@@ -55,14 +58,6 @@ class _Waiting:
     parked: Parked
     clicks: int
     """How many presses had been journaled when it looked."""
-
-
-class Limited(GoferError):
-    """A limit ends the run."""
-
-    def __init__(self, stop: gates.Stop) -> None:
-        super().__init__(stop.reason)
-        self.stop = stop
 
 
 class ScriptRun:
@@ -257,7 +252,7 @@ class ScriptRun:
         if item.tool.effect != "read":
             self._ledger.check(asked)
         self._within_limits()
-        if refused := gates.lock(item, self._step.progress.locked):
+        if refused := gates.lock(item, self._step.locked):
             raise ToolError(refused.text)
 
     def _within_limits(self) -> None:
@@ -275,13 +270,18 @@ class ScriptRun:
     async def _answer(
         self, asked: Asked, name: str, prompt: str, files: Sequence[str]
     ) -> SubagentFinished | ToolResult:
-        step, known = self._step, self._bundle.loaded.subagents
+        self._ledger.account(asked.call)
+        step, known = self._step, self._bundle.loaded.asks
         if finished := step.replay.answers.get(asked.call):
             return finished
         if isinstance(refused := step.progress.outcomes.get(asked.call), ToolResult):
             return refused
         if name not in known:
             return self._refused(asked, f"There is no subagent {name[:64]!r}. There are: {', '.join(known) or 'none'}.")
+        if step.agents is not None and known[name].subagent.an_agent:
+            if unknown := [file for file in files if file not in step.workspace.files]:
+                return self._refused(asked, f"The run has no file {str(unknown[0])[:64]!r}.")
+            return await self._agent(step.agents, asked, Asking(asked.call, name, prompt, tuple(files)), known[name])
         try:
             async with self._fetching:
                 prompt = await handed(step, prompt, files, self._provenance)
@@ -292,11 +292,26 @@ class ScriptRun:
         aside = question(asked.call, name, known[name], prompt, timeout)
         return await step.ask_aside(aside, partial(self._gate_subagent, asked, name))
 
+    async def _agent(
+        self, agents: Agents, asked: Asked, wanted: Asking, subagent: LoadedSubagent
+    ) -> SubagentFinished | ToolResult:
+        """The answer of a subagent that works in a run of its own."""
+        try:
+            return await agents.ask(self._step, wanted, self._provenance, partial(self._gate_agent, asked, subagent))
+        except ToolError as error:
+            return self._refused(asked, error.message_to_model)
+
+    def _gate_agent(self, asked: Asked, subagent: LoadedSubagent) -> None:
+        self._alive()
+        has = subagent.subagent.tools
+        named = self._granted if has == "inherit" else has or ()
+        if any(tool.effect != "read" for name, tool in self._granted.items() if name in named):
+            self._ledger.check(asked)
+
     def _gate_subagent(self, asked: Asked, name: str) -> None:
         self._alive()
         step, most = self._step, self._bundle.loaded.subagents[name].subagent.limits.calls
-        asking = {*step.replay.answers, *step.progress.asking} - {asked.call}
-        if sum(call.split(":")[1] == f"subagent.{name}" for call in asking) >= most:
+        if len(step.progress.subagents.get(name, set[str]()) - {asked.call}) >= most:
             raise Limited(gates.Stop(f"stopped after {most} calls of the subagent {name}"))
         if stop := gates.subagent_call(step.progress, self._limits, asked.call, step.now_ms()):
             raise Limited(stop)

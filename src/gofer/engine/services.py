@@ -72,6 +72,7 @@ class Services:
         """
         listed = {name: self.tools[name] for name in workflow.tool_names if name in self.tools}
         kinds = ("all", "model") if workflow.coordinator == "llm" else ("all",)
+        kinds += ("subagents",) if workflow.coordinator == "llm" and workflow.subagents else ()
         kinds += ("plan",) if workflow.coordinator == "llm" and workflow.plan != "off" else ()
         kinds += _over_skills(workflow, skills or {}) if workflow.coordinator == "llm" else ()
         base = {name: tool for name, tool in self.tools.items() if tool.base in kinds}

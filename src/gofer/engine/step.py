@@ -5,59 +5,35 @@ share a frame. On resume a call with an outcome is answered from the journal, an
 (`engine/effects.py`).
 """
 
-import asyncio
 import contextlib
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from gofer.engine import asking
 from gofer.engine.context import Window
 from gofer.engine.effects import Later, Permit, Unknown, carry_out, longest, quiet_seconds
+from gofer.engine.permitted import Asked, Gate, Outcome, Permitted, unasked
 from gofer.engine.results import Shown, Taken, cut, entries_of, shorten, unknown
 from gofer.engine.services import Services
 from gofer.engine.shelf import Reach, Shelf
 from gofer.engine.term import Term
+from gofer.engine.together import together
+from gofer.engine.views import Views
 from gofer.errors import Cancelled, Fenced, OutOfTime, RunStopped, TemporaryError, ToolError
 from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.journal.log import Journal
 from gofer.journal.workspace import Weights
 from gofer.models.model import Answer
-from gofer.projections import account, conversation, progress, repetition, replay, workspace
-from gofer.tools.tool import ANYWHERE, Arguments, Call, Files, Provenance, Repertoire, Tool
+from gofer.tools.tool import ANYWHERE, Call, Files, Provenance, Repertoire, Tool
 
 LONGEST_PUT_OFF = 3_900
 """Seconds a call is put off for in all because a system outside takes no more; the longest limits count by the hour."""
 UNSAID_WAIT = 60.0
 """Seconds it is put off for where nobody says how long."""
-
-Outcome = e.ToolResult | e.ToolUnknown
-Gate = Callable[[], None]
-"""Raises when something new may not begin; asked right before its intent is noted, so that nothing comes between."""
-
-
-def _open() -> None:
-    """Lets everything through: whoever calls asked before."""
-
-
-@dataclass(frozen=True, slots=True)
-class Permitted:
-    """A call that a gate let through: which one, with which tool, with what."""
-
-    call: str
-    tool: Tool[Any]
-    arguments: Arguments
-    recorded: Mapping[str, object] | None = None
-    """The arguments for the journal; None when an llm.response has them already."""
-    valued: bool = False
-    """Whether a script asks: what the tool has for it is recorded too."""
-    key: str = ""
-    """The idempotency key of an earlier run that may have made the same call; empty: its own."""
-    since: int = 0
-    """With such a key: unix milliseconds before which nobody can have made it."""
 
 
 class Guard(Protocol):
@@ -72,22 +48,43 @@ class Guard(Protocol):
         ...
 
 
-class Step:
+class Agents(Protocol):
+    """Whoever makes subagents work for a run."""
+
+    async def ask(self, step: "Step", asked: Asked, provenance: Provenance, gate: Gate) -> e.SubagentFinished:
+        """The answer of a subagent, for a script. Raises ToolError, Limited, and what `Step.call` raises."""
+        ...
+
+    async def answer(self, step: "Step", item: Permitted, provenance: Provenance) -> Sequence[e.Entry]:
+        """What came of a model's call of a subagent. Raises what `Step.call` raises."""
+        ...
+
+
+class Step(Views):
     """One run in the hands of its owner: its journal, and its views, folded as it grows."""
 
-    def __init__(self, journal: Journal, services: Services, entries: Sequence[e.Recorded], term: Term) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        services: Services,
+        entries: Sequence[e.Recorded],
+        term: Term,
+        above: "Step | None" = None,
+    ) -> None:
+        super().__init__(entries)
         self.run = journal.run
         self.services = services
         self.guard: Guard | None = None
         """Set by whoever coordinates; None lets every call through."""
-        self._term = term
-        self._begun = False
-        self.progress = progress.project(entries)
-        self.conversation = conversation.project(entries)
-        self.repetition = repetition.project(entries)
-        self.replay = replay.project(entries)
-        self.workspace = workspace.project(entries)
-        self.account = account.project(entries)
+        self.agents: Agents | None = None
+        """Set by whoever coordinates."""
+        self.above = above
+        """Of a subagent: the step of the run that asks it."""
+        self.term = term
+        self.pen = journal.pen
+        self.below: dict[str, Step] = {}
+        """The steps of its subagents that this owner has had in hand, by their runs."""
+        self.begun = above is not None and above.begun
         self.shown = Shown()
         """How much of one text its model is shown; set by whoever coordinates."""
         self.repertoire = Repertoire()
@@ -96,17 +93,12 @@ class Step:
         """Skills that its workflow prohibits by now; set by its owner."""
         self.shelf = Shelf(journal, services, self.workspace)
         self._journal = journal
-        self._permit = Permit(services.outside.clock, services.patience, self._renew_permit)
+        higher = above.permit if above is not None else None
+        self.permit = Permit(services.outside.clock, services.patience, self._renew_permit, higher)
 
     def note(self, entry: e.Entry) -> None:
         """Adds a fact to the next frame; it is durable with the next intent or `commit`."""
-        recorded = self._journal.add(entry)
-        self.progress = progress.fold(self.progress, recorded)
-        self.conversation = conversation.fold(self.conversation, recorded)
-        self.repetition = repetition.fold(self.repetition, recorded)
-        self.replay = replay.fold(self.replay, recorded)
-        self.workspace = workspace.fold(self.workspace, recorded)
-        self.account = account.fold(self.account, recorded)
+        self.see(self._journal.add(entry))
 
     async def let_go(self, left: e.RunHandedOver) -> None:
         """Leaves the run although something failed: with all that is drafted, or, where that cannot be, without."""
@@ -124,12 +116,12 @@ class Step:
     @property
     def stopping(self) -> bool:
         """Whether its worker was told to stop."""
-        return self._term.over
+        return self.term.over
 
     async def commit(self) -> None:
         """Makes everything noted so far durable. Raises Fenced, TemporaryError."""
         if self._journal.drafted:
-            await self._permit.write(self._journal.commit)
+            await self.permit.write(self._journal.commit)
 
     @property
     def frames(self) -> int:
@@ -212,13 +204,13 @@ class Step:
             self.note(e.ValueRecorded(call, draw()))
         return self.replay.values[call]
 
-    async def call(self, permitted: Permitted, provenance: Provenance, gate: Gate = _open) -> Outcome:
+    async def call(self, permitted: Permitted, provenance: Provenance, gate: Gate = unasked) -> Outcome:
         """One call, whatever state the journal has it in: its recorded outcome, or a new one."""
         (outcome,) = await self.call_together([permitted], provenance, gate)
         return outcome
 
     async def call_together(
-        self, calls: Sequence[Permitted], provenance: Provenance, gate: Gate = _open
+        self, calls: Sequence[Permitted], provenance: Provenance, gate: Gate = unasked
     ) -> Sequence[Outcome]:
         """Calls whose intents share one frame and whose effects happen at once; outcomes in the order given.
 
@@ -235,12 +227,14 @@ class Step:
                 self.note(intent)
             await self.commit()
         doubtful = [item for item in calls if item.call not in self.progress.outcomes]
-        outcomes = await asyncio.gather(
+        outcomes, stopped = await together(
             *(self._happen(item, item in fresh and not item.key, provenance) for item in doubtful)
         )
         noted = list(itertools.chain.from_iterable(outcomes))
         for entry in noted:
             self.note(entry)
+        if stopped is not None:
+            raise stopped
         if put_off := [entry for entry in noted if isinstance(entry, e.CallDeferred)]:
             raise asking.Parked(e.RunParked("limit", max(one.until for one in put_off)))
         return [self.progress.outcomes[item.call] for item in calls]
@@ -256,6 +250,8 @@ class Step:
             if arguments is None or (ask is None and call not in self.replay.effects):
                 continue
             tool = granted.get(recorded.tool)
+            if tool is not None and tool.base == "subagents":
+                continue  # goes on where it was, at once with others, when the turn does
             try:
                 if tool is None or recorded.effect != tool.effect:
                     raise ToolError("it is not a tool of this workflow any more")
@@ -292,21 +288,37 @@ class Step:
         """Raises Cancelled when somebody asked for the run to stop and it has not been concluded."""
         if (cancelled := self.progress.cancelled) and self.progress.stopping:
             raise Cancelled(f"cancelled by {cancelled.by}")
+        if self.above is not None:
+            self.above.heed_cancel()
+
+    @property
+    def wanted(self) -> bool:
+        """Whether nobody asked for it, or for the run that asks it, to stop."""
+        return not self.progress.stopping and (self.above is None or self.above.wanted)
+
+    @property
+    def locked(self) -> set[tuple[str, str]]:
+        """Tool and destination of calls that nobody can tell about, those of the runs above included."""
+        return self.progress.locked | (self.above.locked if self.above is not None else set[tuple[str, str]]())
 
     async def _before_an_intent(self, seconds: float) -> None:
         """Returns when something that may take so long may begin. Raises Cancelled, OutOfTime."""
         await self.take_inbox()
         self.heed_cancel()
         # Whoever just took over does one thing, however long: what fits no worker's time would go round for ever.
-        if self._term.over or (self._begun and seconds > self._term.left):
+        if self.term.over or (self.begun and seconds > self.term.left):
             raise OutOfTime(f"Run {self.run} goes on with the next worker.")
-        self._begun = True
+        self.begun = True
 
     async def take_inbox(self) -> None:
         """Journals what outsiders put into the inbox; one that was journaled before a restart is only dropped."""
+        if self.above is not None:
+            await self.above.take_inbox()
         items = await inbox.read(self.services.store, self._journal.seal)
         for item in items:
-            if item.item not in self.progress.taken:
+            if isinstance(item, e.ApprovalClicked) and item.run:
+                await inbox.put(self.services.store, item.run, item.item, replace(item, run="", item=""))
+            elif item.item not in self.progress.taken:
                 self.note(item)
         if items:
             await self.commit()
@@ -328,12 +340,13 @@ class Step:
         return call in self.progress.outcomes or call in self.progress.in_doubt
 
     async def _happen(self, item: Permitted, fresh: bool, provenance: Provenance) -> Sequence[e.Entry]:
+        if item.tool.base == "subagents" and self.agents is not None:
+            return await self.agents.answer(self, item, provenance)
         began = self._elapsed(0)
         reach = Reach(self.shelf, self.services, self.workspace)
         reach.call = call = self._call(item, provenance, reach)
         # What was cancelled is not attempted again; telling so is.
-        wanted = not self.progress.stopping
-        outcome = await carry_out(item.tool, call, item.arguments, self._permit, fresh=fresh, wanted=wanted)
+        outcome = await carry_out(item.tool, call, item.arguments, self.permit, fresh=fresh, wanted=self.wanted)
         if isinstance(outcome, Later) and (until := self._room_for(item.call, outcome.seconds)):
             return [*reach.fetched, e.CallDeferred(item.call, cut(outcome.text), until, outcome.in_doubt)]
         if isinstance(outcome, Unknown) or (isinstance(outcome, Later) and outcome.in_doubt):

@@ -37,6 +37,7 @@ async def spill(blobs: Bodies, entries: Objects, seal: Seal) -> tuple[Objects, t
         return entries, ()
     kept = [dict(entry) for entry in entries]
     bodies: list[Body] = []
+    seal = seal.root
     for i, field, value in _largest_first(entries):
         if len(value) <= INLINE_LIMIT and size <= FRAME_LIMIT - _OVERHEAD - 120 * len(bodies):
             break
@@ -52,15 +53,16 @@ async def keep(blobs: Bodies, seal: Seal, content: bytes) -> str:
 
 
 async def _store(blobs: Bodies, seal: Seal, place: str, plain: bytes) -> str:
-    sealed = seal.close(place, plain)
-    key = blob_key(seal.run, sealed)
+    """Bodies stand with the root of a run and its subagents, sealed with its key."""
+    sealed = seal.root.close(place, plain)
+    key = blob_key(seal.root.run, sealed)
     await blobs.put(key, sealed)
     return key.rpartition("/")[2]
 
 
 def take(seal: Seal, sealed: bytes) -> bytes:
     """The content of a file that was kept. Raises Damaged."""
-    return seal.open(_FILE, sealed)
+    return seal.root.open(_FILE, sealed)
 
 
 async def restore(blobs: Bodies, frame: Frame, seal: Seal) -> Objects:
@@ -68,6 +70,7 @@ async def restore(blobs: Bodies, frame: Frame, seal: Seal) -> Objects:
     if not frame.bodies:
         return frame.entries
     entries = [dict(entry) for entry in frame.entries]
+    seal = seal.root
     for body in frame.bodies:
         raw = seal.open(_PLACE, await blobs.get(f"{seal.run}/{body.sha256}"))
         try:

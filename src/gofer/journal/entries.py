@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gofer.events import Event
+from gofer.journal.subagents import SubagentFinished, SubagentStarted
 from gofer.journal.workspace import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded, Weights
 from gofer.messages import Media, ToolAsk, Usage
 
@@ -32,6 +33,10 @@ class RunAccepted:
     event: Event
     workflow: str
     format: int = FORMAT
+    above: str = ""
+    """Of a subagent's run: the run that asks it. Empty for one that something outside started."""
+    depth: int = 0
+    """How many runs stand above it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,34 +165,6 @@ class CallDeferred:
 
 
 @dataclass(frozen=True, slots=True)
-class SubagentStarted:
-    """`subagent.started`: a model is about to be asked something of its own, beside the conversation of the run."""
-
-    call: str
-    name: str
-    """Its file in `subagents/`."""
-    prompt: str
-    params: Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class SubagentFinished:
-    """`subagent.finished`: its one recorded answer. Without it the same is asked again: nothing happened outside."""
-
-    call: str
-    status: Literal["ok", "error"]
-    text: str
-    """The answer, or why there is none of use."""
-    model: str
-    usage: Usage
-    cost_usd: float | None
-    """None when the model's price is not known."""
-    took_ms: int
-    code: str = ""
-    """For code: why there is none of use."""
-
-
-@dataclass(frozen=True, slots=True)
 class ValueRecorded:
     """`value.recorded`: what a script was told of the clock or of chance, so that it is told the same again."""
 
@@ -231,6 +208,8 @@ class ApprovalClicked:
     """When, in unix milliseconds, by the source's clock."""
     item: str = ""
     """Id of the inbox item it came in."""
+    run: str = ""
+    """The subagent's run that asked; its root passes the press on. Empty is the run whose inbox it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from gofer.journal.bodies import Objects, keep, restore, spill, take, too_large
 from gofer.journal.codec import from_json, to_json
 from gofer.journal.entries import FORMAT, Entry, Recorded, RunAccepted
 from gofer.journal.frames import GENESIS, Body, Frame, check_chain, frame_bytes, frame_hash, open_chain
+from gofer.journal.lineage import root_of
 from gofer.journal.seal import Seal, seal_of
 from gofer.journal.store import Store
 from gofer.outside import Outside
@@ -44,10 +45,10 @@ class Journal:
 
     def __init__(self, store: Store, blobs: Blobs, pen: Pen, stored: Sequence[bytes], seal: Seal) -> None:
         self.run = seal.run
+        self.pen = pen
         self.seal = seal
         self._store = store
         self._blobs = blobs
-        self._pen = pen
         self._n = len(stored)
         self._hash = frame_hash(stored[-1])
         self._draft: list[Recorded] = []
@@ -56,9 +57,9 @@ class Journal:
 
     def add(self, entry: Entry) -> Recorded:
         """Adds an entry to the draft of the next frame."""
-        at = self._draft[0].at if self._draft else self._pen.at()
+        at = self._draft[0].at if self._draft else self.pen.at()
         n = self._n + (2 if self._writing else 1)
-        recorded = Recorded(n, len(self._draft), at, self._pen.owner, entry)
+        recorded = Recorded(n, len(self._draft), at, self.pen.owner, entry)
         self._draft.append(recorded)
         return recorded
 
@@ -104,7 +105,7 @@ class Journal:
     async def _write(self, drafted: Sequence[Recorded]) -> None:
         objects = [to_json(recorded.entry) for recorded in drafted]
         kept, bodies = await spill(self._blobs, objects, self.seal)
-        frame = self._pen.frame(self._n + 1, drafted[0].at, self._hash, kept, bodies)
+        frame = self.pen.frame(self._n + 1, drafted[0].at, self._hash, kept, bodies)
         raw = frame_bytes(frame, self.seal)
         standing = await self._store.create(self.run, frame.n, raw)
         # Equal bytes carry our nonce: the answer to our own write was lost, and a retry met it.
@@ -117,7 +118,7 @@ async def read_body(run: str, name: str, store: Store, blobs: Bodies) -> bytes:
     """What was kept as a body of a run. Raises Damaged, Gone when the run was deleted."""
     seal = await seal_of(run, store)
     try:
-        return take(seal, await blobs.get(f"{run}/{name}"))
+        return take(seal, await blobs.get(f"{root_of(run)}/{name}"))
     except Damaged:
         # It is missing too when its run is being deleted just now: that is no damage.
         await seal_of(run, store)
@@ -140,16 +141,22 @@ async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorde
 async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: Bodies) -> bytes | None:
     """Creates frame 1 of a run and its key, which is the claim: None. Gives the frame that stands there else.
 
-    What is too large for a frame goes before it, as with every other. Raises TemporaryError.
+    What is too large for a frame goes before it, as with every other. Raises TemporaryError, and Gone for the run of a
+    subagent whose root was deleted.
     """
-    key, objects = pen.outside.new_key(), [to_json(accepted)]
-    seal = Seal(run, key)
+    objects, at = [to_json(accepted)], pen.at()
+    if root_of(run) == run:
+        key = pen.outside.new_key()
+        seal = Seal(run, key)
+    else:
+        # Its key is that of its root. It ends and is deleted with it, and so is none that nobody ever heard of.
+        key, at, seal = b"", 0, await seal_of(run, store)
     if too_large(objects) and (stored := await store.frames(run)):
         # A claimed run, or one that was deleted, gets no further bodies.
         return stored[0]
     kept, bodies = await spill(blobs, objects, seal)
     raw = frame_bytes(pen.frame(1, pen.at(), GENESIS, kept, bodies), seal)
-    standing = await store.claim(run, raw, key, pen.at())
+    standing = await store.claim(run, raw, key, at)
     return None if standing == raw else standing
 
 

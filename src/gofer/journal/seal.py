@@ -9,6 +9,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from gofer.errors import Damaged, Gone
+from gofer.journal.lineage import root_of
 from gofer.journal.store import Store
 
 KEY_BYTES = 64
@@ -20,7 +21,13 @@ class Seal:
 
     def __init__(self, run: str, key: bytes) -> None:
         self.run = run
+        self._key = key
         self._cipher = AESSIV(key)
+
+    @property
+    def root(self) -> "Seal":
+        """The seal of the run that this one is part of: bodies of both stand there, and one key opens all."""
+        return self if self.run == root_of(self.run) else Seal(root_of(self.run), self._key)
 
     def close(self, place: str, plain: bytes, header: bytes = b"") -> bytes:
         """The ciphertext of what stands at a place of the run: `frame 3`, `body`, `item a1`; 16 bytes longer.
@@ -38,11 +45,15 @@ class Seal:
 
 
 async def seal_of(run: str, store: Store) -> Seal:
-    """The seal of a run. Raises Gone when its key was destroyed or never was, Damaged when it was lost."""
-    if key := await store.key(run):
+    """The seal of a run; that of a subagent has the key of its root.
+
+    Raises Gone when the key was destroyed or never was, Damaged when it was lost.
+    """
+    root = root_of(run)
+    if key := await store.key(root):
         return Seal(run, key)
     # The head is marked before the key is destroyed.
-    head = await store.head(run)
+    head = await store.head(root)
     if head is not None and head.retention in ("due", "kept"):
         raise Damaged(f"Run {run} is damaged: its key is missing; restore it from a backup.")
     raise Gone(f"The contents of run {run} were deleted by retention; nothing can bring them back.")

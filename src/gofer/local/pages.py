@@ -15,9 +15,10 @@ from gofer.blobs.store import Blobs
 from gofer.errors import Damaged, Gone
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
-from gofer.projections import progress, trace
+from gofer.projections import progress
 from gofer.projections.outline import about
 from gofer.projections.trace import Span, timestamp
+from gofer.projections.whole_trace import whole_trace
 from gofer.workflows.load import Catalog
 
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
@@ -92,9 +93,10 @@ class Pages:
     async def _spans(self, request: Request) -> Sequence[Span]:
         try:
             entries = await read_journal(request.path_params["run"], self.store, self.blobs)
+            private = progress.project(entries).private
+            return () if private else await whole_trace(entries, self.store, self.blobs)
         except (Damaged, Gone):
             return ()
-        return () if progress.project(entries).private else trace.project(entries)
 
 
 def _row(span: Span, beginning: int) -> str:

@@ -12,7 +12,7 @@ def outline(run: str, spans: Sequence[Span]) -> list[str]:
     beginning = spans[0].start
     lines = [f"run {run}"]
     for span in spans:
-        indent = "" if span.parent is None else "  " if span.parent == "run" else "    "
+        indent = "" if span.parent is None else "  " * (_depth(span) + (1 if span.parent == "run" else 2))
         took = "" if span.end is None else f"{span.end - span.start} ms"
         start = f"{(span.start - beginning) / 1000:7.3f} s"
         name = f"{indent}{_MARKS.get(span.status, '✗')} {span.name}"
@@ -20,16 +20,21 @@ def outline(run: str, spans: Sequence[Span]) -> list[str]:
     return lines
 
 
+def _depth(span: Span) -> int:
+    """How many subagents it stands below."""
+    return span.id.count(">")
+
+
 def about(span: Span) -> str:
     """What is worth saying of one span: tokens and cost, what a tool did, why a run ended."""
     facts = span.attributes
     match span.kind:
-        case "llm" if "gen_ai.usage.input_tokens" in facts:
+        case "llm" | "agent" if "gen_ai.usage.input_tokens" in facts:
             cost = facts.get("gofer.cost_usd")
             money = "cost unknown" if cost is None else f"{cost:.4f} USD"
             tokens = f"{facts['gen_ai.usage.input_tokens']} in, {facts['gen_ai.usage.output_tokens']} out"
             return f"{facts['gen_ai.response.model']}: {tokens}, {money}"
-        case "llm":
+        case "llm" | "agent":
             return str(facts.get("gofer.deferred", ""))
         case "approval":
             asked, by = facts.get("gofer.approval.asked", ""), facts.get("gofer.approval.by", "")

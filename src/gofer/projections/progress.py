@@ -33,6 +33,7 @@ from gofer.journal.entries import (
     ToolUnknown,
     ValueRecorded,
 )
+from gofer.journal.subagents import Slice
 from gofer.journal.workspace import BOOKKEEPING, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
 from gofer.messages import Usage
 
@@ -107,8 +108,30 @@ class Progress:
     """Calls that were about to happen and have no outcome."""
     put_off_ms: dict[str, int] = field(default_factory=dict[str, int])
     """How long each call of a tool was put off in all, because a system outside takes no more for a while."""
-    asking: set[str] = field(default_factory=set[str])
+    asking: dict[str, SubagentStarted] = field(default_factory=dict[str, SubagentStarted])
     """Subagents that were asked and have not answered, by call id."""
+    subagents: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """The calls that each subagent was asked with, by its name."""
+    above: str = ""
+    """Of a subagent's run: the run that asks it."""
+    depth: int = 0
+    """How many runs stand above it."""
+
+    @property
+    def children(self) -> dict[str, SubagentStarted]:
+        """Subagents that work in runs of their own and have not answered, by call id."""
+        return {call: started for call, started in self.asking.items() if started.run}
+
+    def reserved(self, but: str = "") -> Slice:
+        """What is kept for subagents that have not answered, all `but` one."""
+        parts = [one.reserved or Slice(1, 0, 0, 0.0, 0.0) for call, one in self.asking.items() if call != but]
+        return Slice(
+            sum(part.llm_calls for part in parts),
+            sum(part.tool_calls for part in parts),
+            sum(part.tokens for part in parts),
+            sum(part.usd for part in parts),
+            max((part.minutes for part in parts), default=0.0),
+        )
 
     @property
     def stopping(self) -> bool:
@@ -134,12 +157,14 @@ class Progress:
     def why_parked(self) -> str:
         """What a parked run waits for, for people who see lists; empty where there is nothing to say."""
         match self.parked.why if self.parked else "quiet":
-            case "model" | "limit":
+            case "model" | "limit" if self.deferred_why:
                 return self.deferred_why
             case "approval" if one := self.waiting:
                 return f"waits for approval of {one.requested.tool} by {' or '.join(one.requested.by)}"
             case "earlier":
                 return "waits for an earlier run that does the same"
+            case _ if self.children:
+                return f"waits for its subagent {next(iter(self.children.values())).name}"
             case _:
                 return ""
 
@@ -174,8 +199,9 @@ def project(entries: Iterable[Recorded]) -> Progress:
 def fold(state: Progress, recorded: Recorded) -> Progress:
     """The progress after one more entry; the state given is used up."""
     match recorded.entry:
-        case RunAccepted(event=event, workflow=workflow):
+        case RunAccepted(event=event, workflow=workflow, above=above, depth=depth):
             state.event, state.workflow, state.accepted_at = event, workflow, recorded.at
+            state.above, state.depth = above, depth
         case RunOwned() | RunParked() | RunHandedOver() as change:
             _change_hands(state, recorded.at, change)
         case RunStarted() as started:
@@ -183,11 +209,10 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
             _get_on(state)
         case LlmResponse() as answer:
             _spend(state, answer)
-        case SubagentStarted(call=call):
-            state.asking.add(call)
-            state.asked_at = recorded.at
+        case SubagentStarted() as asked:
+            _ask(state, recorded.at, asked)
         case SubagentFinished(call=call) as answer:
-            state.asking.discard(call)
+            state.asking.pop(call, None)
             _spend(state, answer)
         case ToolCall() as intent:
             state.in_doubt[intent.call] = intent
@@ -227,6 +252,15 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
             assert_never(recorded.entry)
     state.last_at = recorded.at
     return state
+
+
+def _ask(state: Progress, at: int, asked: SubagentStarted) -> None:
+    state.subagents.setdefault(asked.name, set()).add(asked.call)
+    state.asking[asked.call] = asked
+    if not asked.run:
+        state.asked_at = at
+    elif asked.resumed:
+        _get_on(state)
 
 
 def _take(state: Progress, item: Item) -> None:
@@ -302,8 +336,12 @@ def _get_on(state: Progress) -> None:
 
 
 def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:
-    state.llm_calls += 1
-    if response.model not in state.models:
+    state.llm_calls += 1 if isinstance(response, LlmResponse) else response.calls
+    agent = isinstance(response, SubagentFinished) and bool(response.run)
+    if isinstance(response, SubagentFinished):
+        state.tool_calls += response.tool_calls
+        state.locked |= {(one[0], one[1]) for one in response.locked if len(one) == 2}
+    if response.model and response.model not in state.models:
         state.models.append(response.model)
     state.deferrals = state.deferred_ms = 0
     _get_on(state)
@@ -313,7 +351,8 @@ def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:
         state.usage.cached_tokens + response.usage.cached_tokens,
     )
     exchanged = response.usage.input_tokens + response.usage.output_tokens
-    state.largest[response.model] = max(exchanged, state.largest.get(response.model, 0))
+    if not agent:  # what it used in all is no exchange
+        state.largest[response.model] = max(exchanged, state.largest.get(response.model, 0))
     if state.cost_usd is not None and response.cost_usd is not None:
         state.cost_usd += response.cost_usd
     else:

@@ -9,6 +9,7 @@ from gofer.journal.entries import (
     MessageReceived,
     Recorded,
     SubagentFinished,
+    SubagentStarted,
     ToolCall,
     ToolResult,
     ToolUnknown,
@@ -51,6 +52,10 @@ def fold(state: Replay, recorded: Recorded) -> Replay:
             state.effects.pop(call, None)
         case ToolResult(call=call, status="refused") if is_of_a_script(call):
             state.refused += 1
+        case SubagentStarted(call=call, writes=True) as asked if is_of_a_script(call):
+            # What it did outside, the run did.
+            said: dict[str, object] = {"prompt": asked.prompt, "files": list(asked.files)}
+            state.effects[call] = ToolCall(call, f"subagent.{asked.name}", "keyed", said)
         case SubagentFinished(call=call) as finished:
             state.answers[call] = finished
         case ValueRecorded(call=call, value=value):

@@ -3,7 +3,7 @@
 Spans carry names, counts and statuses, never contents. A step without an outcome is a span without an end.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import assert_never
@@ -51,7 +51,7 @@ class Span:
     id: str
     parent: str | None
     kind: str
-    """`run`, `llm`, `tool` or `approval`."""
+    """`run`, `llm`, `tool`, `agent` (a subagent in a run of its own) or `approval`."""
     name: str
     status: str
     start: int
@@ -109,8 +109,10 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
             _ask(state, recorded, request)
         case LlmResponse() as response:
             _hear(state, recorded, response)
-        case SubagentStarted() as subagent:
+        case SubagentStarted(run="") as subagent:
             _ask_aside(state, recorded, subagent)
+        case SubagentStarted() as subagent:
+            _begin_agent(state, recorded, subagent)
         case SubagentFinished(call=call, status=status) as subagent:
             _update(state, call, _answered(subagent), status=status, ended=recorded)
         case ToolCall() as intent:
@@ -178,7 +180,11 @@ def _hear(state: Trace, recorded: Recorded, response: LlmResponse) -> None:
 
 
 def _answered(answer: LlmResponse | SubagentFinished) -> dict[str, object]:
+    below: dict[str, object] = {}
+    if isinstance(answer, SubagentFinished) and answer.run:
+        below = {"gofer.llm_calls": answer.calls, "gofer.tool_calls": answer.tool_calls}
     return {
+        **below,
         "gen_ai.response.model": answer.model,
         "gen_ai.usage.input_tokens": answer.usage.input_tokens,
         "gen_ai.usage.output_tokens": answer.usage.output_tokens,
@@ -201,6 +207,30 @@ def _ask_aside(state: Trace, recorded: Recorded, asked: SubagentStarted) -> None
         return
     name = f"subagent {asked.name}"
     _open(state, recorded, Span(asked.call, "run", "llm", name, "open", recorded.at, None, attributes))
+
+
+def _begin_agent(state: Trace, recorded: Recorded, asked: SubagentStarted) -> None:
+    """A subagent in a run of its own; the call by which a model asked for it is the same span."""
+    attributes: dict[str, object] = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": asked.name,
+        "gofer.subagent.run": asked.run,
+    }
+    name = f"subagent {asked.name}"
+    earlier = state.spans.get(asked.call)
+    if earlier is None:
+        _open(state, recorded, Span(asked.call, "run", "agent", name, "open", recorded.at, None, attributes))
+    elif earlier.kind != "agent":
+        state.spans[asked.call] = replace(earlier, kind="agent", name=name, attributes=attributes)
+
+
+def within(span: Span, below: Sequence[Span]) -> Sequence[Span]:
+    """The spans of a subagent's run as they stand below its span; its run itself is that span."""
+    return [
+        replace(one, id=f"{span.id}>{one.id}", parent=span.id if one.parent == "run" else f"{span.id}>{one.parent}")
+        for one in below
+        if one.parent is not None
+    ]
 
 
 def _defer(state: Trace, recorded: Recorded, call: str, why: str) -> None:
@@ -264,8 +294,8 @@ def _uncalled(result: ToolResult) -> str:
 def _finish(state: Trace, recorded: Recorded, finished: RunFinished) -> None:
     """A model call that never got an answer ended, at the latest, with the run; so did a wait for a decision."""
     for span in list(state.spans.values()):
-        if span.kind in ("llm", "approval") and span.end is None:
-            _update(state, span.id, status="error" if span.kind == "llm" else "closed", ended=recorded)
+        if span.kind in ("llm", "agent", "approval") and span.end is None:
+            _update(state, span.id, status="closed" if span.kind == "approval" else "error", ended=recorded)
     attributes = {"gofer.reason": finished.reason} if finished.reason else {}
     _update(state, "run", attributes, status=finished.status, ended=recorded)
 

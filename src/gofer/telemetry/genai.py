@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from gofer.canonical import as_list
 from gofer.journal.entries import Recorded, RunAccepted
 from gofer.projections import trace
+from gofer.projections.replay import is_of_a_script
 from gofer.projections.trace import Span
 from gofer.telemetry.contents import contents
 from gofer.telemetry.identity import session_id, span_id, trace_id
@@ -187,6 +188,9 @@ def _is_agent(span: Span) -> bool:
 
 def _subagent(run: str, span: Span, one: Exported) -> list[Exported]:
     """The subagent, and the exchange with its model; tokens and costs are of the exchange, so that they count once."""
+    if "gofer.subagent.run" in span.attributes:
+        # One with a run of its own: what it used is of all its exchanges, which are told nowhere else.
+        return [replace(one, client=False)]
     of_model = ("gen_ai.request.", "gen_ai.response.", "gen_ai.usage.", "gen_ai.provider.", "gofer.cost_usd")
     attributes = {name: value for name, value in one.attributes.items() if not name.startswith(of_model)}
     agent = replace(one, client=False, attributes={**attributes, "gen_ai.operation.name": "invoke_agent"})
@@ -194,14 +198,28 @@ def _subagent(run: str, span: Span, one: Exported) -> list[Exported]:
     return [agent, replace(one, id=span_id(run, f"{span.began_in} chat"), parent=one.id, name=model)]
 
 
+def _calls(span: Span, name: str) -> int:
+    """How many calls a span stands for: those of a subagent, or one."""
+    found = span.attributes.get(name, 1)
+    return found if isinstance(found, int) else 1
+
+
+def _tool_calls(span: Span) -> int:
+    """Calls of tools that count; a model's call of a subagent and those below it do."""
+    below = _calls(span, "gofer.tool_calls") if "gofer.tool_calls" in span.attributes else 0
+    # A model asks for a subagent with a call of a tool, a script does not.
+    asked = span.kind == "tool" or (span.kind == "agent" and not is_of_a_script(span.id))
+    return below + (asked and "/" not in span.id)
+
+
 def _root(run: str, root: Exported, spans: Sequence[Span], base_url: str) -> Exported:
     """The run with what all of it used; under names of our own, so that nobody adds it up twice."""
-    asked = [span for span in spans if span.kind == "llm"]
+    asked = [span for span in spans if span.kind in ("llm", "agent")]
     used: dict[str, Value] = {
         "gofer.usage.input_tokens": sum(_count(span, "gen_ai.usage.input_tokens") for span in asked),
         "gofer.usage.output_tokens": sum(_count(span, "gen_ai.usage.output_tokens") for span in asked),
-        "gofer.llm_calls": len(asked),
-        "gofer.tool_calls": sum(span.kind == "tool" and "/" not in span.id for span in spans),
+        "gofer.llm_calls": sum(_calls(span, "gofer.llm_calls") for span in asked),
+        "gofer.tool_calls": sum(_tool_calls(span) for span in spans),
     }
     costs = [span.attributes.get("gofer.cost_usd") for span in asked if span.status == "ok"]
     known = [cost for cost in costs if isinstance(cost, int | float)]

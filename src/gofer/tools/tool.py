@@ -198,9 +198,10 @@ class Tool(Generic[A]):
     """For a tool that writes: which arguments say where. None: never where the run began, as for a new issue."""
     internal: bool = False
     """Whether only Gofer itself calls it: no workflow can have it."""
-    base: Literal["", "all", "model", "plan", "skills", "search", "calls"] = ""
+    base: Literal["", "all", "model", "plan", "skills", "search", "calls", "subagents"] = ""
     """Whether a run has it without asking: every one, those of a model, those that may plan, those with skills, those
-    with more tools or skills than their prompt lists, those with more tools; empty is what workflows list."""
+    with more tools or skills than their prompt lists, those with more tools, those that may ask subagents; empty is
+    what workflows list."""
     in_order: bool = False
     """Whether it changes what the run has at hand, so that it waits for the calls before it; writes always do."""
     scopes: frozenset[str] = frozenset()

@@ -20,7 +20,7 @@ from gofer.workflows.script import Script, load_script
 from gofer.workflows.skill import FOLDER as SKILLS
 from gofer.workflows.skill import Skill, read_skills
 from gofer.workflows.source import read_source
-from gofer.workflows.subagent import LoadedSubagent, load_subagents
+from gofer.workflows.subagent import LoadedSubagent, load_subagents, reached, told_of
 from gofer.workflows.text import read_text
 from gofer.workflows.when import Where
 from gofer.workflows.who import bots_apart
@@ -47,9 +47,15 @@ class Loaded:
     script_sha256: str = ""
     """The hash of the script, where there is one."""
     subagents: Mapping[str, LoadedSubagent] = field(default_factory=dict[str, LoadedSubagent])
-    """What its script may ask, by name."""
+    """What it may ask, by name, and what those may ask in turn."""
     skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
     """What its model may read beside its prompt, by name: required skills, and those that it may load."""
+
+    @property
+    def asks(self) -> Mapping[str, LoadedSubagent]:
+        """The subagents that it may ask itself, by name."""
+        listed = self.workflow.subagents
+        return {name: one for name, one in self.subagents.items() if listed is None or name in listed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +119,20 @@ def load_catalog(folder: Path, code: Path | None = None) -> Catalog:
     scripts: dict[str, Script] = {}
     loaded: list[Loaded] = []
     for path, workflow in forms.items():
-        item = _load(path, workflow, defaults, preamble, skills)
-        if workflow.coordinator == "script":
-            listed = subagents if workflow.subagents is None else workflow.subagents
-            item = replace(item, subagents={name: one for name, one in subagents.items() if name in listed})
-            if script := _script(path, workflow.coordinator_script, code):
-                scripts[script.file] = script
-                item = replace(item, script_sha256=script.sha256)
+        item = replace(_load(path, workflow, defaults, preamble, skills), subagents=_asked(workflow, subagents))
+        if workflow.coordinator == "llm" and (offered := told_of(item.asks)):
+            item = replace(item, system=f"{item.system}\n\n{offered}")
+        if workflow.coordinator == "script" and (script := _script(path, workflow.coordinator_script, code)):
+            scripts[script.file] = script
+            item = replace(item, script_sha256=script.sha256)
         loaded.append(item)
     return Catalog({item.name: item for item in loaded}, defaults, hooks, scripts)
+
+
+def _asked(workflow: Workflow, subagents: Mapping[str, LoadedSubagent]) -> Mapping[str, LoadedSubagent]:
+    """The subagents that a workflow may ask, directly or through others."""
+    every = subagents if workflow.coordinator == "script" else ()
+    return reached(subagents, every if workflow.subagents is None else workflow.subagents)
 
 
 def workflow_files(folder: Path) -> list[Path]:

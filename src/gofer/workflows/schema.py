@@ -103,6 +103,11 @@ class Context(Strict):
     """Percent of the window from which on the beginning of the conversation is summed up and leaves it."""
 
 
+def _off(value: object) -> object:
+    """YAML reads a bare off as false."""
+    return "off" if value is False else value
+
+
 def _named_model(value: object) -> object:
     return {"name": value} if isinstance(value, str) else value
 
@@ -136,7 +141,7 @@ class Workflow(Strict):
     tools: tuple[Spelled, ...] = ()
     """The only tools its runs may call, by the name the model sees."""
     subagents: tuple[Name, ...] | None = None
-    """The subagents that its script may ask; left out, all of the folder."""
+    """The subagents that its runs may ask; left out, for a script all of the folder, and for a model none."""
     skills: Skills = Skills()
     """What its runs know beyond their prompt, or may load."""
     search_above: Whole = Field(default=30, ge=0)
@@ -174,9 +179,8 @@ class Workflow(Strict):
 
     @field_validator("plan", mode="before", json_schema_input_type=Plan)
     @classmethod
-    def _off(cls, value: object) -> object:
-        # YAML reads a bare off as false.
-        return "off" if value is False else value
+    def _bare(cls, value: object) -> object:
+        return _off(value)
 
     @field_validator("model", mode="before", json_schema_input_type=str | ModelChoice)
     @classmethod
@@ -191,13 +195,36 @@ class SubagentLimits(Strict):
     """How often one run may ask it."""
     minutes: Number = Field(default=5, gt=0)
     """Minutes one answer may take."""
+    llm_calls: Whole = Field(default=8, ge=1)
+    """Calls to the model for one answer."""
+    tool_calls: Whole = Field(default=20, ge=0)
+    """Tool calls for one answer."""
+    tokens: Whole = Field(default=150_000, ge=1)
+    """Input and output tokens of one answer together."""
+    usd: Number = Field(default=0.25, gt=0)
+    """US dollars of one answer, by the price table."""
 
 
 class Subagent(Strict):
-    """One file of `subagents/`: a model with a prompt of its own, asked by scripts."""
+    """One file of `subagents/`: a model with a prompt of its own, asked by runs."""
 
     description: str = Field(min_length=1)
-    """One sentence: what it is asked for."""
+    """One sentence: what it is asked for; models choose by it."""
+    prompt: str = ""
+    """The Markdown file beside this one; empty means <name>.md."""
+    tools: tuple[Name, ...] | Literal["inherit"] | None = None
+    """What it may call of the tools of whoever asks it: a list, or inherit for all of them. Left out, it is asked one
+    question and has none; an empty list has those that every run has."""
+    subagents: tuple[Name, ...] = ()
+    """The subagents that it may ask itself."""
+    skills: Skills = Skills()
+    """What it knows beyond its prompt."""
+    files: Files = Files()
+    """How much of files and of long texts it sees without asking."""
+    context: Context = Context()
+    """How much it has in view."""
+    plan: Annotated[Plan, BeforeValidator(_off, json_schema_input_type=Plan)] = "off"
+    """Whether it may keep a plan, has to, or cannot."""
     model: Annotated[ModelChoice, BeforeValidator(_named_model, json_schema_input_type=str | ModelChoice)] = (
         ModelChoice(name="default")
     )
@@ -206,6 +233,11 @@ class Subagent(Strict):
     """The form its answer must have: a JSON Schema; none means text."""
     limits: SubagentLimits = SubagentLimits()
     """What it may use at most."""
+
+    @property
+    def an_agent(self) -> bool:
+        """Whether it works in a run of its own also when it is given no file."""
+        return self.tools is not None or bool(self.subagents)
 
 
 def _told(flaw: Flaw) -> InitErrorDetails:

@@ -1,23 +1,34 @@
-"""What is a subagent: which model is asked, and what is it told before the question?"""
+"""What is a subagent: which model is asked, what is it told before the question, and whom may it ask in turn?"""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
 from gofer.errors import ConfigError
 from gofer.workflows.form import fill
+from gofer.workflows.found import required_text
 from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.output import instructions
 from gofer.workflows.output_file import read_output
 from gofer.workflows.output_schema import Schema
 from gofer.workflows.parts import Names
+from gofer.workflows.planning import planning
 from gofer.workflows.schema import ModelChoice, Subagent
+from gofer.workflows.skill import FOLDER as SKILLS
+from gofer.workflows.skill import read_skill
 from gofer.workflows.source import read_source
 from gofer.workflows.text import read_text
 
 FOLDER = "subagents"
 """Where subagents stand, beside the folder of the workflow files."""
+_HEAD = """\
+# Subagents
+
+`subagent` hands a piece of the work to one of these, each in a window of its own. It knows nothing of this \
+conversation: write into `prompt` all that it needs, and pass files by their ids. Its answer comes back, a long one as \
+a file. Ask for several in one turn, and they work at once. Ask where much has to be read for a short answer, or where \
+parts are independent; do small things yourself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +88,46 @@ def load_subagents(root: Path, roles: Mapping[str, Names]) -> Mapping[str, Loade
         if subagent is not None:
             filled[source.file] = subagent if schema is None else subagent.model_copy(update={"output": schema})
     refuse(in_order(mistakes))
-    return {file.stem: _load(file, subagent, roles) for file, subagent in filled.items()}
+    loaded = {file.stem: _load(file, subagent, roles) for file, subagent in filled.items()}
+    return {name: _with_those_it_asks(one, loaded) for name, one in loaded.items()}
+
+
+def reached(every: Mapping[str, LoadedSubagent], names: Iterable[str]) -> Mapping[str, LoadedSubagent]:
+    """The subagents of these names and those that they may ask, directly or through others."""
+    found: dict[str, LoadedSubagent] = {}
+    left = list(names)
+    while left:
+        name = left.pop(0)
+        if name in every and name not in found:
+            found[name] = every[name]
+            left += every[name].subagent.subagents
+    return dict(sorted(found.items()))
+
+
+def told_of(asked: Mapping[str, LoadedSubagent]) -> str:
+    """What a model is told of the subagents that it may ask; empty without any."""
+    lines = [f"- `{name}`: {' '.join(one.subagent.description.split())}" for name, one in sorted(asked.items())]
+    return "\n".join([_HEAD, "", *lines]) if lines else ""
+
+
+def prompt_of(file: Path, prompt: str) -> Path:
+    """The Markdown file of a subagent, beside its YAML file."""
+    return file.parent / (prompt or f"{file.stem}.md")
+
+
+def _with_those_it_asks(loaded: LoadedSubagent, every: Mapping[str, LoadedSubagent]) -> LoadedSubagent:
+    asked = {name: every[name] for name in loaded.subagent.subagents if name in every}
+    return replace(loaded, system="\n\n".join(filter(None, [loaded.system, told_of(asked)])))
 
 
 def _load(file: Path, subagent: Subagent, roles: Mapping[str, Names]) -> LoadedSubagent:
-    text, _ = read_text(file.with_suffix(".md"))
+    prompt = prompt_of(file, subagent.prompt)
+    text, _ = read_text(prompt)
     if text is None:
-        raise ConfigError(f"The prompt {file.with_suffix('.md')} cannot be read as text; create it.")
+        raise ConfigError(f"The prompt {prompt} cannot be read as text; create it.")
     output = cast(Schema | None, subagent.output)
-    parts = [text.strip(), instructions(output) if output is not None else ""]
+    skills = [required_text(read_skill(file.parent.parent / SKILLS / name)) for name in subagent.skills.required]
+    form = instructions(output) if output is not None else ""
+    parts = [text.strip(), *skills, form, planning(subagent.plan)]
     name = subagent.model.name
     return LoadedSubagent(subagent, "\n\n".join(part for part in parts if part), roles.get(name, (name,)))

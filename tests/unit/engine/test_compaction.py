@@ -80,7 +80,7 @@ async def test_a_model_that_refuses_to_sum_up_does_not_end_the_run() -> None:
     assert {one.by for one in await compactions(made)} == {"code"}
     # Nothing is being asked for ever, and no span stays open.
     journal = await made.journal()
-    assert progress.project(journal).asking == set()
+    assert progress.project(journal).asking == {}
     spans = [span for span in trace.project(journal) if "compaction" in span.name]
     assert [span.status for span in spans] == ["error"] * len(await compactions(made))
 

@@ -57,6 +57,9 @@ def check_progress(state: progress.Progress) -> None:
     assert state.in_doubt.keys().isdisjoint(state.outcomes)
     assert state.owned_ms(state.last_at) >= 0
     assert state.event is not None
+    # What is kept for those below is let go when they end.
+    assert state.children.keys() <= state.asking.keys()
+    assert (state.reserved().llm_calls > 0) == bool(state.asking)
 
 
 def check_workspace(state: workspace.Workspace) -> None:

@@ -86,6 +86,7 @@ def test_every_shipped_tool_declares_what_a_resume_and_a_model_need() -> None:
         "todo_read": "read",
         "finish": "read",
         "python": "read",
+        "subagent": "read",
         "slack_read_thread": "read",
         "slack_get_permalink": "read",
         "slack_read_channel": "read",

@@ -1,0 +1,43 @@
+"""What is a call that may be made, and what can come of it?"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gofer.journal.entries import ToolResult, ToolUnknown
+from gofer.tools.tool import Arguments, Tool
+
+Outcome = ToolResult | ToolUnknown
+Gate = Callable[[], None]
+"""Raises when something new may not begin; asked right before its intent is noted, so that nothing comes between."""
+
+
+def unasked() -> None:
+    """Lets everything through: whoever calls asked before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permitted:
+    """A call that a gate let through: which one, with which tool, with what."""
+
+    call: str
+    tool: Tool[Any]
+    arguments: Arguments
+    recorded: Mapping[str, object] | None = None
+    """The arguments for the journal; None when an llm.response has them already."""
+    valued: bool = False
+    """Whether a script asks: what the tool has for it is recorded too."""
+    key: str = ""
+    """The idempotency key of an earlier run that may have made the same call; empty: its own."""
+    since: int = 0
+    """With such a key: unix milliseconds before which nobody can have made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a subagent is asked, and which files it is given."""
+
+    call: str
+    name: str
+    prompt: str
+    files: tuple[str, ...] = ()

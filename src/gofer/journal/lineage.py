@@ -1,0 +1,20 @@
+"""Which run is a subagent's, and which run is it part of?
+
+A subagent works in a run of its own, whose id follows from who asks and with which call: whoever goes on with the one
+that asks finds it again. It has no head, no key and no bodies of its own: they are those of the root.
+"""
+
+import hashlib
+
+_DOT = "."
+"""Between the root's id and what names the run below it; no root has one in its id."""
+
+
+def root_of(run: str) -> str:
+    """The run that a run is part of: itself, or the one that a person or a schedule started."""
+    return run.partition(_DOT)[0]
+
+
+def child_of(run: str, call: str) -> str:
+    """The run of the subagent that a run asks with a call."""
+    return f"{root_of(run)}{_DOT}{hashlib.sha256(f'{run}/{call}'.encode()).hexdigest()[:20]}"

@@ -1,0 +1,45 @@
+"""How does a model hand a piece of its work to a subagent?"""
+
+from typing import Any
+
+from pydantic import Field
+
+from gofer.errors import ToolError
+from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+
+NAME = "subagent"
+
+
+class AskSubagent(Arguments):
+    """Whom to ask what, and what it may look into."""
+
+    agent_name: str = Field(description="Its name, as listed under Subagents.")
+    prompt: str = Field(
+        min_length=1,
+        max_length=100_000,
+        description="All that it needs to know: it sees nothing of this conversation. Say what to do, and in which "
+        "form to answer.",
+    )
+    files: tuple[str, ...] = Field(
+        default=(), max_length=50, description="Ids of files that it may look into, as listed at the end."
+    )
+
+
+def subagent_tools() -> tuple[Tool[Any], ...]:
+    """The tool that runs of a model have that may ask subagents."""
+    return (
+        Tool(
+            name=NAME,
+            description="Hand a piece of the work to a subagent, which has a window of its own, and get its answer. "
+            "Several calls in one turn work at once.",
+            effect="read",
+            arguments=AskSubagent,
+            act=_unable,
+            base="subagents",
+        ),
+    )
+
+
+async def _unable(call: Call, arguments: AskSubagent) -> ToolResult:
+    """The engine makes subagents work before it comes to this; a tool sees nothing of its run."""
+    raise ToolError("No subagent can be asked here; go on without it.", code="no_such_subagent")
