@@ -26,6 +26,7 @@ from gofer.models.model import Answer
 from gofer.projections.conversation import Conversation
 from gofer.tools.tool import NewFile
 from gofer.workflows.bundle import Bundle
+from gofer.workflows.load import Loaded
 
 UNKNOWN_WINDOW = 128_000
 """Tokens that a model is taken to have room for when nobody wrote down how many."""
@@ -76,10 +77,10 @@ class Cut:
     turns: tuple[int, int]
 
 
-def room_of(step: Step, bundle: Bundle) -> Room:
+def room_of(step: Step, loaded: Loaded) -> Room:
     """The room of a run's models, or what its workflow says."""
-    context = bundle.loaded.workflow.context
-    known = step.services.abilities.common(bundle.loaded.models).window
+    context = loaded.workflow.context
+    known = step.services.abilities.common(loaded.models).window
     most = known or context.window or UNKNOWN_WINDOW
     return Room(min(context.window or VIEW, most), context.compact_at / 100, most)
 
@@ -116,7 +117,7 @@ async def make_room(
 
     Raises what asking a model raises, but for its refusal.
     """
-    room = room_of(step, bundle)
+    room = room_of(step, bundle.loaded)
     if not room.full(expected := expected_tokens(step, bundle, weight)):
         return None
     # What is cut is weighed by estimates, and its provider may count otherwise.

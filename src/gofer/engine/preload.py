@@ -9,13 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from gofer.canonical import encode_text
+from gofer.engine.compaction import room_of
 from gofer.engine.fetching import content_of
 from gofer.engine.results import SIGHTLESS
 from gofer.engine.step import Step
+from gofer.engine.weights import seen_tokens
 from gofer.errors import TemporaryError, ToolError
 from gofer.files.kind import IMAGES, kind_of
 from gofer.files.plain_text import decoded
 from gofer.files.said import likely
+from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileAdded
 from gofer.messages import Media
 from gofer.models.abilities import Ability
@@ -31,6 +34,8 @@ AS_THEY_ARE = 1_000_000
 """Bytes of an image that is shown as it is, where nothing makes images ready for models."""
 WORTH_IT = 20_000
 """Bytes that have to be left for an image: on less there is nothing to be seen."""
+SHARE = 0.5
+"""Share of the window that they take at most, so that the work finds room too."""
 SHOWABLE = frozenset({"png", "jpeg", "gif", "webp"})
 """Kinds of images that models look at."""
 
@@ -41,6 +46,8 @@ class Preloaded:
 
     room: int
     """Bytes that are left."""
+    tokens: int
+    """Tokens that are left."""
     sections: list[str] = field(default_factory=list[str])
     media: list[Media] = field(default_factory=list[Media])
 
@@ -53,7 +60,8 @@ class Preloaded:
 
 async def preload(step: Step, loaded: Loaded, provenance: Provenance) -> Preloaded:
     """Fetches and shows what fits. Raises Cancelled, OutOfTime, TemporaryError."""
-    made, event = Preloaded(loaded.workflow.files.preload_kb * 1000), step.progress.event
+    tokens = int(SHARE * room_of(step, loaded).window)
+    made, event = Preloaded(loaded.workflow.files.preload_kb * 1000, tokens), step.progress.event
     recent = event is not None and event.source == "slack" and "ts" not in event.place
     if loaded.workflow.coordinator != "llm" or recent:
         # A script reads no messages, and what was said in a channel of late is not what a run is about.
@@ -109,9 +117,10 @@ async def _shown(step: Step, made: Preloaded, added: FileAdded, content: bytes, 
     else:
         return
     took = _size(media) if media else len(content)
-    if took > made.room:
+    tokens = seen_tokens(media) if media else estimate(section)
+    if took > made.room or tokens > made.tokens:
         return
-    made.room -= took
+    made.room, made.tokens = made.room - took, made.tokens - tokens
     made.sections.append(section)
     made.media += [media] if media else []
     step.note(replace(step.workspace.files[added.file].added, preloaded=True))

@@ -36,7 +36,7 @@ class View:
         """How much of each result of a turn is shown, so that all of them together leave room."""
         # Of all of them, whichever have an outcome already: another owner shows as much as the one before.
         calls = min(len(step.conversation.asks), CALLS_PER_TURN)
-        files, room = bundle.loaded.workflow.files, room_of(step, bundle)
+        files, room = bundle.loaded.workflow.files, room_of(step, bundle.loaded)
         expected = expected_tokens(step, bundle, self._scale.weigh(step.conversation))
         share = int(min(TURN * room.window, (1 - SPARE) * room.most - expected)) // max(1, calls)
         whole = min(files.whole_tokens, max(share, LEAST_WHOLE))
@@ -45,11 +45,11 @@ class View:
     def told(self, step: Step, bundle: Bundle) -> str:
         """How full the window is, for the model."""
         tokens = expected_tokens(step, bundle, self._scale.weigh(step.conversation))
-        return f"This conversation has about {tokens} tokens of {room_of(step, bundle).window}."
+        return f"This conversation has about {tokens} tokens of {room_of(step, bundle.loaded).window}."
 
     def weigher(self, step: Step, bundle: Bundle, tail: str) -> Callable[[str], Weights]:
         """The estimates of the next request, by the name of the model that is asked."""
-        weight, room = self._scale.weigh(step.conversation, tail), room_of(step, bundle)
+        weight, room = self._scale.weigh(step.conversation, tail), room_of(step, bundle.loaded)
 
         def weigh(model: str) -> Weights:
             return Weights(weight.roles, weight.kinds, room.window, step.account.predict(model, weight.kinds))

@@ -12,6 +12,7 @@ from gofer.engine.preload import MOST, Preloaded, preload
 from gofer.engine.step import Step
 from gofer.errors import TemporaryError, ToolError
 from gofer.files.image import Fitted
+from gofer.files.tokens import estimate
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.workspace import FileAdded
 from gofer.messages import user
@@ -93,6 +94,20 @@ async def test_together_they_fit_what_the_workflow_allows_and_the_rest_is_not_ev
     assert ("x" in made.text, "yyy" in made.text, "zzz" in made.text) == (True, False, True)
     assert desk.made.acted == ["fetch:a.txt", "fetch:c.txt"]
     assert [held.added.preloaded for held in step.workspace.files.values()] == [True, False, True]
+
+
+async def test_files_leave_room_in_the_window_for_the_work() -> None:
+    numbers = [" ".join(map(str, range(start, start + 5_000))) for start in (10_000, 20_000)]
+    desk = Desk(
+        {"a.csv": numbers[0].encode(), "b.csv": numbers[1].encode(), "c.txt": b"short"},
+        ability=replace(EYES, window=24_000),
+    )
+    made, step = await desk.preload()
+    assert ("10000 10001" in made.text, "20000 20001" in made.text, "short" in made.text) == (False, False, True)
+    assert estimate(made.text) < 12_000
+    desk = replace(desk, ability=EYES)
+    made, _ = await desk.preload("second")
+    assert ("10000 10001" in made.text, "20000 20001" in made.text, "short" in made.text) == (True, False, True)
 
 
 async def test_one_that_is_larger_than_it_was_said_to_be_is_left_out() -> None:
