@@ -102,7 +102,7 @@ async def test_files_leave_room_in_the_window_for_the_work() -> None:
         {"a.csv": numbers[0].encode(), "b.csv": numbers[1].encode(), "c.txt": b"short"},
         ability=replace(EYES, window=24_000),
     )
-    made, step = await desk.preload()
+    made, _ = await desk.preload()
     assert ("10000 10001" in made.text, "20000 20001" in made.text, "short" in made.text) == (False, False, True)
     assert estimate(made.text) < 12_000
     desk = replace(desk, ability=EYES)
