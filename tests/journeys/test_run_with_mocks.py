@@ -70,7 +70,7 @@ def test_a_file_says_what_a_tool_gives(capsys: pytest.CaptureFixture[str], folde
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("jira_create: {text: x}", "names the tool 'jira_create', which does not exist; the tools are: github_"),
+        ("jira_create: {text: x}", "names the tool 'jira_create', which does not exist; the tools are: "),
         ("jira_create_issue: {text: x, refusal: y}", "jira_create_issue.0: Value error, say either what it gives"),
         ("jira_create_issue: {arguments: {titel: x}, text: y}", "has no argument 'titel'; it has project, type,"),
         ("jira_create_issue: [x", "mocks.yaml is neither YAML nor JSON: "),

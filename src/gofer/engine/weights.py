@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from gofer.canonical import as_list, as_object, as_text, encode_text
 from gofer.files.content import content_of
 from gofer.files.tokens import estimate
+from gofer.messages import Media
 from gofer.projections.conversation import Conversation
 
 MESSAGE = 4
@@ -19,6 +20,11 @@ PAGE = 1_800
 _PAGES = re.compile(r"\((\d+) pages\)")
 _SKILLS = ("load_skills", "load_subskill")
 _FILES = ("file_read", "peek_file", "load_file", "file_regex", "extract_file", "jq", "grep_json")
+
+
+def seen_tokens(media: Media) -> int:
+    """Tokens of something that is looked at, about."""
+    return IMAGE if media.media_type.startswith("image/") else PAGE * max(1, media.pages)
 
 
 @dataclass(slots=True)
