@@ -37,8 +37,6 @@ AS_THEY_ARE = 1_000_000
 """Bytes of an image that is shown as it is, where nothing makes images ready for models."""
 WORTH_IT = 20_000
 """Bytes that have to be left for an image: on less there is nothing to be seen."""
-SHARE = 0.5
-"""Share of the window that they take at most, so that the work finds room too."""
 SHOWABLE = frozenset({"png", "jpeg", "gif", "webp"})
 """Kinds of images that models look at."""
 
