@@ -286,7 +286,7 @@ MUTANTS = (
         "engine/clearance.py",
         "if event is not None and leaves(item, event, private=step.progress.private):",
         "if False:",
-        "unit/engine/test_private_channels.py::test_a_private_run_asks_who_started_it_before_it_writes_elsewhere",
+        "unit/engine/test_private_channels.py::test_a_private_run_asks_who_started_it_before_it_writes_elsewhere[asked0]",
     ),
     Mutant(
         "the memo before the frame of the intent",
