@@ -70,11 +70,6 @@ def mocks(text: str, where: str) -> Overrides:
     return read_overrides(text, where, replaceable)
 
 
-def base_tool_names() -> list[str]:
-    """The names of the tools that every run has, whatever its workflow lists."""
-    return sorted(name for name, tool in build_tools(read_settings({})).items() if tool.base == "all")
-
-
 def mistakes(folder: Path) -> list[Mistake]:
     """Every mistake in a folder of workflows, and hints."""
     return check_folder(folder, known_tools(), load_prices())

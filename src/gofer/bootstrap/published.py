@@ -7,18 +7,25 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from gofer.outside import Clock
-from gofer.workflows.published import Compiled, Live, Shelf, read_compiled, routes_key
+from gofer.workflows.published import PATIENCE, Compiled, Live, Shelf, read_compiled, routes_key
 
 T = TypeVar("T")
 
 
-def live_front(shelf: Shelf, clock: Clock, build: Callable[[Compiled], T], packaged: bytes | None = None) -> Live[T]:
+def live_front(
+    shelf: Shelf,
+    clock: Clock,
+    build: Callable[[Compiled], T],
+    packaged: bytes | None = None,
+    patience: float = PATIENCE,
+) -> Live[T]:
     """What `build` makes of the published routes, hooks and schedules, made anew whenever others are published.
 
-    `packaged` is the small part that came with the code: it counts as long as nothing was ever published.
+    `packaged` is the small part that came with the code: it counts as long as nothing was ever published. `patience` is
+    how many seconds a request of a later look may take.
     """
 
     def load(raw: bytes) -> T:
         return build(read_compiled(raw))
 
-    return Live(shelf, clock, routes_key, load, load(packaged) if packaged else None)
+    return Live(shelf, clock, routes_key, load, load(packaged) if packaged else None, patience)

@@ -54,16 +54,16 @@ def remark(conversation: Conversation, workspace: Workspace, workflow: Workflow)
     if not conversation.answered:
         said = REMARKS.get(conversation.flaw, "")
         return MessageReceived(said) if said else None
+    said, early = objection(conversation.answer, workspace, workflow)
+    return MessageReceived(said, code=PREMATURE if early else "") if said else None
+
+
+def objection(answer: str, workspace: Workspace, workflow: Workflow) -> tuple[str, bool]:
+    """What stands against ending with an answer, for the model, or nothing; and whether it is too early."""
     if said := premature(workspace, workflow):
-        return MessageReceived(said, code=PREMATURE)
-    said = objection(conversation.answer, workspace, workflow)
-    return MessageReceived(said) if said else None
-
-
-def objection(answer: str, workspace: Workspace, workflow: Workflow) -> str:
-    """What stands against ending with an answer, for the model; empty when nothing does."""
+        return said, True
     schema = as_object(workflow.output)
-    return premature(workspace, workflow) or (unfit(answer, schema) if schema else "")
+    return unfit(answer, schema) if schema else "", False
 
 
 def finishing(
@@ -78,9 +78,8 @@ def finishing(
         answer = arguments(ask.arguments).get("answer")
     except ValueError:
         return None  # told by whoever reads its arguments
-    if said := objection(str(answer), workspace, workflow):
-        return Refused(call, said, code=PREMATURE if premature(workspace, workflow) else UNFIT)
-    return None
+    said, early = objection(str(answer), workspace, workflow)
+    return Refused(call, said, code=PREMATURE if early else UNFIT) if said else None
 
 
 def unplanned(call: str, ask: ToolAsk, workspace: Workspace, workflow: Workflow) -> Refused | None:

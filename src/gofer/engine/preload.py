@@ -13,7 +13,7 @@ from gofer.engine.compaction import room_of
 from gofer.engine.fetching import content_of
 from gofer.engine.results import SIGHTLESS
 from gofer.engine.step import Step
-from gofer.engine.weights import IMAGE
+from gofer.engine.weights import seen_tokens
 from gofer.errors import TemporaryError, ToolError
 from gofer.files.document import LOOKED_AT
 from gofer.files.kind import IMAGES, kind_of
@@ -108,18 +108,16 @@ async def _shown(step: Step, made: Preloaded, added: FileAdded, content: bytes, 
         if not ability.vision:
             made.sections.append(f"{_label(added)} {SIGHTLESS}")
             return
-        media, weight = await _image(step, added, content, made.room), IMAGE
+        media = await _image(step, added, content, made.room)
         section = f"{_label(added)} is beside this as an image."
     elif kind.name == "pdf" and ability.pdf:
-        media, pages = await _pdf(step, added, content)
-        weight = IMAGE * pages
+        media = await _pdf(step, added, content)
         section = f"{_label(added)} is beside this as a document."
     elif kind.name != "pdf" and (text := decoded(content)) is not None:
         section = _text(added, text)
-        weight = estimate(section)
     else:
         return
-    took = _size(media) if media else len(content)
+    took, weight = (_size(media), seen_tokens(media)) if media else (len(content), estimate(section))
     if took > made.room or weight > made.tokens:
         return
     made.room -= took
@@ -143,9 +141,9 @@ async def _image(step: Step, added: FileAdded, content: bytes, room: int) -> Med
     return Media(added.file, kind.media_type, base64.b64encode(content).decode())
 
 
-async def _pdf(step: Step, added: FileAdded, content: bytes) -> tuple[Media, int]:
-    """A PDF as the model gets it, and how many pages it has. Raises ToolError for one that cannot be opened: a provider
-    would refuse it, and with it the whole request. One of many pages would fill the window."""
+async def _pdf(step: Step, added: FileAdded, content: bytes) -> Media:
+    """A PDF as the model gets it, with the number of its pages. Raises ToolError for one that cannot be opened: a
+    provider would refuse it, and with it the whole request. One of many pages would fill the window."""
     pages = 0
     if step.services.pages is not None:
         try:
@@ -154,7 +152,7 @@ async def _pdf(step: Step, added: FileAdded, content: bytes) -> tuple[Media, int
             raise ToolError(str(error)) from error
         if pages > LOOKED_AT:
             raise ToolError(f"it has {pages:,} pages, too many to look at; get its text with extract_file.")
-    return Media(added.file, "application/pdf", base64.b64encode(content).decode(), pages), max(1, pages)
+    return Media(added.file, "application/pdf", base64.b64encode(content).decode(), pages)
 
 
 def _text(added: FileAdded, text: str) -> str:

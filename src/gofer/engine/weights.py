@@ -24,7 +24,11 @@ _FILES = ("file_read", "peek_file", "load_file", "file_regex", "extract_file", "
 
 def seen_tokens(media: Media) -> int:
     """Tokens of something that is looked at, about."""
-    return IMAGE if media.media_type.startswith("image/") else PAGE * max(1, media.pages)
+    return IMAGE if media.media_type.startswith("image/") else _document(media.pages)
+
+
+def _document(pages: int) -> int:
+    return PAGE * max(1, pages)
 
 
 @dataclass(slots=True)
@@ -46,7 +50,7 @@ class Weight:
             self._count(role, "image", IMAGE)
             return IMAGE
         told = _PAGES.search(as_text(as_object(piece.get("file")).get("filename")))
-        tokens = PAGE * (int(told[1]) if told else 1)
+        tokens = _document(int(told[1]) if told else 1)
         self._count(role, "document", tokens)
         return tokens
 

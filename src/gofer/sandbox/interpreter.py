@@ -23,6 +23,8 @@ PRINTED = 5_000_000
 SECONDS = (5.0, 3.5)
 """Seconds for code alone, and for each of two parts; with the grace below they fit into the time of a child."""
 _GRACE = 0.5
+PLACES = (Path(sys.executable).parent, *(Path(entry) / "bin" for entry in sys.path))
+"""Where the interpreter is: beside our own, or below a folder from which we import."""
 
 # Whatever depends on when and where code runs is asked of a host that has no answer, so that it ends in a sentence.
 _POLICY: OSPolicy = {"datetime": "call_host", "random_start": "call_host", "sleep": "zero", "process_time": "zero"}
@@ -37,11 +39,11 @@ class Part:
     code: str
 
 
-def run(packet: Packet) -> Packet:
+def run(packet: Packet, places: Sequence[Path] = PLACES) -> Packet:
     """What code printed, and its last value, as text.
 
     Fields: parts (`{name, code}` each), files (`{id, size}` each, whose texts stand in `data` one after the other).
-    Raises ToolError.
+    `places` are the folders where the interpreter may be. Raises ToolError.
     """
     parts = [Part(as_text(part.get("name")), as_text(part.get("code"))) for part in _objects(packet, "parts")]
     files = dict(_texts(packet))
@@ -53,7 +55,7 @@ def run(packet: Packet) -> Packet:
     }
     try:
         with (
-            Monty(binary_path=_binary(), max_processes=1, feed_duration_limit_grace=_GRACE) as pool,
+            Monty(binary_path=_binary(places), max_processes=1, feed_duration_limit_grace=_GRACE) as pool,
             pool.checkout(limits=limits, os_policy=_POLICY) as session,
         ):
             return Packet({}, clean(_output(session, parts, files)).encode())
@@ -87,9 +89,7 @@ def _texts(packet: Packet) -> Iterator[tuple[str, str]]:
         at = end
 
 
-def _binary() -> Path:
-    """The interpreter: beside our own, or below a folder from which we import."""
-    places = [Path(sys.executable).parent, *(Path(entry) / "bin" for entry in sys.path)]
+def _binary(places: Sequence[Path]) -> Path:
     found = next((place / "monty" for place in places if (place / "monty").is_file()), None)
     if found is None:
         raise ToolError(NO_INTERPRETER, code="not_installed")

@@ -178,6 +178,7 @@ class Live(Generic[T]):
         key: Callable[[str], str],
         load: Callable[[bytes], T],
         packaged: T | None = None,
+        patience: float = PATIENCE,
     ) -> None:
         """`key` is `bundle_key` or `routes_key`, `load` may raise Damaged and ConfigError.
 
@@ -188,6 +189,7 @@ class Live(Generic[T]):
         self._key = key
         self._load = load
         self._packaged = packaged
+        self._patience = patience
         self._held: _Held[T] | None = None
         self._looked = 0.0
 
@@ -211,7 +213,7 @@ class Live(Generic[T]):
         return self._held.value
 
     async def _read(self, held: _Held[T] | None) -> _Held[T]:
-        patience = None if held is None else PATIENCE
+        patience = None if held is None else self._patience
         async with asyncio.timeout(patience):
             pointer = await self._shelf.read(POINTER)
         if pointer is None:

@@ -9,12 +9,11 @@ import pytest
 from PIL import Image
 
 from documents import docx, lines, paragraph, pdf
-from engine_room import PROVENANCE, Room, Said
+from engine_room import Room, Said
 from engine_room import room as empty_room
-from gofer.engine.step import Permitted, Step
+from file_room import ask
 from gofer.engine.weights import Scale
 from gofer.files.child import Children
-from gofer.journal.entries import ToolResult
 from gofer.tools.files.tools import file_tools
 from gofer.tools.tool import Call, NewFile
 from gofer.tools.tool import ToolResult as Result
@@ -39,13 +38,6 @@ def room(children: Children, *files: NewFile) -> Room:
     made.tool("find", "read", find)
     made.tools |= {tool.name: tool for tool in file_tools(children)}
     return made
-
-
-async def ask(step: Step, call: str, tool: str, **arguments: object) -> ToolResult:
-    declared = step.services.tools[tool]
-    outcome = await step.call(Permitted(call, declared, declared.parse(arguments)), PROVENANCE)
-    assert isinstance(outcome, ToolResult)
-    return outcome
 
 
 def file(name: str, media_type: str, content: bytes) -> NewFile:

@@ -7,16 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from engine_room import PROVENANCE, Room, Said, says
-from engine_room import room as empty_room
+import file_room
+from engine_room import Room, Said, says
+from file_room import LINES, ask
 from gofer.engine.results import Shown
 from gofer.engine.shelf import FILE_LIMIT, FILES
-from gofer.engine.step import Permitted, Step
 from gofer.errors import TemporaryError
 from gofer.files.child import Children
-from gofer.journal.entries import MessageReceived, ToolResult
+from gofer.journal.entries import MessageReceived
 from gofer.projections.recap import handles
-from gofer.tools.files.tools import file_tools
 from gofer.tools.tool import Call, NewFile
 from gofer.tools.tool import ToolResult as Result
 
@@ -24,7 +23,6 @@ pytestmark = pytest.mark.anyio
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=="
 )
-LINES = "\n".join(f"line {n} of a long report" for n in range(1, 20_001))
 
 
 CHILDREN = Children()
@@ -37,21 +35,7 @@ def ended() -> Iterator[None]:
 
 
 def room(text: str = LINES) -> Room:
-    made = empty_room(says("done"))
-
-    async def flood(call: Call, said: Said) -> Result:
-        return Result(text, "a lot")
-
-    made.tool("flood", "read", flood)
-    made.tools |= {tool.name: tool for tool in file_tools(CHILDREN)}
-    return made
-
-
-async def ask(step: Step, call: str, tool: str, **arguments: object) -> ToolResult:
-    declared = step.services.tools[tool]
-    outcome = await step.call(Permitted(call, declared, declared.parse(arguments)), PROVENANCE)
-    assert isinstance(outcome, ToolResult)
-    return outcome
+    return file_room.room(CHILDREN, text)
 
 
 async def test_a_long_result_becomes_a_file_and_its_preview_names_it() -> None:

@@ -5,21 +5,19 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from engine_room import PROVENANCE, Room, Said, says
-from engine_room import room as empty_room
+import file_room
+from engine_room import PROVENANCE, Room, Said
+from file_room import LINES, ask
 from gofer.engine.results import Shown
 from gofer.engine.shelf import FETCHES, FILES, Shelf
 from gofer.engine.step import Permitted, Step
 from gofer.errors import TemporaryError
 from gofer.files.child import Children
-from gofer.journal.entries import ToolResult
 from gofer.journal.workspace import FileAdded
-from gofer.tools.files.tools import file_tools
 from gofer.tools.tool import Call, NewFile
 from gofer.tools.tool import ToolResult as Result
 
 pytestmark = pytest.mark.anyio
-LINES = "\n".join(f"line {n} of a long report" for n in range(1, 20_001))
 CHILDREN = Children()
 
 
@@ -30,21 +28,7 @@ def ended() -> Iterator[None]:
 
 
 def room(text: str = LINES) -> Room:
-    made = empty_room(says("done"))
-
-    async def flood(call: Call, said: Said) -> Result:
-        return Result(text, "a lot")
-
-    made.tool("flood", "read", flood)
-    made.tools |= {tool.name: tool for tool in file_tools(CHILDREN)}
-    return made
-
-
-async def ask(step: Step, call: str, tool: str, **arguments: object) -> ToolResult:
-    declared = step.services.tools[tool]
-    outcome = await step.call(Permitted(call, declared, declared.parse(arguments)), PROVENANCE)
-    assert isinstance(outcome, ToolResult)
-    return outcome
+    return file_room.room(CHILDREN, text)
 
 
 @pytest.mark.parametrize("trouble", ["full", "away"])

@@ -1,13 +1,13 @@
 """The job that runs code, seen from inside: its output, its sentences, and what is said when it is not installed."""
 
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
 from gofer.errors import ToolError
 from gofer.files.wire import Packet
-from gofer.sandbox.interpreter import run
+from gofer.sandbox.interpreter import PLACES, run
 
 
 def packet(*parts: tuple[str, str], files: Mapping[str, str] | None = None) -> Packet:
@@ -20,9 +20,9 @@ def packet(*parts: tuple[str, str], files: Mapping[str, str] | None = None) -> P
     return Packet(fields, b"".join(texts.values()))
 
 
-def refusal(code: str, *, files: Mapping[str, str] | None = None) -> str:
+def refusal(code: str, *, files: Mapping[str, str] | None = None, places: Sequence[Path] = PLACES) -> str:
     with pytest.raises(ToolError) as caught:
-        run(packet(("", code), files=files))
+        run(packet(("", code), files=files), places)
     return caught.value.message_to_model
 
 
@@ -84,7 +84,6 @@ def test_code_that_hangs_between_two_looks_at_the_clock_is_killed() -> None:
     assert said == "The code runs longer than 5 seconds and was stopped; do less at once."
 
 
-def test_without_its_interpreter_a_run_is_told_to_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    monkeypatch.setattr(sys, "path", ["/nowhere"])
-    assert refusal("1") == "Python cannot be run here, because its interpreter is not installed; go on without it."
+def test_without_its_interpreter_a_run_is_told_to_do_without() -> None:
+    said = "Python cannot be run here, because its interpreter is not installed; go on without it."
+    assert refusal("1", places=()) == said

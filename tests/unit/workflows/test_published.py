@@ -17,6 +17,7 @@ from gofer.workflows.load import Catalog
 from gofer.workflows.publication import publication, read_catalog, read_files, read_publication
 from gofer.workflows.published import (
     LOOK_SECONDS,
+    PATIENCE,
     POINTER,
     Compiled,
     Found,
@@ -36,8 +37,8 @@ ROOT = Path(__file__).parents[3]
 SCRIPTED = f"{WORKFLOW}coordinator: script\ncoordinator_script: coordinators/own.py\n"
 
 
-def front(house: House, packaged: bytes | None = None) -> Live[Compiled]:
-    return live_front(house.shelf, house.clock, lambda compiled: compiled, packaged)
+def front(house: House, packaged: bytes | None = None, patience: float = PATIENCE) -> Live[Compiled]:
+    return live_front(house.shelf, house.clock, lambda compiled: compiled, packaged, patience)
 
 
 def unreachable(call: str, key: str) -> None:
@@ -279,7 +280,7 @@ def test_a_changed_byte_is_always_noticed(at: int, byte: int) -> None:
         assert encode_compiled(read_compiled(bytes(small))) == made.routes()
 
 
-async def test_a_shelf_that_hangs_holds_nobody_up_who_has_something(tmp_path: Path, monkeypatch) -> None:
+async def test_a_shelf_that_hangs_holds_nobody_up_who_has_something(tmp_path: Path) -> None:
     class Hanging(MemoryShelf):
         hangs = False
 
@@ -291,8 +292,7 @@ async def test_a_shelf_that_hangs_holds_nobody_up_who_has_something(tmp_path: Pa
     shelf = Hanging()
     house = House(tmp_path, SetClock(), shelf)
     old = await house.publisher.publish(files(a="Do it."))
-    monkeypatch.setattr("gofer.workflows.published.PATIENCE", 0.01)
-    live = front(house)
+    live = front(house, patience=0.01)
     await live.current()
     shelf.hangs = True
     house.clock.advance(31)
