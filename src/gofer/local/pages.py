@@ -1,9 +1,10 @@
 """What do the links under an answer show: the runs, one run's trace, the prompt that made it?
 
-Private runs are not listed and have no page. Traces hold names and counts, no contents.
+Private runs are not listed, and have a page only for who is where they began. Traces hold names and counts, no
+contents.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -13,6 +14,7 @@ from starlette.routing import Route
 
 from gofer.blobs.store import Blobs
 from gofer.errors import Damaged, Gone
+from gofer.events import Event
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections import progress
@@ -33,6 +35,10 @@ pre {{ white-space: pre-wrap; background: #f8f8f8; padding: 1rem; border-radius:
 </style><h1>{title}</h1>{body}</html>"""
 
 
+async def _nobody(request: Request, event: Event) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Pages:
     """Gofer's own pages."""
@@ -40,6 +46,8 @@ class Pages:
     store: Store
     blobs: Blobs
     catalog: Catalog
+    sees: Callable[[Request, Event], Awaitable[bool]] = _nobody
+    """Whether who asks may see what began with a private event; nobody may where nobody knows who asks."""
 
     def routes(self) -> list[Route]:
         """Where the pages are."""
@@ -93,8 +101,10 @@ class Pages:
     async def _spans(self, request: Request) -> Sequence[Span]:
         try:
             entries = await read_journal(request.path_params["run"], self.store, self.blobs)
-            private = progress.project(entries).private
-            return () if private else await whole_trace(entries, self.store, self.blobs)
+            begun = progress.project(entries)
+            if begun.private and not (begun.event and await self.sees(request, begun.event)):
+                return ()
+            return await whole_trace(entries, self.store, self.blobs)
         except (Damaged, Gone):
             return ()
 

@@ -3,8 +3,9 @@
 The attempt to sign in is bound to the browser that began it: its state and nonce stand in a cookie of ours.
 """
 
+import logging
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from urllib.parse import urlencode
@@ -14,6 +15,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from gofer.errors import BadRequest, TemporaryError
+from gofer.events import Event
 from gofer.local.cookies import Cookie
 from gofer.local.slack_openid import CALLBACK, SlackOpenId
 from gofer.outside import Outside
@@ -26,6 +28,17 @@ SESSION_SECONDS = 8 * 3600
 _OWN = re.compile(r"/|/(runs|prompts)(/[A-Za-z0-9_-]{1,100}){0,2}", re.ASCII)
 """Where somebody may be sent after signing in: one of our pages, never another site."""
 
+_HEADERS: Mapping[str, str] = {
+    "cache-control": "private, no-store",
+    # Pages have no scripts, forms or pictures, and stand in no frame of others.
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+}
+"""What every page behind the door tells browsers."""
+
+_log = logging.getLogger(__name__)
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -69,6 +82,18 @@ class SignIn:
         answer.headers.append("set-cookie", self.attempt.clear())
         return answer
 
+    async def sees(self, request: Request, event: Event) -> bool:
+        """Whether who is signed in is in the channel where something private happened, by what Slack says now."""
+        session = self.session.read(request.cookies.get(self.session.name, ""), self._now)
+        channel = event.place.get("channel", "") if event.source == "slack" else ""
+        if session is None or not channel:
+            return False
+        try:
+            return await self.slack.is_in(channel, session.get("user", ""))
+        except TemporaryError as error:
+            _log.warning("nobody is shown a private run now: %s", error)
+            return False
+
     @property
     def _now(self) -> float:
         return self.outside.clock.now()
@@ -85,7 +110,7 @@ class SignIn:
                     return PlainTextResponse("Sign in first.\n", 401)
                 return RedirectResponse(f"{PATH}?{urlencode({'to': to})}", 303)
             answer = await page(request)
-            answer.headers["cache-control"] = "private, no-store"
+            answer.headers.update(_HEADERS)
             return answer
 
         return guarded

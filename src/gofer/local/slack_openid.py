@@ -16,6 +16,9 @@ from gofer.triggers.jwt_bearer import JwtProof
 
 CALLBACK = "/sign-in/callback"
 _TEAM = "https://slack.com/team_id"
+_MEMBERS = 1_000
+"""Members of a channel that one request tells; of so many pages at most is it asked."""
+_PAGES = 20
 _GUEST = ("is_restricted", "is_ultra_restricted", "is_stranger", "is_bot", "deleted")
 
 
@@ -64,9 +67,24 @@ class SlackOpenId:
         if not user or not ours or as_text(claims.get(_TEAM)) != ours:
             raise BadRequest(403, "You signed in to another workspace than the one Gofer is in.")
         about = as_object((await self._ask("users.info", {"user": user})).get("user"))
+        if as_text(about.get("id")) != user:
+            raise TemporaryError("Slack does not say what kind of member somebody is")
         if as_text(about.get("team_id")) not in ("", ours) or any(about.get(flag) is True for flag in _GUEST):
             raise BadRequest(403, "Only full members of the workspace see runs.")
         return user
+
+    async def is_in(self, channel: str, user: str) -> bool:
+        """Whether somebody is in a channel that the bot is in too. Raises TemporaryError when Slack does not say."""
+        cursor = ""
+        for _ in range(_PAGES):
+            asked = {"channel": channel, "limit": str(_MEMBERS), **({"cursor": cursor} if cursor else {})}
+            answer = await self._ask("conversations.members", asked)
+            if user in as_list(answer.get("members")):
+                return True
+            cursor = as_text(as_object(answer.get("response_metadata")).get("next_cursor"))
+            if not cursor:
+                return False
+        raise TemporaryError(f"the channel {channel} has more than {_PAGES * _MEMBERS:,} members")
 
     async def _claims(self, code: str, now: float) -> Mapping[str, object]:
         form = {

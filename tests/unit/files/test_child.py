@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -182,3 +183,22 @@ async def test_the_event_loop_may_be_another_one_each_time(children: Children) -
         return asyncio.run(children.run(Job("echo", data=b"again"))).data
 
     assert [await asyncio.to_thread(once) for _ in range(3)] == [b"again"] * 3
+
+
+async def test_children_of_two_kinds_that_share_their_places_are_never_more_at_once_than_there_are_places() -> None:
+    places = threading.Semaphore(1)
+    two = [Children(helper="odd_jobs", seconds=2.0, memory=128 << 20, places=places) for _ in range(2)]
+    try:
+        await asyncio.gather(*(one.run(Job("echo")) for one in two))
+        places.acquire()
+        waiting = [asyncio.create_task(one.run(Job("echo"))) for one in two]
+        assert await asyncio.wait(waiting, timeout=0.3) == (set(), set(waiting))
+        places.release()
+        assert [packet.fields for packet in await asyncio.gather(*waiting)] == [{"size": 0}] * 2
+        with pytest.raises(ToolError):
+            await two[0].run(Job("crash"))
+        # Given back, whatever became of the job.
+        assert places.acquire(timeout=0)
+    finally:
+        for one in two:
+            one.close()

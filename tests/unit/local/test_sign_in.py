@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
@@ -12,22 +12,38 @@ from hypothesis import strategies as st
 from starlette.applications import Starlette
 
 from gofer.journal.coordination import Head
+from gofer.journal.entries import RunAccepted
+from gofer.journal.log import Pen, claim
 from gofer.local.cookies import Cookie
 from gofer.local.pages import Pages
 from gofer.local.sign_in import SESSION_SECONDS, sign_in
 from gofer.local.slack_openid import SlackOpenId
+from gofer.outside import HttpRequest, HttpResponse
 from gofer.secret import Secret
 from gofer.simulators.slack import SlackSimulator
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from simulated_slack import WORLD, SimulatedHttp
-from stand_ins import SetClock, claimed, make_outside, memory_stores
+from stand_ins import SetClock, claimed, make_outside, memory_stores, mention
 
 pytestmark = pytest.mark.anyio
 
 KEY = Secret("ab" * 32)
 PAGES = "https://gofer.acme.test"
 ADA, GUEST, GONE, ROBOT, ELSEWHERE = "U0000001", "U0000002", "U0000003", "U0000004", "U0000005"
+OTHER, BOARD = "U0000006", "C0000009"
+
+
+class Odd(SimulatedHttp):
+    """The simulated Slack, but for methods that answer something odd."""
+
+    def __init__(self, http: httpx2.AsyncClient) -> None:
+        super().__init__(http)
+        self.said: dict[str, bytes] = {}
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        said = self.said.get(request.url.rpartition("/")[2])
+        return await super().send(request) if said is None else HttpResponse(200, {}, said)
 
 
 @dataclass
@@ -38,6 +54,7 @@ class Browser:
     slack_web: httpx2.AsyncClient
     slack: SlackSimulator
     clock: SetClock
+    http: Odd
 
     async def get(self, path: str) -> httpx2.Response:
         return await self.gofer.get(path)
@@ -64,7 +81,12 @@ async def browser() -> AsyncIterator[Browser]:
     store, blobs = memory_stores()
     await claimed(store, "run1")
     await store.create_head(Head("run1", "answer-here", "c", 1, private=False))
-    world = {**WORLD, "slack": {**WORLD["slack"], "users": [*WORLD["slack"]["users"], STRANGER]}}
+    await claim(
+        "run2", RunAccepted(replace(mention(channel=BOARD), private=True), "w"), Pen("i", make_outside()), store, blobs
+    )
+    slack_world = WORLD["slack"]
+    people, channels = [*slack_world["users"], STRANGER, BOB], [*slack_world["channels"], PRIVATE]
+    world = {**WORLD, "slack": {**slack_world, "users": people, "channels": channels}}
     async with httpx2.AsyncClient() as outside:
         slack = SlackSimulator(world, clock=clock.now, http=outside)
         slack.openid.redirect_urls.add(f"{PAGES}/sign-in/callback")
@@ -76,16 +98,18 @@ async def browser() -> AsyncIterator[Browser]:
                 client_secret=Secret(slack.openid.client_secret),
                 bot_token=Secret("xoxb-simulated"),
                 pages_url=PAGES,
-                http=SimulatedHttp(slack_web),
+                http=(odd := Odd(slack_web)),
             )
             door = sign_in(openid, make_outside(clock), KEY)
-            pages = Pages(store, blobs, Catalog({}, Defaults()))
+            pages = Pages(store, blobs, Catalog({}, Defaults()), door.sees)
             app = Starlette(routes=[*door.routes(), *door.guard(pages.routes())])
             async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url=PAGES) as gofer:
-                yield Browser(gofer, slack_web, slack, clock)
+                yield Browser(gofer, slack_web, slack, clock, odd)
 
 
 STRANGER = {"id": ELSEWHERE, "name": "Else", "external": True}
+BOB: dict[str, object] = {"id": OTHER, "name": "Bob"}
+PRIVATE: dict[str, object] = {"id": BOARD, "name": "board", "private": True, "members": ["UBOT0000", ADA]}
 
 
 async def test_whoever_is_not_known_is_sent_to_sign_in_and_a_program_is_told() -> None:
@@ -123,6 +147,48 @@ async def test_a_session_ends() -> None:
         assert (await made.get("/runs")).status_code == 200
         made.clock.advance(1)
         assert (await made.get("/runs")).status_code == 303
+
+
+async def seen(made: Browser) -> tuple[int, int, bool]:
+    """What somebody is shown of the run in the private channel: its page, its trace, and whether it is listed."""
+    page, trace, listed = [await made.get(path) for path in ("/runs/run2", "/runs/run2/trace", "/runs")]
+    return page.status_code, trace.status_code, "run2" in listed.text
+
+
+async def test_a_run_of_a_private_channel_is_shown_to_who_is_in_that_channel_and_only_as_long(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with browser() as made:
+        await made.sign_in(OTHER)
+        outside = await seen(made)
+        await made.sign_in(ADA)
+        inside = await seen(made)
+        made.slack.fail_next("conversations.members", "channel_not_found")
+        unknown = await made.get("/runs/run2")
+        made.slack.workspace.channels[BOARD] = replace(made.slack.workspace.channels[BOARD], members=("UBOT0000",))
+        left = await seen(made)
+    assert (outside, inside, left) == ((404, 404, False), (200, 200, False), (404, 404, False))
+    assert (unknown.status_code, "nobody is shown a private run now" in caplog.text) == (404, True)
+
+
+async def test_somebody_is_found_on_a_later_page_of_the_members_of_a_channel() -> None:
+    async with browser() as made:
+        crowd = tuple(f"U1{n:06d}" for n in range(1_500))
+        board = made.slack.workspace.channels[BOARD]
+        made.slack.workspace.channels[BOARD] = replace(board, members=("UBOT0000", *crowd, ADA))
+        await made.sign_in(ADA)
+        assert (await seen(made))[:2] == (200, 200)
+
+
+async def test_pages_run_no_scripts_and_stand_in_no_frame() -> None:
+    async with browser() as made:
+        await made.sign_in()
+        page = await made.get("/runs")
+    told = page.headers["content-security-policy"]
+    assert "default-src 'none'" in told
+    assert "frame-ancestors 'none'" in told
+    assert "script-src" not in told
+    assert (page.headers["x-content-type-options"], page.headers["referrer-policy"]) == ("nosniff", "same-origin")
 
 
 async def test_an_attempt_that_another_browser_began_is_worth_nothing() -> None:
@@ -185,6 +251,15 @@ async def test_a_slack_that_is_away_is_said_so() -> None:
         made.slack.fail_next("users.info", 500)
         answer = await made.get(back)
     assert (answer.status_code, "Slack cannot be asked now" in answer.text) == (503, True)
+
+
+@pytest.mark.parametrize("said", [b'{"ok":true}', b'{"ok":true,"user":{"id":"U0000009"}}', b"[]", b"<html>"])
+async def test_a_slack_that_does_not_say_what_kind_of_member_somebody_is_opens_nothing(said: bytes) -> None:
+    async with browser() as made:
+        made.http.said["users.info"] = said
+        answer = await made.sign_in()
+        page = await made.get("/runs")
+    assert (answer.status_code, page.status_code) == (503, 303)
 
 
 async def test_whoever_says_no_is_let_go() -> None:

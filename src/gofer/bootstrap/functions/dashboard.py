@@ -71,7 +71,7 @@ def build_sign_in(known: AwsSettings, outside: Outside) -> SignIn:
 
 
 def _app(cloud: Cloud, catalog: Catalog, door: SignIn) -> Starlette:
-    pages = Pages(cloud.store, cloud.blobs, catalog)
+    pages = Pages(cloud.store, cloud.blobs, catalog, door.sees)
     return Starlette(
         routes=[Route("/healthz", healthy, methods=["GET"]), *door.routes(), *door.guard(pages.routes())],
         exception_handlers={TemporaryError: unreadable, Damaged: unreadable},

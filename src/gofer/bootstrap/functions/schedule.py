@@ -1,5 +1,7 @@
 """How is the schedule function put together: a front for what fires, a sweeper and a purger?"""
 
+from collections.abc import Sequence
+
 import boto3  # pyright: ignore[reportMissingTypeStubs]
 
 from gofer.bootstrap.aws import build_client, open_cloud
@@ -10,7 +12,7 @@ from gofer.bootstrap.functions.ground import Ground
 from gofer.bootstrap.functions.invocation import Handler
 from gofer.bootstrap.functions.parameter_store import SsmParameters
 from gofer.bootstrap.functions.parameters import KEY
-from gofer.bootstrap.functions.ticking import Ticking, Timed
+from gofer.bootstrap.functions.ticking import PAUSES, Ticking, Timed
 from gofer.bootstrap.ingress import build_ingress
 from gofer.retention import Purger
 from gofer.schedules.planned import planned
@@ -19,8 +21,8 @@ from gofer.sweeper import Sweeper
 NAMES = (KEY, "TOKENS_EXPIRE")
 
 
-def schedule_function(ground: Ground) -> Handler:
-    """The function that EventBridge Scheduler calls."""
+def schedule_function(ground: Ground, pauses: Sequence[float] = PAUSES) -> Handler:
+    """The function that EventBridge Scheduler calls; shorter pauses are only right where publishing takes no time."""
     session = boto3.Session(region_name=ground.cloud.region)
     cloud = open_cloud(ground.cloud, ground.clock, session=session)
     ssm = build_client(session, "ssm", ground.cloud.endpoint)
@@ -39,4 +41,4 @@ def schedule_function(ground: Ground) -> Handler:
     sweeper = Sweeper(cloud.store, cloud.queue, ground.clock)
     purger = Purger(cloud.store, cloud.blobs, ground.clock, cloud.queue)
     timed = Current(ground.published(), parameters, NAMES, make)
-    return ground.handler(Ticking(timed, sweeper, purger, ground.clock).answer)
+    return ground.handler(Ticking(timed, sweeper, purger, ground.clock, pauses).answer)

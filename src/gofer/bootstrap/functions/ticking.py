@@ -1,5 +1,6 @@
 """What does the schedule function do? It begins the run of a nominal time, sweeps, or deletes what is due."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,15 @@ from gofer.dispatch import Ingress
 from gofer.errors import BadRequest
 from gofer.outside import Clock
 from gofer.retention import Purger
-from gofer.schedules.planned import Planned, fired
+from gofer.schedules.planned import HEARD, Planned, fired
 from gofer.sweeper import Sweeper
 from gofer.triggers.schedule import scheduled
+
+PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)
+"""Seconds between looks at what is published, for a schedule that is not in it: it may be about to be.
+
+Publishing writes all schedules before it moves the pointer, so the first time of one may come in between.
+"""
 
 _log = logging.getLogger(__name__)
 
@@ -36,6 +43,7 @@ class Ticking:
     sweeper: Sweeper
     purger: Purger
     clock: Clock
+    pauses: Sequence[float] = PAUSES
 
     async def answer(self, event: object, seconds: float) -> dict[str, object]:
         """What was done, in numbers and ids. Raises TemporaryError, Damaged: then Lambda tries again; BadRequest."""
@@ -53,17 +61,28 @@ class Ticking:
 
     async def _begin(self, told: Mapping[str, object]) -> dict[str, object]:
         schedule, at = as_text(told["schedule"]), _time(as_text(told["at"]))
-        timed = await self.timed.now()
-        if schedule not in {plan.id for plan in timed.plans}:
-            # Scheduler may know of it before this process has looked at what is published.
-            timed = await self.timed.anew()
-        found = fired(timed.plans, schedule, at, datetime.fromtimestamp(self.clock.now(), UTC))
+        timed = await self._timed(schedule, at)
+        found = fired(timed.plans, schedule, at, self._now())
         if isinstance(found, str):
             fields = {"workflow": as_text(told["workflow"])[:80]}
             _log.warning("no run was begun: %s", found, extra={"fields": fields})
             return {"ignored": found}
         plan, nominal = found
         return {"run": await timed.ingress.start(scheduled(plan.workflow, plan.schedule, nominal), plan.workflow)}
+
+    async def _timed(self, schedule: str, at: datetime) -> Timed:
+        """What is published, looked at until the schedule is in it or has had the time to be."""
+        timed = await self.timed.now()
+        # Scheduler may know of it before this process has looked at what is published, or before it is published.
+        for pause in (0.0, *(self.pauses if abs(self._now() - at) <= HEARD else ())):
+            if schedule in {plan.id for plan in timed.plans}:
+                break
+            await asyncio.sleep(pause)
+            timed = await self.timed.anew()
+        return timed
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self.clock.now(), UTC)
 
 
 def _time(text: str) -> datetime:

@@ -12,14 +12,13 @@ from gofer.bootstrap.functions.invocation import Handler
 from gofer.bootstrap.functions.measures import measuring
 from gofer.bootstrap.functions.parameter_store import SsmParameters
 from gofer.bootstrap.functions.parameters import SYSTEMS, Following
+from gofer.bootstrap.functions.places import children
 from gofer.bootstrap.functions.working import LEAVE, Working
 from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.bootstrap.published_catalog import live_catalog
 from gofer.bootstrap.worker import build_model, build_worker
 from gofer.engine.effects import Patience
-from gofer.files.child import Children
 from gofer.models.abilities import load_abilities
-from gofer.sandbox.python import sandbox
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
@@ -38,12 +37,8 @@ def worker_function(
     ssm = build_client(session, "ssm", ground.cloud.endpoint)
     parameters = ground.parameters(SsmParameters(ssm))
     live = live_catalog(ground.shelf(), ground.clock, ground.package)
-    # The interpreter of Lambda finds its own libraries by it; nothing else is handed on.
-    libraries = ground.environment.get("LD_LIBRARY_PATH", "")
-    environment = {"LD_LIBRARY_PATH": libraries} if libraries else None
-    # Two at once, because each may take a third of the memory that a worker has.
-    children, python = Children(at_once=2, environment=environment), sandbox(environment)
-    for helped in (children, python):
+    reading, python = children(ground.environment)
+    for helped in (reading, python):
         ground.kept.callback(helped.close)
     http, measure = http_client(), measuring(load_abilities())
 
@@ -59,7 +54,7 @@ def worker_function(
             ground.outside(SharedHttp(http)),
             known.settings.public_url,
             known.installation_key,
-            children,
+            reading,
             alone=False,
             python=python,
         )

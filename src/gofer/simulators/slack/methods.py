@@ -244,6 +244,11 @@ def _conversations_list(backend: Backend, arguments: Arguments) -> Answer:
     return {"channels": shown, "response_metadata": {"next_cursor": cursor}}
 
 
+def _conversations_members(backend: Backend, arguments: Arguments) -> Answer:
+    page, cursor = arguments.page(list(backend.visible_channel(arguments).members), lambda member: member)
+    return {"members": list(page), "response_metadata": {"next_cursor": cursor}}
+
+
 def _users_info(backend: Backend, arguments: Arguments) -> Answer:
     user = backend.workspace.users.get(arguments.required("user"))
     if user is None:
@@ -275,6 +280,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "conversations.history": Method(_history, "channels:history"),
         "conversations.info": Method(_conversations_info, "channels:read"),
         "conversations.list": Method(_conversations_list, "channels:read"),
+        "conversations.members": Method(_conversations_members, "channels:read"),
         "conversations.join": Method(_join, "channels:join"),
         "conversations.open": Method(_open, "im:write"),
         "usergroups.list": Method(_usergroups_list, "usergroups:read"),

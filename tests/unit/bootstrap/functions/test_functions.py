@@ -3,9 +3,11 @@
 import ast
 import asyncio
 import re
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from gofer.bootstrap.functions.hooks import hooks_door
 from gofer.bootstrap.functions.invocation import Failed
 from gofer.bootstrap.functions.lines import start_lines
 from gofer.bootstrap.functions.schedule import schedule_function
+from gofer.bootstrap.functions.ticking import PAUSES
 from gofer.bootstrap.functions.worker import worker_function
 from gofer.errors import TemporaryError
 from gofer.journal.coordination import Head
@@ -79,16 +82,39 @@ def test_the_schedule_function_sweeps_purges_and_ignores_what_nobody_published(g
             invoke(schedule, wrong)
 
 
+def publish(ground: Ground, schedules: Sequence[tuple[str, object]]) -> None:
+    name = bundle_name(time.time(), "0" * 64)
+    s3, bucket, compiled = moto_cloud.client("s3"), ground.cloud.bucket, Compiled(name, {}, {}, schedules)
+    s3.put_object(Bucket=bucket, Key=routes_key(name), Body=encode_compiled(compiled))
+    s3.put_object(Bucket=bucket, Key=POINTER, Body=encode_pointer(Current(name, "2026-11-21T11:59:59Z")))
+
+
+def test_a_schedule_that_fires_while_it_is_being_published_has_its_run(ground: Ground) -> None:
+    """Its entry stands in Scheduler before the pointer is moved; its first time may come in between."""
+    schedule, now = schedule_function(ground, pauses=(0.05,) * 200), datetime.now(UTC)
+    once = {"kind": "at", "text": f"{now:%Y-%m-%dT%H:%M}", "zone": "UTC"}
+    told = {"workflow": "w", "schedule": planned("w", once).id, "at": f"{now:%Y-%m-%dT%H:%M:%SZ}"}
+    publishing = threading.Timer(0.5, publish, (ground, [("w", once)]))
+    publishing.start()
+    assert re.fullmatch("[0-9a-f]{24}", invoke(schedule, told).get("run", ""))
+    publishing.join()
+
+
+def test_a_schedule_that_nobody_publishes_is_not_waited_for_longer_than_publishing_takes(ground: Ground) -> None:
+    now, waits = datetime.now(UTC), 3_600.0
+    told = {"workflow": "w", "schedule": "w cron UTC", "at": f"{now:%Y-%m-%dT%H:%M:%SZ}"}
+    assert "ignored" in invoke(schedule_function(ground, pauses=(0.01, 0.01)), told)
+    late = {**told, "at": f"{now - timedelta(minutes=10):%Y-%m-%dT%H:%M:%SZ}"}
+    assert "ignored" in invoke(schedule_function(ground, pauses=(waits,)), late)
+    assert 20 <= sum(PAUSES) <= 60
+
+
 def test_a_schedule_that_fires_right_after_it_was_published_has_its_run(ground: Ground) -> None:
     schedule = schedule_function(ground)
     every = {"kind": "every", "text": "1 minutes", "zone": "UTC"}
     told = {"workflow": "w", "schedule": planned("w", every).id, "at": "2026-11-21T12:00:00Z"}
     assert "ignored" in invoke(schedule, told)
-    name = bundle_name(time.time(), "0" * 64)
-    bucket, compiled = ground.cloud.bucket, Compiled(name, {}, {}, [("w", every)])
-    s3 = moto_cloud.client("s3")
-    s3.put_object(Bucket=bucket, Key=routes_key(name), Body=encode_compiled(compiled))
-    s3.put_object(Bucket=bucket, Key=POINTER, Body=encode_pointer(Current(name, "2026-11-21T11:59:59Z")))
+    publish(ground, [("w", every)])
     assert re.fullmatch("[0-9a-f]{24}", invoke(schedule, told)["run"])
 
 
