@@ -45,7 +45,8 @@ def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], prices: Prices) -
     for source in workflows:
         workflow, wrong = fill(source, Workflow)
         mistakes += wrong
-        mistakes += check_amount(source, workflow, skills)
+        if workflow is not None and workflow.coordinator == "llm":
+            mistakes += check_amount(source, workflow.skills, skills)
         mistakes += check_tools(source, tools)
         mistakes += check_named_skills(folder.parent / SKILLS, source)
     mistakes += check_triggers(workflows)
@@ -62,7 +63,7 @@ def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], prices: Prices) -
     base = [name for name, tool in tools.items() if tool.base == "all"]
     mistakes += check_scripts(folder.parent, workflows, Tools(tools, base), names)
     mistakes += [mistake for source in (*workflows, *subagents) for mistake in check_listed(source, names)]
-    mistakes += check_subagents(subagents, tools, folder.parent / SKILLS)
+    mistakes += check_subagents(subagents, tools, folder.parent / SKILLS, skills)
     return in_order(mistakes)
 
 
