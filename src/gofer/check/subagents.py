@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gofer.canonical import as_list, as_text
+from gofer.check.prompts import unused_prompts
 from gofer.check.skills import check_amount, check_named_skills
 from gofer.check.tools import check_tools
 from gofer.workflows.beneath import DEPTH
@@ -34,6 +35,9 @@ def check_subagents(
         yield from check_named_skills(folder, source)
         yield from _check_prompt(source)
     yield from _check_depth(sources)
+    prompts = {prompt_of(source.file, as_text(source.fields.get("prompt"))).name for source in sources}
+    for home in {source.file.parent for source in sources}:
+        yield from unused_prompts(home, prompts, "subagent")
 
 
 def _check_prompt(source: Source) -> Iterator[Mistake]:
