@@ -17,13 +17,18 @@ from gofer.journal.log import read_journal
 from gofer.models.model import Answer
 from gofer.tools.files.tools import file_tools
 from gofer.tools.plan.tools import plan_tools
+from gofer.tools.search.tools import search_tools
+from gofer.tools.skills.tools import skill_tools
 from gofer.tools.subagent import subagent_tools
 from gofer.workflows.bundle import Bundle
+from gofer.workflows.found import granted_skills
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Subagent, Workflow
+from gofer.workflows.skill import Skill
 from gofer.workflows.subagent import LoadedSubagent, reached
 
-BASE = {tool.name: tool for tool in (*file_tools(Children()), *plan_tools(), *subagent_tools())}
+SKILLED = (*skill_tools(), *search_tools())
+BASE = {tool.name: tool for tool in (*file_tools(Children()), *plan_tools(), *subagent_tools(), *SKILLED)}
 
 
 @dataclass(frozen=True)
@@ -78,10 +83,14 @@ class AgentsRoom(Room):
     more: dict[str, object] = field(default_factory=dict)
     """Further keys of the workflow."""
 
+    known: dict[str, Skill] = field(default_factory=dict)
+    """The skills that there are."""
+
     def subagent(self, name: str, **keys: object) -> None:
         """Declares one, which the run may ask."""
         one = Subagent.model_validate({"description": f"does {name}", **keys})
-        self.subagents[name] = LoadedSubagent(one, f"You are {name}.", ("m",))
+        skills = granted_skills(one.skills, self.known)
+        self.subagents[name] = LoadedSubagent(one, f"You are {name}.", ("m",), skills)
         self.listed = (*self.listed, name)
 
     def services(self):
@@ -119,8 +128,9 @@ class AgentsRoom(Room):
             "agents/answer-here.md",
             self.models,
             subagents=reached(self.subagents, self.listed),
+            skills=granted_skills(workflow.skills, self.known),
         )
-        return Bundle(loaded, [tool.schema() for tool in self.services().granted(workflow).values()])
+        return Bundle(loaded, [tool.schema() for tool in self.services().offered(loaded)])
 
     async def held(self, owner: str = "me") -> Step:
         """The run in the hands of an owner, as `owner.py` gives it to whoever coordinates."""
@@ -133,7 +143,10 @@ class AgentsRoom(Room):
 
     async def go_on(self, owner: str = "me") -> Ending:
         """The work of the run from wherever it is, everything durable at its end."""
-        step = await self.held(owner)
+        return await self.go_on_with(await self.held(owner))
+
+    async def go_on_with(self, step: Step) -> Ending:
+        """The same, with a run that is in hands already."""
         coordinate = script.coordinate if self.script else loop.coordinate
         try:
             return await coordinate(step, self.bundle(), PROVENANCE)

@@ -50,6 +50,13 @@ def test_every_entry_is_explained_and_nothing_else() -> None:
     assert first_column("docs/architecture.md", "## Frames") == set(KINDS)
 
 
+def rows(document: str, heading: str) -> list[str]:
+    """The same in the order in which it stands there, with what stands there twice."""
+    text = (ROOT / document).read_text().split(heading, 1)[1]
+    table = text[text.index("\n|") :].lstrip("\n").split("\n\n", 1)[0]
+    return [row.split("|")[1].strip() for row in table.splitlines()[2:]]
+
+
 @pytest.mark.parametrize(
     ("heading", "form"),
     [
@@ -60,10 +67,12 @@ def test_every_entry_is_explained_and_nothing_else() -> None:
         ("`limits_per_person` and `limits_per_workflow`;", Allowance),
         ("## `agents/defaults.yaml`", Defaults),
         ("## `subagents/<name>.yaml`", Subagent),
+        ("with a share of what the run has left, and at most this:", SubagentLimits),
     ],
 )
-def test_every_key_is_explained_and_nothing_else(heading: str, form: type) -> None:
+def test_every_key_is_explained_once_and_nothing_else(heading: str, form: type) -> None:
     assert first_column("docs/workflow-file.md", heading) == set(form.model_fields)
+    assert len(rows("docs/workflow-file.md", heading)) == len(form.model_fields)
 
 
 def test_limits_are_documented_with_their_defaults() -> None:
@@ -121,18 +130,25 @@ def test_every_rule_of_the_check_is_explained_and_nothing_else() -> None:
     assert [rule for rule, sentence in RULES.items() if f"| `{rule}` | {sentence} |" not in text] == []
 
 
-@pytest.mark.parametrize("words", [(), ("--defaults",)])
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        ((), "agents/workflow.schema.json"),
+        (("--defaults",), "agents/defaults.schema.json"),
+        (("--subagent",), "subagents/subagent.schema.json"),
+    ],
+)
 def test_the_schemas_for_editors_are_what_the_forms_are(
-    capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], file: str
 ) -> None:
     assert main(["schema", *words]) == 0
-    name = "defaults" if words else "workflow"
-    assert (ROOT / "agents" / f"{name}.schema.json").read_text() == capsys.readouterr().out
+    assert (ROOT / file).read_text() == capsys.readouterr().out
 
 
-def test_each_workflow_file_names_its_schema() -> None:
-    for path in (ROOT / "agents").glob("*.yaml"):
-        name = "defaults" if path.stem == "defaults" else "workflow"
+def test_each_workflow_file_and_each_subagent_names_its_schema() -> None:
+    for path in (*(ROOT / "agents").glob("*.yaml"), *(ROOT / "subagents").glob("*.yaml")):
+        room = {"agents": "workflow", "subagents": "subagent"}[path.parent.name]
+        name = "defaults" if path.stem == "defaults" else room
         assert path.read_text().splitlines()[0] == f"# yaml-language-server: $schema={name}.schema.json"
 
 

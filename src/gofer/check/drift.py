@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gofer.canonical import as_list, as_object
+from gofer.check.holder import Holder
 from gofer.check.mentions import Mention, mentions
-from gofer.check.tools import base_tools, listed
+from gofer.check.tools import granted, listed
 from gofer.tools.tool import Tool
 from gofer.workflows.mistake import Mistake, Place
 from gofer.workflows.sentences import close_match
@@ -30,6 +30,12 @@ _ACTS_ON = _ACTS | {"append", "close", "edit", "list", "open", "post", "query", 
 """What follows the system in the name of a tool: alone it is plain, before an object also what may be a noun."""
 _FIELDS = {"count", "id", "ids", "key", "name", "query", "text", "time", "ts", "type", "url"}
 """How names of values end, whatever they begin with."""
+_INSTEAD_OF_BASE = {
+    "plan": "Only those that may keep a plan have it, and here stands `plan: off`; do without it here.",
+    "subagents": "Only those that may ask some have it; name them in `subagents`, or do without it here.",
+    "skills": "Only those that may load some have it; name them in `skills`, or do without it here.",
+}
+"""What to do about a tool that comes with something, where that is not there."""
 _PLACEHOLDERS = ("my-", "some-", "your-", "example-")
 
 
@@ -51,8 +57,8 @@ class Page:
 
     file: Path
     text: str
-    source: Source | None = None
-    """The workflow whose runs read it; None for a text that many read."""
+    holder: Holder | None = None
+    """The workflow or the subagent whose runs read it; None for a text that many read."""
     own: Collection[str] = ()
     """Words that it may use for what it wants, such as the keys of its answer."""
     skill: Path | None = None
@@ -138,24 +144,22 @@ def _instead_of_argument(argument: str, fields: Sequence[str]) -> str:
 
 
 def _granted(page: Page, mention: Mention, known: Known) -> Iterator[Mistake]:
-    """A tool that exists, in a text of a workflow that may not have it."""
-    if page.source is None or mention.name in [name for _, name in listed(page.source)]:
-        return
-    if mention.name in base_tools(page.source, known.tools):
-        return
-    message = f"The workflow in {page.source.file.name} does not have the tool `{mention.name}`."
-    hint = "Add it to `tools`, or do without it here."
-    if known.tools[mention.name].base:
-        hint = (
-            "Runs have it by themselves, unless the workflow says otherwise, as with `plan: off`; do without it here."
-        )
-    yield Mistake(page.file, mention.place, "tool-not-granted", message, hint)
+    """A tool that exists, in a text of somebody who may not have it."""
+    tool, holder = known.tools[mention.name], page.holder
+    if holder is not None and not holder.has_tool(tool, known.skills):
+        hint = _INSTEAD_OF_BASE.get(tool.base, "Add it to `tools`, or do without it here.")
+        yield _lacks(page, mention.place, holder, f"tool `{tool.name}`", hint)
+
+
+def _lacks(page: Page, place: Place, holder: Holder, what: str, hint: str) -> Mistake:
+    message = f"The {holder.kind} in {holder.source.file.name} does not have the {what}."
+    return Mistake(page.file, place, "tool-not-granted", message, hint)
 
 
 def _unknown_tool(page: Page, mention: Mention, known: Known) -> Iterator[Mistake]:
     """A word that is no tool, and looks so much like one that it must have been meant as one."""
     name = mention.name
-    if name in page.own or (page.source and name in [tool for _, tool in listed(page.source)]):
+    if name in page.own or (page.holder and name in granted(page.holder.source)):
         return
     message = f"There is no tool `{name[:80]}`."
     if meant := _misspelt(name, known.tools):
@@ -189,12 +193,8 @@ def _reads_as_tool(name: str, tools: Collection[str]) -> bool:
 
 def _skill(page: Page, name: str, place: Place, known: Known) -> Iterator[Mistake]:
     if name in known.skills:
-        skills = as_object(page.source.fields.get("skills") if page.source else None)
-        chosen = [*as_list(skills.get("required")), *as_list(skills.get("allowed"))]
-        barred = isinstance(skills.get("allowed"), list) and name not in chosen
-        if page.source and (barred or name in as_list(skills.get("prohibited"))):
-            message = f"The workflow in {page.source.file.name} does not have the skill `{name}`."
-            yield Mistake(page.file, place, "tool-not-granted", message, "Allow it in `skills`, or do without it here.")
+        if page.holder and not page.holder.has_skill(name):
+            yield _lacks(page, place, page.holder, f"skill `{name}`", "Allow it in `skills`, or do without it here.")
     elif _is_meant(name):
         meant = close_match(name, sorted(known.skills))
         hint = f"Write `{meant}`." if meant else "Create skills/<name>/SKILL.md, or do without it."
@@ -203,11 +203,9 @@ def _skill(page: Page, name: str, place: Place, known: Known) -> Iterator[Mistak
 
 def _subagent(page: Page, name: str, place: Place, known: Known) -> Iterator[Mistake]:
     if name in known.subagents:
-        chosen = page.source.fields.get("subagents") if page.source else None
-        if page.source and isinstance(chosen, list) and name not in as_list(page.source.fields["subagents"]):
-            message = f"The workflow in {page.source.file.name} does not have the subagent `{name}`."
+        if page.holder and not page.holder.has_subagent(name):
             hint = "Add it to `subagents`, or do without it here."
-            yield Mistake(page.file, place, "tool-not-granted", message, hint)
+            yield _lacks(page, place, page.holder, f"subagent `{name}`", hint)
     elif _is_meant(name):
         meant = close_match(name, sorted(known.subagents))
         hint = f"Write `{meant}`." if meant else "Create it in subagents/, or do without it."

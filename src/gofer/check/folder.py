@@ -24,6 +24,7 @@ from gofer.workflows.schema import Defaults, Workflow
 from gofer.workflows.skill import FOLDER as SKILLS
 from gofer.workflows.skill import Skill
 from gofer.workflows.source import Source, read_source
+from gofer.workflows.subagent import FOLDER as BELOW
 from gofer.workflows.subagent import subagent_files
 
 _NAME = re.compile(r"[a-z0-9-]+")
@@ -37,7 +38,7 @@ def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], prices: Prices) -
     workflows = [read_source(path) for path in workflow_files(folder)]
     path = folder / DEFAULTS
     defaults = read_source(path) if path.exists() else Source(path)
-    mistakes = list(_names(folder))
+    mistakes = [*_names(folder, "workflow"), *_names(folder.parent / BELOW, "subagent")]
     if path.exists():
         mistakes += fill(defaults, Defaults)[1]
     skills: dict[str, Skill] = {}
@@ -45,7 +46,8 @@ def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], prices: Prices) -
     for source in workflows:
         workflow, wrong = fill(source, Workflow)
         mistakes += wrong
-        mistakes += check_amount(source, workflow, skills)
+        if workflow is not None and workflow.coordinator == "llm":
+            mistakes += check_amount(source, workflow.skills, skills)
         mistakes += check_tools(source, tools)
         mistakes += check_named_skills(folder.parent / SKILLS, source)
     mistakes += check_triggers(workflows)
@@ -57,21 +59,21 @@ def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], prices: Prices) -
     known = Known(folder.parent, tools, skill_names(folder.parent), names, [source.file.stem for source in workflows])
     mistakes += check_prompts(folder, workflows, defaults, known)
     mistakes += check_pages(known, subagents)
-    mistakes += check_hints(folder, asking, defaults, known)
+    mistakes += check_hints(folder, asking, subagents, defaults, known)
     mistakes += check_schemas(folder, workflows)
     base = [name for name, tool in tools.items() if tool.base == "all"]
     mistakes += check_scripts(folder.parent, workflows, Tools(tools, base), names)
     mistakes += [mistake for source in (*workflows, *subagents) for mistake in check_listed(source, names)]
-    mistakes += check_subagents(subagents, tools, folder.parent / SKILLS)
+    mistakes += check_subagents(subagents, tools, folder.parent / SKILLS, skills)
     return in_order(mistakes)
 
 
-def _names(folder: Path) -> Iterator[Mistake]:
-    for path in sorted(folder.iterdir()):
+def _names(folder: Path, kind: str) -> Iterator[Mistake]:
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.suffix.lower() in (".yml", ".yaml") and path.suffix != ".yaml":
             message = f"Gofer does not read files that end in {path.suffix}."
             yield Mistake(path, START, "ignored-file", message, f"Call it `{path.stem}.yaml`.")
-        elif path.suffix == ".yaml" and path.name != DEFAULTS and not _NAME.fullmatch(path.stem):
-            better = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "workflow"
-            message = f"`{path.stem}` cannot be the name of a workflow."
+        elif path.suffix == ".yaml" and (kind, path.name) != ("workflow", DEFAULTS) and not _NAME.fullmatch(path.stem):
+            better = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or kind
+            message = f"`{path.stem}` cannot be the name of a {kind}."
             yield Mistake(path, START, "file-name", message, f"Use a-z, 0-9 and `-`, as in `{better}.yaml`.")

@@ -5,11 +5,13 @@ from pathlib import Path
 
 from gofer.canonical import as_list, as_object
 from gofer.check.drift import Known, Page, check_page, check_unmentioned
+from gofer.check.holder import Holder
 from gofer.workflows.load import SKILLS, prompt_name
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.output_file import read_output
 from gofer.workflows.skill import FILE
 from gofer.workflows.source import Source
+from gofer.workflows.subagent import prompt_of
 from gofer.workflows.text import read_text
 
 
@@ -18,10 +20,11 @@ def skill_names(root: Path) -> list[str]:
     return sorted(path.parent.name for path in (root / SKILLS).glob(f"*/{FILE}"))
 
 
-def page_of(file: Path, text: str, source: Source | None) -> Page:
-    """The prompt of a workflow, or a text that all of them read."""
+def page_of(file: Path, text: str, holder: Holder | None) -> Page:
+    """The prompt of a workflow or of a subagent, or a text that all of them read."""
+    source = holder.source if holder is not None else None
     own = set(_words(read_output(source)[0] or source.fields.get("output"))) if source is not None else ()
-    return Page(file, text, source, own)
+    return Page(file, text, holder, own)
 
 
 def check_pages(known: Known, subagents: Sequence[Source]) -> Iterator[Mistake]:
@@ -32,14 +35,21 @@ def check_pages(known: Known, subagents: Sequence[Source]) -> Iterator[Mistake]:
             if (text := _read(file)) is not None:
                 yield from check_page(Page(file, text, skill=folder), known)
     for source in subagents:
-        prompt = source.file.with_suffix(".md")
-        if (text := _read(prompt)) is not None:
-            own = set(_words(read_output(source)[0] or source.fields.get("output")))
-            yield from check_page(Page(prompt, text, own=own), known)
+        prompt = _prompt_of(source)
+        if prompt is not None and (text := _read(prompt)) is not None:
+            yield from check_page(page_of(prompt, text, Holder(source, "subagent")), known)
 
 
-def check_hints(folder: Path, workflows: Sequence[Source], defaults: Source, known: Known) -> Iterator[Mistake]:
-    """Tools that workflows of models list, and that nothing their models read speaks of."""
+def _prompt_of(source: Source) -> Path | None:
+    """The prompt of a subagent; None when its file does not say which."""
+    name = source.fields.get("prompt", "")
+    return prompt_of(source.file, name) if isinstance(name, str) and "/" not in name else None
+
+
+def check_hints(
+    folder: Path, workflows: Sequence[Source], subagents: Sequence[Source], defaults: Source, known: Known
+) -> Iterator[Mistake]:
+    """Tools that workflows of models, and subagents, list, and that nothing their models read speaks of."""
     skills = [_read(known.root / SKILLS / name / FILE) or "" for name in known.skills]
     preamble = defaults.fields.get("preamble")
     house = (_read(folder / preamble) or "") if isinstance(preamble, str) else ""
@@ -47,6 +57,9 @@ def check_hints(folder: Path, workflows: Sequence[Source], defaults: Source, kno
         name = source.fields.get("prompt", "")
         if isinstance(name, str) and "/" not in name and (prompt := _read(folder / prompt_name(source.file, name))):
             yield from check_unmentioned(source, prompt, [house, *skills], known)
+    for source in subagents:
+        if (file := _prompt_of(source)) and (prompt := _read(file)):
+            yield from check_unmentioned(source, prompt, skills, known)
 
 
 def _read(file: Path) -> str | None:

@@ -3,8 +3,10 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from gofer.check.drift import Known, check_page
+from gofer.check.holder import Holder
 from gofer.check.pages import page_of
 from gofer.workflows.load import prompt_name
 from gofer.workflows.mistake import START, Mistake
@@ -42,7 +44,7 @@ def check_prompts(folder: Path, workflows: Sequence[Source], defaults: Source, k
     used = {use.name for use in uses}
     # Nobody can tell which prompt a file means that cannot be read; the one beside it is not called unused.
     used |= {prompt_name(source.file, "") for source in workflows if _prompt(source) is None}
-    yield from _unused(folder, used)
+    yield from unused_prompts(folder, used, "workflow")
 
 
 def _prompt(source: Source) -> Use | None:
@@ -73,7 +75,7 @@ def _read(file: Path, use: Use, known: Known) -> Iterator[Mistake]:
     yield from mistakes
     if text is not None and not text.strip():
         yield Mistake(file, START, "empty-prompt", "The prompt is empty.", "Say what is to be done.")
-    yield from check_page(page_of(file, text or "", use.source if use.one else None), known)
+    yield from check_page(page_of(file, text or "", Holder(use.source, "workflow") if use.one else None), known)
 
 
 def _exists(file: Path) -> bool:
@@ -88,8 +90,9 @@ def _which(file: Path) -> str:
     return f"Write `prompt: {meant}`, or create the file." if meant else "Create it, or name another with `prompt`."
 
 
-def _unused(folder: Path, used: Collection[str]) -> Iterator[Mistake]:
+def unused_prompts(folder: Path, used: Collection[str], kind: Literal["workflow", "subagent"]) -> Iterator[Mistake]:
+    """Markdown files of a folder that nobody's runs read."""
     for path in sorted(folder.glob("*.md")):
         if path.name not in used and path.name != "README.md":
-            hint = f"Name it with `prompt` in a workflow, write `{path.stem}.yaml` for it, or delete it."
-            yield Mistake(path, START, "unused-prompt", "No workflow uses this file.", hint)
+            hint = f"Name it with `prompt` in a {kind}, write `{path.stem}.yaml` for it, or delete it."
+            yield Mistake(path, START, "unused-prompt", f"No {kind} uses this file.", hint)

@@ -9,7 +9,7 @@ from gofer.errors import ConfigError
 from gofer.workflows.found import SIZE_LIMIT, too_many
 from gofer.workflows.frontmatter import skill_name
 from gofer.workflows.mistake import START, Mistake, Place
-from gofer.workflows.schema import Workflow
+from gofer.workflows.schema import Skills
 from gofer.workflows.sentences import close_match
 from gofer.workflows.skill import SCRIPTS, Skill, read_skill, skill_file, skill_folders
 from gofer.workflows.source import Source
@@ -57,10 +57,10 @@ def check_named_skills(folder: Path, source: Source) -> Iterator[Mistake]:
                 yield Mistake(source.file, place, "missing-skill", message, _instead(name, known))
 
 
-def check_amount(source: Source, workflow: Workflow | None, skills: Mapping[str, Skill]) -> Iterator[Mistake]:
-    """Skills of a workflow that are too much for every one of its runs to keep."""
-    if workflow is not None and workflow.coordinator == "llm" and too_many(workflow.skills, skills):
-        message = f"The skills of this workflow have more than {SIZE_LIMIT} bytes, and every run keeps them."
+def check_amount(source: Source, chosen: Skills, skills: Mapping[str, Skill]) -> Iterator[Mistake]:
+    """Skills of a workflow, or of a subagent, that are too much for every one of its runs to keep."""
+    if too_many(chosen, skills):
+        message = f"The skills named here have more than {SIZE_LIMIT} bytes, and every run keeps them."
         yield Mistake(source.file, source.place(("skills",)), "too-large", message, "Name fewer in `skills.allowed`.")
 
 

@@ -4,27 +4,40 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gofer.canonical import as_list, as_text
-from gofer.check.skills import check_named_skills
+from gofer.check.prompts import unused_prompts
+from gofer.check.skills import check_amount, check_named_skills
 from gofer.check.tools import check_tools
 from gofer.workflows.beneath import DEPTH
 from gofer.workflows.form import fill
 from gofer.workflows.mistake import START, Mistake
 from gofer.workflows.output_file import read_output
 from gofer.workflows.schema import Subagent
+from gofer.workflows.skill import Skill
 from gofer.workflows.source import Source
 from gofer.workflows.subagent import prompt_of
 from gofer.workflows.text import read_text
 
 
-def check_subagents(sources: Sequence[Source], tools: Collection[str], skills: Path) -> Iterator[Mistake]:
-    """What is wrong with subagents, their prompts, tools and skills, and with whom they ask."""
+def check_subagents(
+    sources: Sequence[Source], tools: Collection[str], folder: Path, skills: Mapping[str, Skill]
+) -> Iterator[Mistake]:
+    """What is wrong with subagents, their prompts, tools and skills, and with whom they ask.
+
+    `folder` holds the skills, and `skills` are those that can be read.
+    """
     for source in sources:
-        yield from fill(source, Subagent)[1]
+        subagent, wrong = fill(source, Subagent)
+        yield from wrong
+        if subagent is not None:
+            yield from check_amount(source, subagent.skills, skills)
         yield from read_output(source)[1]
         yield from check_tools(source, tools)
-        yield from check_named_skills(skills, source)
+        yield from check_named_skills(folder, source)
         yield from _check_prompt(source)
     yield from _check_depth(sources)
+    prompts = {prompt_of(source.file, as_text(source.fields.get("prompt"))).name for source in sources}
+    for home in {source.file.parent for source in sources}:
+        yield from unused_prompts(home, prompts, "subagent")
 
 
 def _check_prompt(source: Source) -> Iterator[Mistake]:

@@ -1,10 +1,8 @@
 """Do the tools that a workflow lists exist?"""
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator
 
 from gofer.canonical import as_list, as_object
-from gofer.tools.tool import Tool
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.sentences import close_match
 from gofer.workflows.source import Loc, Source
@@ -13,16 +11,6 @@ from gofer.workflows.source import Loc, Source
 def granted(source: Source) -> list[str]:
     """The tools that a workflow lists, also when other parts of it are wrong."""
     return [name for _, name in listed(source)]
-
-
-def base_tools(source: Source, tools: Mapping[str, Tool[Any]]) -> list[str]:
-    """The tools that the models of a workflow have without listing them.
-
-    Of those that depend on how much a run has, nobody can tell here; they count as had.
-    """
-    # YAML reads a bare `off` as false.
-    without = ("", "plan") if source.fields.get("plan") in ("off", False) else ("",)
-    return [name for name, tool in tools.items() if tool.base not in without]
 
 
 def listed(source: Source) -> Iterator[tuple[Loc, str]]:

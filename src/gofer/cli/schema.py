@@ -3,24 +3,33 @@
 import argparse
 
 from gofer.bootstrap.catalog import tool_names
-from gofer.workflows.json_schema import defaults_schema, workflow_schema
+from gofer.workflows.json_schema import defaults_schema, subagent_schema, workflow_schema
 
 _EXAMPLES = """examples:
   gofer schema > agents/workflow.schema.json
   gofer schema --defaults > agents/defaults.schema.json
+  gofer schema --subagent > subagents/subagent.schema.json
 
-A workflow file that begins with `# yaml-language-server: $schema=workflow.schema.json` gets completion and
-explanations in editors with a YAML language server.
+A file of agents/ that begins with `# yaml-language-server: $schema=workflow.schema.json`, or one of subagents/ with
+`# yaml-language-server: $schema=subagent.schema.json`, gets completion and explanations in editors with a YAML
+language server.
 """
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `gofer schema`."""
-    parser.add_argument("--defaults", action="store_true", help="the schema of defaults.yaml instead")
+    other = parser.add_mutually_exclusive_group()
+    other.add_argument("--defaults", action="store_true", help="the schema of defaults.yaml instead")
+    other.add_argument("--subagent", action="store_true", help="the schema of the files of subagents/ instead")
     parser.epilog = _EXAMPLES
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Prints the schema."""
-    print(defaults_schema() if arguments.defaults else workflow_schema(tool_names()), end="")
+    if arguments.defaults:
+        print(defaults_schema(), end="")
+    elif arguments.subagent:
+        print(subagent_schema(tool_names()), end="")
+    else:
+        print(workflow_schema(tool_names()), end="")
     return 0

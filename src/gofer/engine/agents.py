@@ -202,7 +202,7 @@ class Subagents:
             return await pinned(child.services, child.progress.started)
         part = started.reserved or Slice(1, 0, 1, 0.01, 1.0)
         own = self._beneath(step, started.name, loaded, part)
-        bundle = Bundle(own, [tool.schema() for tool in child.services.granted(own.workflow).values()])
+        bundle = Bundle(own, [tool.schema() for tool in child.services.offered(own)])
         raw = encode_bundle(bundle)
         key = blob_key(FOLDER, raw)
         await child.services.blobs.put(key, raw)

@@ -89,8 +89,8 @@ class Step(Views):
         """How much of one text its model is shown; set by whoever coordinates."""
         self.repertoire = Repertoire()
         """What its model can make use of; set by whoever coordinates."""
-        self.withdrawn: frozenset[str] = frozenset()
-        """Skills that its workflow prohibits by now; set by its owner."""
+        self.withdrawn: frozenset[str] = above.withdrawn if above is not None else frozenset()
+        """Skills that its workflow prohibits by now; set by its owner before anything else."""
         self.shelf = Shelf(journal, services, self.workspace)
         self._journal = journal
         higher = above.permit if above is not None else None

@@ -25,8 +25,8 @@ CHARACTERS = 10_000
 """Characters of all that is shown."""
 
 SYNTAX = (
-    "RE2 syntax, each line by itself: ^ and $ are the ends of a line, (?i) ignores case, \\d \\w \\b are ASCII, "
-    "\\pL is any letter. No look-around, no back-references, no atomic groups, no repetition above 1,000."
+    "RE2 syntax, each line by itself: ^ and $ are its ends, \\d \\w \\b are ASCII, \\pL is any letter. No look-around, "
+    "no back-references."
 )
 """What a model is told about patterns."""
 

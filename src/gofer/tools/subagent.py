@@ -20,9 +20,7 @@ class AskSubagent(Arguments):
         description="All that it needs to know: it sees nothing of this conversation. Say what to do, and in which "
         "form to answer.",
     )
-    files: tuple[str, ...] = Field(
-        default=(), max_length=50, description="Ids of files that it may look into, as listed at the end."
-    )
+    files: tuple[str, ...] = Field(default=(), max_length=50, description="Ids of files that it may look into.")
 
 
 def subagent_tools() -> tuple[Tool[Any], ...]:
@@ -30,8 +28,8 @@ def subagent_tools() -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name=NAME,
-            description="Hand a piece of the work to a subagent, which has a window of its own, and get its answer. "
-            "Several calls in one turn work at once.",
+            description="Hand a piece of the work to a subagent and get its answer. Several calls in one turn work at "
+            "once.",
             effect="read",
             arguments=AskSubagent,
             act=_unable,

@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from gofer.canonical import as_object, encode
+from gofer.canonical import as_list, as_object, as_text, encode
 from gofer.errors import ConfigError, ToolError
 from gofer.events import Actor
 from gofer.journal.entries import Effect
@@ -252,14 +252,33 @@ def _where(path: tuple[int | str, ...]) -> str:
 @cache
 def _parameters(arguments: type[Arguments]) -> str:
     """The JSON Schema of arguments, made once: pydantic takes a millisecond. It is text so that nobody changes it."""
-    parameters = cast(dict[str, object], _plain(arguments.model_json_schema()))
-    parameters.pop("description", None)
-    return json.dumps(parameters)
+    schema = arguments.model_json_schema()
+    parts = as_object(schema.pop("$defs", {}))
+    return json.dumps(_plain({key: value for key, value in schema.items() if key != "description"}, parts))
 
 
-def _plain(value: object) -> object:
-    """A JSON Schema without the titles pydantic adds: the model pays for every byte."""
-    if isinstance(value, dict):
-        items = cast(dict[str, object], value).items()
-        return {key: _plain(item) for key, item in items if not (key == "title" and isinstance(item, str))}
-    return [_plain(item) for item in cast(list[object], value)] if isinstance(value, list) else value
+def _plain(value: object, parts: Mapping[str, object]) -> object:
+    """A JSON Schema without what says nothing to a model, which pays for every byte.
+
+    That is: titles and docstrings, null and empty defaults (a model leaves out what it does not want), and names of
+    parts; `parts` are written where they belong, so that none may hold itself.
+    """
+    if isinstance(value, list):
+        return [_plain(item, parts) for item in cast(list[object], value)]
+    if not isinstance(value, dict):
+        return value
+    fields = dict(cast(Mapping[str, object], value))
+    # Null stays where it is a value; where it is the default it means what leaving out means.
+    null = {"type": "null"} if "default" in fields and fields["default"] is None else {}
+    if options := [option for option in as_list(fields.pop("anyOf", [])) if option != null]:
+        fields = {**as_object(options[0]), **fields} if len(options) == 1 else {"anyOf": options, **fields}
+    if named := as_text(fields.pop("$ref", "")):
+        part = as_object(parts[named.rpartition("/")[2]])
+        fields = {**{key: item for key, item in part.items() if key != "description"}, **fields}
+    return {key: _plain(item, parts) for key, item in fields.items() if not _says_nothing(key, item)}
+
+
+def _says_nothing(key: str, item: object) -> bool:
+    # Zero and one are numbers here: only what is empty says nothing.
+    empty = item is None or item is False or item in ("", [])
+    return (key == "title" and isinstance(item, str)) or (key == "default" and empty)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import cast
 
 from gofer.workflows.parts import Strict
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.schema import Defaults, Subagent, Workflow
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -19,6 +19,15 @@ def workflow_schema(tools: Collection[str]) -> str:
     optioned |= {"propertyNames": names, "minProperties": 1, "maxProperties": 1}
     properties["tools"] |= {"items": {"anyOf": [alone | names, optioned]}, "uniqueItems": True}
     return _text("A workflow of Gofer", schema)
+
+
+def subagent_schema(tools: Collection[str]) -> str:
+    """The JSON Schema of a file of `subagents/` that may list these tools, as text."""
+    schema = _schema(Subagent)
+    properties = cast(dict[str, dict[str, object]], schema["properties"])
+    listed = cast(list[dict[str, object]], properties["tools"]["anyOf"])[0]
+    listed |= {"items": {"type": "string", "enum": sorted(tools)}, "uniqueItems": True}
+    return _text("A subagent of Gofer", schema)
 
 
 def defaults_schema() -> str:

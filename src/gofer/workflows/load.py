@@ -114,8 +114,8 @@ def load_catalog(folder: Path, code: Path | None = None) -> Catalog:
         for trigger in workflow.when
         if trigger.webhook is not None
     )
-    subagents = load_subagents(folder.parent, defaults.models)
     skills = read_skills(folder.parent / SKILLS)
+    subagents = load_subagents(folder.parent, defaults.models, skills)
     scripts: dict[str, Script] = {}
     loaded: list[Loaded] = []
     for path, workflow in forms.items():

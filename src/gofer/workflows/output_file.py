@@ -8,8 +8,8 @@ from gofer.workflows.output_schema import Schema, flaws
 from gofer.workflows.sentences import close_match, invalid_schema
 from gofer.workflows.source import Source
 
-EDITORS = ("workflow.schema.json", "defaults.schema.json")
-"""Files of the folder that are for editors; `gofer schema` prints them."""
+EDITORS = ("workflow.schema.json", "defaults.schema.json", "subagent.schema.json")
+"""Files that are for editors; `gofer schema` prints them."""
 
 
 def output_name(source: Source) -> str | None:

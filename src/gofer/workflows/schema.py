@@ -217,8 +217,8 @@ class Subagent(Strict):
     question and has none; an empty list has those that every run has."""
     subagents: tuple[Name, ...] = ()
     """The subagents that it may ask itself."""
-    skills: Skills = Skills()
-    """What it knows beyond its prompt."""
+    skills: Skills = Skills(allowed=())
+    """What it knows beyond its prompt, or may load; without this key nothing."""
     files: Files = Files()
     """How much of files and of long texts it sees without asking."""
     context: Context = Context()

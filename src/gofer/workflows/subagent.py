@@ -1,13 +1,14 @@
 """What is a subagent: which model is asked, what is it told before the question, and whom may it ask in turn?"""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
+from gofer.canonical import as_object
 from gofer.errors import ConfigError
 from gofer.workflows.form import fill
-from gofer.workflows.found import required_text
+from gofer.workflows.found import granted_skills, required_text
 from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.output import instructions
 from gofer.workflows.output_file import read_output
@@ -15,8 +16,7 @@ from gofer.workflows.output_schema import Schema
 from gofer.workflows.parts import Names
 from gofer.workflows.planning import planning
 from gofer.workflows.schema import ModelChoice, Subagent
-from gofer.workflows.skill import FOLDER as SKILLS
-from gofer.workflows.skill import read_skill
+from gofer.workflows.skill import Skill, skill_from_json
 from gofer.workflows.source import read_source
 from gofer.workflows.text import read_text
 
@@ -40,6 +40,8 @@ class LoadedSubagent:
     """The prompt and the form of the answer, as the model reads them."""
     models: tuple[str, ...]
     """The providers' names of its models; each after the first is asked when those before it have no answer."""
+    skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
+    """What it may read beside its prompt, by name: required skills, and those that it may load."""
 
     @property
     def output(self) -> Mapping[str, object] | None:
@@ -52,13 +54,19 @@ class LoadedSubagent:
 
     def to_json(self) -> dict[str, object]:
         """As a bundle keeps it."""
-        return {"subagent": self.subagent.model_dump(mode="json"), "system": self.system, "models": self.models}
+        return {
+            "subagent": self.subagent.model_dump(mode="json"),
+            "system": self.system,
+            "models": self.models,
+            "skills": {name: skill.to_json() for name, skill in self.skills.items()},
+        }
 
 
 def subagent_from_json(value: Mapping[str, object]) -> LoadedSubagent:
     """The subagent of a bundle."""
     models = tuple(cast(Sequence[str], value["models"]))
-    return LoadedSubagent(Subagent.model_validate(value["subagent"]), str(value["system"]), models)
+    skills = {name: skill_from_json(name, as_object(it)) for name, it in as_object(value.get("skills")).items()}
+    return LoadedSubagent(Subagent.model_validate(value["subagent"]), str(value["system"]), models, skills)
 
 
 def parameters(choice: ModelChoice, model: str) -> Mapping[str, object]:
@@ -77,8 +85,11 @@ def subagent_files(root: Path) -> list[Path]:
     return sorted((root / FOLDER).glob("*.yaml"))
 
 
-def load_subagents(root: Path, roles: Mapping[str, Names]) -> Mapping[str, LoadedSubagent]:
-    """Every subagent by its name. Raises ConfigError with every file that cannot be read or is not of its form."""
+def load_subagents(root: Path, roles: Mapping[str, Names], known: Mapping[str, Skill]) -> Mapping[str, LoadedSubagent]:
+    """Every subagent by its name; `known` are all skills.
+
+    Raises ConfigError with every file that cannot be read or is not of its form.
+    """
     mistakes: list[Mistake] = []
     filled: dict[Path, Subagent] = {}
     for source in (read_source(path) for path in subagent_files(root)):
@@ -88,7 +99,7 @@ def load_subagents(root: Path, roles: Mapping[str, Names]) -> Mapping[str, Loade
         if subagent is not None:
             filled[source.file] = subagent if schema is None else subagent.model_copy(update={"output": schema})
     refuse(in_order(mistakes))
-    loaded = {file.stem: _load(file, subagent, roles) for file, subagent in filled.items()}
+    loaded = {file.stem: _load(file, subagent, roles, known) for file, subagent in filled.items()}
     return {name: _with_those_it_asks(one, loaded) for name, one in loaded.items()}
 
 
@@ -120,14 +131,15 @@ def _with_those_it_asks(loaded: LoadedSubagent, every: Mapping[str, LoadedSubage
     return replace(loaded, system="\n\n".join(filter(None, [loaded.system, told_of(asked)])))
 
 
-def _load(file: Path, subagent: Subagent, roles: Mapping[str, Names]) -> LoadedSubagent:
+def _load(file: Path, subagent: Subagent, roles: Mapping[str, Names], known: Mapping[str, Skill]) -> LoadedSubagent:
     prompt = prompt_of(file, subagent.prompt)
     text, _ = read_text(prompt)
     if text is None:
         raise ConfigError(f"The prompt {prompt} cannot be read as text; create it.")
     output = cast(Schema | None, subagent.output)
-    skills = [required_text(read_skill(file.parent.parent / SKILLS / name)) for name in subagent.skills.required]
+    skills = granted_skills(subagent.skills, known)
+    required = [required_text(skills[name]) for name in subagent.skills.required]
     form = instructions(output) if output is not None else ""
-    parts = [text.strip(), *skills, form, planning(subagent.plan)]
+    parts = [text.strip(), *required, form, planning(subagent.plan)]
     name = subagent.model.name
-    return LoadedSubagent(subagent, "\n\n".join(part for part in parts if part), roles.get(name, (name,)))
+    return LoadedSubagent(subagent, "\n\n".join(part for part in parts if part), roles.get(name, (name,)), skills)

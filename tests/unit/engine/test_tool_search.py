@@ -93,7 +93,7 @@ async def test_a_tool_is_found_by_words_and_called_by_its_name() -> None:
     head, first, *_ = found.splitlines()
     assert head == "Tools; call one with call_tool(name=…, arguments={…}):"
     assert json.loads(first)["name"] == "jira_create_issue"
-    assert json.loads(first)["parameters"]["properties"]["text"] == {"type": "string", "default": ""}
+    assert json.loads(first)["parameters"]["properties"]["text"] == {"type": "string"}
     assert outcome == "jira_create_issue did Refunds"
     assert made.acted == ["jira_create_issue:Refunds"]
     calls = [item.entry for item in await made.journal() if isinstance(item.entry, e.ToolCall)]

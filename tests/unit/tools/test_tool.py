@@ -5,7 +5,9 @@ from pydantic import Field
 
 from gofer.bootstrap.catalog import build_tools
 from gofer.bootstrap.settings import read_settings
+from gofer.canonical import encode
 from gofer.errors import ToolError
+from gofer.files.tokens import estimate
 from gofer.secret import Secret
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.tools import slack_tools
@@ -43,6 +45,66 @@ def test_the_schema_holds_what_the_model_needs_and_no_more() -> None:
             },
         },
     }
+
+
+class Part(Arguments):
+    """Not for the model either."""
+
+    default: str = Field(default="", description="A name that a schema has a use for.")
+    title: int | None = Field(default=None, ge=0, description="And another.")
+
+
+class Many(Arguments):
+    parts: list[Part] = Field(default=[], max_length=3, description="Some.")
+    one: Part | None = None
+    zero: int = 0
+    off: bool = False
+    on: bool = True
+    either: int | str | None = Field(default=None, description="One of two.")
+    values: dict[str, int | None] = Field(default_factory=dict, description="By name.")
+
+
+def test_a_model_reads_no_titles_no_names_of_parts_and_no_defaults_that_are_empty() -> None:
+    part = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "default": {"type": "string", "description": "A name that a schema has a use for."},
+            "title": {"type": "integer", "minimum": 0, "description": "And another."},
+        },
+    }
+    function = Tool("many", "Many.", "read", Many, act).schema()["function"]
+    assert function == {
+        "name": "many",
+        "description": "Many.",
+        "parameters": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "parts": {"type": "array", "items": part, "maxItems": 3, "description": "Some."},
+                "one": part,
+                "zero": {"type": "integer", "default": 0},
+                "off": {"type": "boolean"},
+                "on": {"type": "boolean", "default": True},
+                "either": {
+                    "anyOf": [{"type": "integer"}, {"type": "string"}],
+                    "description": "One of two.",
+                },
+                "values": {
+                    "type": "object",
+                    "additionalProperties": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+                    "description": "By name.",
+                },
+            },
+        },
+    }
+
+
+def test_the_tools_that_every_run_has_leave_its_prompt_short() -> None:
+    tools = build_tools(read_settings({})).values()
+    kinds = ("all", "model", "plan", "skills")
+    base = [encode(tool.schema()).decode() for tool in tools if not tool.internal and tool.base in kinds]
+    assert sum(map(estimate, base)) < 1_900
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Which skills a workflow has, and what its prompt says of them and of tools that it does not list."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,24 @@ def test_the_modules_that_scripts_of_skills_may_import_are_those_that_the_sandbo
         for module in ("statistics", "urllib.request", "subprocess", "numpy"):
             with pool.checkout() as session, pytest.raises(Exception, match=r"No module|ModuleNotFound"):
                 session.feed_run(f"import {module}")
+
+
+def test_a_subagent_says_which_skills_it_has_and_its_bundle_keeps_them(tmp_path: Path) -> None:
+    agents = repository(tmp_path, "subagents: [reader]\nskills: {allowed: []}\n")
+    (tmp_path / "subagents").mkdir()
+    file = tmp_path / "subagents" / "reader.yaml"
+    file.with_suffix(".md").write_text("Read.")
+    for keys, names in (("", []), ("skills: {allowed: [notes]}", ["notes"]), ("skills: {}", list(NAMES))):
+        file.write_text(f"description: d\nmodel: gpt-5\ntools: []\n{keys}\n")
+        assert mistakes(agents) == []
+        bundle = Bundle(load_catalog(agents).workflows["w"], ())
+        assert list(decode_bundle(encode_bundle(bundle)).loaded.subagents["reader"].skills) == names
+    for name in NAMES:
+        (tmp_path / "skills" / name / "all.md").write_bytes(b"x" * 480_000)
+    for number in range(2):
+        shutil.copytree(tmp_path / "skills" / "notes", tmp_path / "skills" / f"notes-{number}")
+        (tmp_path / "skills" / f"notes-{number}" / "SKILL.md").write_text(
+            f"---\nname: notes-{number}\ndescription: d\n---"
+        )
+    (found,) = mistakes(agents)
+    assert (found.file.name, found.rule, found.place.line) == ("reader.yaml", "too-large", 4)

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import get_args
 
 import jsonschema
+import pytest
 import yaml
 
 from gofer.bootstrap.catalog import tool_names
-from gofer.workflows.json_schema import defaults_schema, workflow_schema
-from gofer.workflows.schema import Defaults, Workflow
+from gofer.workflows.json_schema import defaults_schema, subagent_schema, workflow_schema
+from gofer.workflows.schema import Defaults, Subagent, Workflow
 from gofer.workflows.when import KINDS, Trigger
 
 AGENTS = Path(__file__).parents[3] / "agents"
@@ -67,6 +68,36 @@ def test_the_shipped_files_are_of_the_schema() -> None:
     for path in AGENTS.glob("*.yaml"):
         if path.name != "defaults.yaml":
             assert list(validator.iter_errors(yaml.safe_load(path.read_text()))) == []
+    below = jsonschema.Draft202012Validator(json.loads(subagent_schema(tool_names())))
+    subagents = list((AGENTS.parent / "subagents").glob("*.yaml"))
+    assert subagents
+    for path in subagents:
+        assert list(below.iter_errors(yaml.safe_load(path.read_text()))) == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "fine"),
+    [
+        ({}, True),
+        ({"tools": "inherit"}, True),
+        ({"tools": ["a_tool"]}, True),
+        ({"tools": []}, True),
+        ({"tools": "everything"}, False),
+        ({"tools": ["b_tool"]}, False),
+        ({"model": "small", "plan": "off", "skills": {"allowed": ["x"]}, "limits": {"calls": 3}}, True),
+        ({"model": {"name": "small", "temperature": 0}, "output": {"type": "object"}}, True),
+        ({"when": ["slack.mention"]}, False),
+        ({"limits": {"dollars": 1}}, False),
+        ({"description": ""}, False),
+    ],
+)
+def test_a_subagent_is_accepted_where_gofer_accepts_it(keys: dict[str, object], fine: bool) -> None:
+    schema = json.loads(subagent_schema(["a_tool"]))
+    assert set(schema["properties"]) == set(Subagent.model_fields)
+    given = {"description": "d", **keys}
+    assert jsonschema.Draft202012Validator(schema).is_valid(given) == fine
+    if fine:
+        assert Subagent.model_validate(given)
 
 
 def test_every_trigger_and_each_of_its_conditions_is_explained_to_people() -> None:

@@ -36,8 +36,8 @@ def load_tools(children: Children) -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="load_file",
-            description="Bring a whole file of this run into the conversation: a short text, or an image to look at. "
-            "Prefer file_read and file_regex for anything longer.",
+            description="Bring a whole file into the conversation: a short text, or an image or a PDF of up to "
+            f"{LOOKED_AT} pages to look at. For anything longer: file_regex, file_read, extract_file.",
             effect="read",
             arguments=LoadFile,
             act=partial(load_file, children),

@@ -7,7 +7,6 @@ from pydantic import Field
 
 from gofer.files import json_query
 from gofer.files.child import Children
-from gofer.files.search import SYNTAX
 from gofer.journal.workspace import FileRead
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
@@ -22,8 +21,7 @@ class QueryJson(Arguments):
     program: str = Field(
         min_length=1,
         max_length=10_000,
-        description="A jq program, as '.items | length' or '[.[] | select(.open) | {id, title}]'. It sees the document "
-        "and nothing else.",
+        description="As '.items | length' or '[.[] | select(.open) | {id, title}]'.",
     )
 
 
@@ -31,7 +29,9 @@ class GrepJson(Arguments):
     """A file and a pattern."""
 
     file: str = Field(description="Id of a JSON or JSON Lines file.")
-    pattern: str = Field(min_length=1, max_length=1_000, description=f"A regular expression. {SYNTAX}")
+    pattern: str = Field(
+        min_length=1, max_length=1_000, description="A regular expression, as for file_regex; (?i) ignores case."
+    )
 
 
 def query_tools(children: Children) -> tuple[Tool[Any], ...]:
@@ -39,8 +39,8 @@ def query_tools(children: Children) -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="jq",
-            description="Run a jq program on a JSON file of this run. At most 10,000 characters come back: select, "
-            "count and shorten in the program.",
+            description="Run a jq program on a JSON file. At most 10,000 characters come back: select, count and "
+            "shorten in the program.",
             effect="read",
             arguments=QueryJson,
             act=partial(jq, children),
@@ -49,8 +49,7 @@ def query_tools(children: Children) -> tuple[Tool[Any], ...]:
         ),
         Tool(
             name="grep_json",
-            description="Find keys and values of a JSON file of this run that match a pattern, each with its path as "
-            "jq writes it.",
+            description="Find keys and values of a JSON file that match a pattern, each with its path as jq writes it.",
             effect="read",
             arguments=GrepJson,
             act=partial(grep_json, children),

@@ -12,15 +12,14 @@ from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 PEEKED = 32_000
 """Bytes that one call shows at most."""
-_ALL = 10**9
 
 
 class ReadFile(Arguments):
     """A file and, where not all of it is wanted, which lines."""
 
     file: str = Field(description="Id of the file, as listed at the end of the conversation.")
-    start_line: int = Field(default=1, ge=1, description="First line to read, from 1.")
-    end_line: int = Field(default=_ALL, ge=1, description="Last line to read, included.")
+    start_line: int = Field(default=1, ge=1, description="First line, from 1.")
+    end_line: int | None = Field(default=None, ge=1, description="Last line, included. Left out: to the end.")
 
 
 class PeekFile(Arguments):
@@ -36,8 +35,8 @@ def read_tools() -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="file_read",
-            description="Read a file of this run as text: all of it, or some lines. What does not fit one answer is "
-            "left out, and the answer says from which line to go on.",
+            description="Read a file as text, whole or some lines. What does not fit one answer is left out; it says "
+            "from which line to go on.",
             effect="read",
             arguments=ReadFile,
             act=file_read,
@@ -45,7 +44,7 @@ def read_tools() -> tuple[Tool[Any], ...]:
         ),
         Tool(
             name="peek_file",
-            description="Look at some bytes of a file of this run, as text: for files of very long lines.",
+            description="Look at some bytes of a file as text, where lines are very long.",
             effect="read",
             arguments=PeekFile,
             act=peek_file,
@@ -56,15 +55,16 @@ def read_tools() -> tuple[Tool[Any], ...]:
 
 async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
     """Lines of a file; `value` is their text."""
-    if arguments.end_line < arguments.start_line:
+    if arguments.end_line is not None and arguments.end_line < arguments.start_line:
         raise ToolError(f"end_line {arguments.end_line} stands before start_line {arguments.start_line}.")
     lines = lines_of(await text_of(call, arguments.file))
     if not any(lines):
         return ToolResult(f"{arguments.file} is empty.", "an empty file", value="")
-    part = part_of(lines, arguments.start_line, arguments.end_line, call.whole_tokens * 9 // 10)
+    last = len(lines) if arguments.end_line is None else arguments.end_line
+    part = part_of(lines, arguments.start_line, last, call.whole_tokens * 9 // 10)
     name = held(call, arguments.file).added.name
     head = f"{arguments.file} {name!r}, lines {part.first} to {part.last} of {part.of}:"
-    more = f"\n[Go on with start_line={part.last + 1}.]" if part.last < min(part.of, arguments.end_line) else ""
+    more = f"\n[Go on with start_line={part.last + 1}.]" if part.last < min(part.of, last) else ""
     shown = FileRead(arguments.file, "lines", part.first, part.last)
     summary = f"lines {part.first} to {part.last} of {part.of}"
     return ToolResult(f"{head}\n{part.text}{more}", summary, value=part.text, facts=(shown,))

@@ -15,7 +15,7 @@ MARKS: dict[TodoStatus, str] = {"completed": "[x]", "in_progress": "[~]", "pendi
 CURRENT = " ← CURRENT"
 """Behind the item that is up."""
 _DESCRIPTION = Field(min_length=1, max_length=300, description="What is to be done, in one line.")
-_STATUS = "pending, in_progress (one at a time), completed, or blocked (when only a person can help)."
+_STATUS = "in_progress: one at a time. blocked: only a person can help."
 _NEEDS = Field(default="", max_length=300, description="Of a blocked item: what is needed from the person.")
 
 
@@ -38,7 +38,7 @@ class UpdateTodo(Arguments):
     """A change of one item."""
 
     id: str = Field(description="Which item.")
-    status: TodoStatus | None = Field(default=None, description=f"Its status from now on: {_STATUS}")
+    status: TodoStatus | None = Field(default=None, description="Its status from now on.")
     description: str = Field(default="", max_length=300, description="Another description, where it changed.")
     needs: str = _NEEDS
 

@@ -21,8 +21,7 @@ def plan_tools() -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="todo_write",
-            description="Write your plan, or write it anew: every step of the work, in order. Use it for work of three "
-            "or more steps. It also puts an earlier plan back in place.",
+            description="Write your plan, write it anew, or put an earlier one back: every step of the work, in order.",
             effect="read",
             arguments=WriteTodos,
             act=todo_write,

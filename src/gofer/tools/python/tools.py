@@ -20,9 +20,8 @@ _BEGINNING = 400
 """Characters that are shown of an output that went into a file."""
 _DESCRIPTION = (
     "Run Python on texts of this run: arithmetic, dates, tables, JSON. Gives what is printed and the value of the last "
-    "line. Files are read as files['<id>'], with their ids in `files`. It has json, re, csv, math, datetime, decimal, "
-    "collections, itertools, functools and a few more, classes without inheritance, no `yield`, no `del`; no network, "
-    "no folders, no clock; random needs a seed. 5 seconds."
+    "line. It has json, re, csv, math, datetime, decimal, collections, itertools, functools and a few more, classes "
+    "without inheritance; no yield, del, network, folders or clock; random needs a seed. 5 seconds."
 )
 _NOTHING = "The code ran, printed nothing, and its last line has no value; print what you want to know."
 
@@ -30,12 +29,14 @@ _NOTHING = "The code ran, printed nothing, and its last line has no value; print
 class RunPython(Arguments):
     """Code, what it reads, and where its output goes."""
 
-    code: str = Field(default="", description="Python. With a script: run after it, so that it can call its functions.")
-    files: list[str] = Field(default=[], max_length=50, description="Ids of the files whose texts the code reads.")
-    skill: str = Field(default="", description="Name of a skill, to run one of its scripts.")
-    script: str = Field(default="", description='Path of the script in that skill, as "scripts/sum.py".')
+    code: str = Field(default="", description="Python; with a script run after it, so that it can call its functions.")
+    files: list[str] = Field(
+        default=[], max_length=50, description="Ids of files; the code reads them as files['<id>']."
+    )
+    skill: str = Field(default="", description="A skill, to run one of its scripts.")
+    script: str = Field(default="", description='Its path, as "scripts/sum.py".')
     output_file: str = Field(
-        default="", max_length=100, description='A name, as "totals.csv": the output becomes a file of this run.'
+        default="", max_length=100, description='A name, as "totals.csv": the output becomes a file.'
     )
 
 

@@ -13,7 +13,7 @@ from gofer.workflows.skill import NAMES, SCRIPTS, Skill
 
 AT_ONCE = 5
 """Skills that one call loads at most."""
-_AGAIN = Field(default=False, description="Whether to show again what stands above already.")
+_AGAIN = Field(default=False, description="Show again what stands above already.")
 _ABOVE = "stands above already; read it there, or load it with again=true if you do not see it any more."
 
 _LONG = "is too long to stand here; it is the file {} of this run now: read it with file_read."
@@ -22,7 +22,7 @@ _LONG = "is too long to stand here; it is the file {} of this run now: read it w
 class LoadSkills(Arguments):
     """Which skills."""
 
-    names: list[str] = Field(min_length=1, max_length=AT_ONCE, description="Names of skills, as they are listed.")
+    names: list[str] = Field(min_length=1, max_length=AT_ONCE, description="Names of skills.")
     again: bool = _AGAIN
 
 
@@ -30,7 +30,7 @@ class LoadSubskill(Arguments):
     """Which file of which skill."""
 
     skill: str = Field(description="Name of the skill.")
-    file: str = Field(description='Path of the file as load_skills tells it, as "references/fields.md".')
+    file: str = Field(description='Its path, as "references/fields.md".')
     again: bool = _AGAIN
 
 
@@ -39,8 +39,7 @@ def skill_tools() -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="load_skills",
-            description="Read skills: how something is done here. Load one before you begin work that it is for; its "
-            "description says what that is.",
+            description="Read skills: how something is done here. Load one before you begin the work that it is for.",
             effect="read",
             arguments=LoadSkills,
             act=load_skills,
@@ -48,7 +47,7 @@ def skill_tools() -> tuple[Tool[Any], ...]:
         ),
         Tool(
             name="load_subskill",
-            description="Read another file of a skill's folder, when the text of the skill sends you there.",
+            description="Read another file of a skill, when its text sends you there.",
             effect="read",
             arguments=LoadSubskill,
             act=load_subskill,

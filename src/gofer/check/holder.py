@@ -1,0 +1,63 @@
+"""Which tools, skills and subagents has whoever reads a prompt: the runs of a workflow, or a subagent?
+
+What a file has in another form than it should is told elsewhere; here it counts as had.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from gofer.canonical import as_list, as_object
+from gofer.check.tools import granted
+from gofer.tools.tool import Tool
+from gofer.workflows.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A workflow or a subagent, by its YAML file."""
+
+    source: Source
+    kind: Literal["workflow", "subagent"]
+
+    def has_tool(self, tool: Tool[Any], skills: Collection[str]) -> bool:
+        """Whether its model is offered a tool, or can search for it; `skills` are all that there are."""
+        match tool.base:
+            case "":
+                inherits = self.kind == "subagent" and isinstance(self.source.fields.get("tools"), str)
+                return inherits or tool.name in granted(self.source)
+            case "plan":
+                # YAML reads a bare `off` as false.
+                return self.source.fields.get("plan", self._unsaid("optional", "off")) not in ("off", False)
+            case "subagents":
+                return self._asks()
+            case "skills":
+                return any(map(self.has_skill, skills))
+            case _:
+                # Of those that depend on how much a run has, nobody can tell here.
+                return True
+
+    def has_skill(self, name: str) -> bool:
+        """Whether its prompt has a skill, or it may load it."""
+        fields = self.source.fields
+        if "skills" not in fields:
+            return self.kind == "workflow"
+        skills = as_object(fields["skills"])
+        chosen = [*as_list(skills.get("required")), *as_list(skills.get("allowed"))]
+        open_to_all = not isinstance(skills.get("allowed"), list)
+        return (open_to_all or name in chosen) and name not in as_list(skills.get("prohibited"))
+
+    def has_subagent(self, name: str) -> bool:
+        """Whether it may ask a subagent."""
+        chosen = self.source.fields.get("subagents")
+        return name in as_list(chosen) if isinstance(chosen, list) else self._asks()
+
+    def _asks(self) -> bool:
+        chosen = self.source.fields.get("subagents")
+        if chosen is None:
+            # A script may ask all of them, and a model none.
+            return self.source.fields.get("coordinator") == "script"
+        return chosen != []
+
+    def _unsaid(self, workflow: str, subagent: str) -> str:
+        return workflow if self.kind == "workflow" else subagent
