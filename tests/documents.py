@@ -36,18 +36,23 @@ def relations(*targets: tuple[str, str, str]) -> str:
 
 
 def docx(body: str, **parts: str) -> bytes:
-    """A Word document; other parts by name, such as `footnotes`, are what stands in their root element."""
+    """A Word document; other parts by name, such as `footnotes`, are what stands in their root element.
+
+    `rels` and `footnotes_rels` are what a part refers to, `chart1` is a whole chart.
+    """
     roots = {"header1": "hdr", "footer1": "ftr"}
     made: dict[str, str | bytes] = {
         "[Content_Types].xml": f'<Types xmlns="{PACKAGE}content-types"/>',
         "word/document.xml": f"<w:document {_WORDS}><w:body>{body}</w:body></w:document>",
     }
     for name, inner in parts.items():
-        root = roots.get(name, name)
-        made[f"word/{name}.xml"] = f"<w:{root} {_WORDS}>{inner}</w:{root}>"
-    if "rels" in parts:
-        del made["word/rels.xml"]
-        made["word/_rels/document.xml.rels"] = parts["rels"]
+        if name.endswith("rels"):
+            made[f"word/_rels/{name.removesuffix('rels').rstrip('_') or 'document'}.xml.rels"] = inner
+        elif name == "chart1":
+            made["word/charts/chart1.xml"] = inner
+        else:
+            root = roots.get(name, name)
+            made[f"word/{name}.xml"] = f"<w:{root} {_WORDS}>{inner}</w:{root}>"
     return package(made)
 
 

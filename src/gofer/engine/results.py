@@ -1,12 +1,13 @@
 """What is written down of what came of a call: its result, the files it made, the facts it found?"""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gofer.canonical import clean, encode
 from gofer.engine.effects import Done, Later, Refused, Silence
-from gofer.engine.shelf import Reach, Shelf
+from gofer.engine.shelf import FILE_LIMIT, Reach, Shelf
 from gofer.errors import TemporaryError, ToolError
 from gofer.files.preview import Preview, preview
 from gofer.files.tokens import estimate
@@ -20,6 +21,8 @@ TEXT_LIMIT = 100_000
 """Characters of one text that a model is shown at most, whatever the workflow says."""
 VALUE_LIMIT = 2_000_000
 """Bytes of what a script gets of one call at most, as JSON."""
+_ASIDE = 1_000_000
+"""Characters of a text from which its preview is not made in between."""
 PREFIX = "result"
 """What the ids of long texts begin with."""
 _KINDS = {"json": (".json", "application/json"), "text": (".txt", "text/plain")}
@@ -91,11 +94,21 @@ def unknown(call: str, tool: str, why: str, destination: str = "") -> ToolUnknow
 
 
 async def shorten(text: str, name: str, origin: str, shelf: Shelf, shown: Shown) -> tuple[str, FileAdded | None]:
-    """A text as a model is shown it: whole, or as a preview of the file that it became. Raises TemporaryError."""
+    """A text as a model is shown it: whole, or as a preview of the file that it became.
+
+    Raises ToolError for one that is too large to be kept, before anything is made of it, and TemporaryError.
+    """
     if _fits(text, shown):
         return text, None
+    if len(text) > FILE_LIMIT:
+        said = f"{origin} gave {len(text):,} characters, and at most {FILE_LIMIT:,} are kept; ask it for less."
+        raise ToolError(said, code="too_large")
     text = clean(text)
-    made = preview(text, prefix=PREFIX, max_tokens=shown.preview)
+    if len(text) < _ASIDE:
+        made = preview(text, prefix=PREFIX, max_tokens=shown.preview)
+    else:
+        # On a thread: this takes seconds, and others are waiting.
+        made = await asyncio.to_thread(preview, text, prefix=PREFIX, max_tokens=shown.preview)
     suffix, media_type = _KINDS[made.kind]
     file = NewFile(f"{name}{suffix}", media_type, text.encode(), origin, prefix=PREFIX)
     (added,) = await shelf.add([file])

@@ -95,3 +95,62 @@ def test_empty_and_missing_slides_say_so() -> None:
 def test_a_presentation_without_slides_is_said() -> None:
     with pytest.raises(ToolError, match="has no slides"):
         slides.read(pptx([]))
+
+
+def chart_of(*series: str) -> str:
+    inner = f'<c:chart xmlns:c="{CHART}" r:id="ch"/>'
+    frame = f"<p:graphicFrame><a:graphic><a:graphicData>{inner}</a:graphicData></a:graphic></p:graphicFrame>"
+    chart = slide_part("c:chartSpace", f"<c:chart><c:plotArea>{''.join(series)}</c:plotArea></c:chart>")
+    told = relations(("ch", "chart", "../charts/chart1.xml"))
+    text = slides.read(pptx([frame], slides___rels_slide1_xml=told, charts__chart1_xml=chart))
+    return text.removeprefix("[slide 1 of 1]\n\n[chart]\n\n")
+
+
+def points(**values: str) -> str:
+    return "".join(f'<c:pt idx="{at[1:]}"><c:v>{value}</c:v></c:pt>' for at, value in values.items())
+
+
+def test_a_value_of_a_chart_stands_beside_its_own_name() -> None:
+    names = points(_0="East", _1="West", _2="Mid")
+    first = f"<c:ser><c:tx><c:v>Q1</c:v></c:tx><c:cat>{names}</c:cat><c:val>{points(_0='19', _2='17')}</c:val></c:ser>"
+    second = f"<c:ser><c:tx><c:v>Q2</c:v></c:tx><c:cat>{names}</c:cat><c:val>{points(_1='2')}</c:val></c:ser>"
+    assert chart_of(first, second) == (
+        "|  | Q1 | Q2 |\n| --- | --- | --- |\n| East | 19 |  |\n| West |  | 2 |\n| Mid | 17 |  |"
+    )
+
+
+def test_names_within_names_and_days_of_a_chart_are_read() -> None:
+    inner, outer = points(_0="CA", _1="NY", _2="DF"), points(_0="USA", _2="Mexico")
+    names = f"<c:multiLvlStrRef><c:lvl>{inner}</c:lvl><c:lvl>{outer}</c:lvl></c:multiLvlStrRef>"
+    values = f"<c:val>{points(_0='1', _1='2', _2='3')}</c:val>"
+    assert chart_of(f"<c:ser><c:cat>{names}</c:cat>{values}</c:ser>") == (
+        "| USA / CA | 1 |\n| --- | --- |\n| USA / NY | 2 |\n| Mexico / DF | 3 |"
+    )
+    days = f"<c:formatCode>[$-409]d/m/yyyy</c:formatCode>{points(_0='46023', _1='46023.5', _2='soon', _3='1e99')}"
+    four = f"<c:val>{points(_0='1', _1='2', _2='3', _3='4')}</c:val>"
+    assert chart_of(f"<c:ser><c:cat>{days}</c:cat>{four}</c:ser>") == (
+        "| 2026-01-01 | 1 |\n| --- | --- |\n| 2026-01-01 12:00:00 | 2 |\n| soon | 3 |\n| 1e99 | 4 |"
+    )
+
+
+def test_each_cloud_of_points_has_its_own_places() -> None:
+    def cloud(name: str, x: str, y: str) -> str:
+        places = f"<c:xVal>{points(_0=x)}</c:xVal><c:yVal>{points(_0=y)}</c:yVal>"
+        return f"<c:ser><c:tx><c:v>{name}</c:v></c:tx>{places}</c:ser>"
+
+    assert chart_of(cloud("A", "1", "10"), cloud("B", "5", "50")) == (
+        "|  | A |  | B |\n| --- | --- | --- | --- |\n| 1 | 10 | 5 | 50 |"
+    )
+
+
+def test_an_endless_place_in_a_chart_is_no_place() -> None:
+    assert chart_of(f"<c:ser><c:val>{points(_0='1', _999999999='2')}</c:val></c:ser>") == "| 1 |\n| --- |"
+
+
+def test_what_is_raised_or_crossed_out_on_a_slide_reads_as_it_is_seen() -> None:
+    def run(text: str, about: str) -> str:
+        return f"<a:r><a:rPr {about}/><a:t>{text}</a:t></a:r>"
+
+    runs = run("10", 'baseline="0"') + run("5", 'baseline="30000"') + run("2", 'baseline="-25000"')
+    tree = f"<p:sp><p:txBody><a:p>{runs}{run(' old', 'strike=' + chr(34) + 'sngStrike' + chr(34))}</a:p></p:txBody></p:sp>"
+    assert slides.read(pptx([tree])) == "[slide 1 of 1]\n\n10⁵2~~ old~~"

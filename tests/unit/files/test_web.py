@@ -93,3 +93,23 @@ def test_no_page_is_too_odd_and_no_visible_word_is_lost(parts: list[str]) -> Non
 
 def test_an_empty_page_has_no_text() -> None:
     assert web.read(b"<html><body><script>1</script></body></html>") == ""
+
+
+def test_merged_cells_keep_their_columns() -> None:
+    table = (
+        "<table><tr><th colspan=2>Both<th>Cost</tr><tr><td rowspan=2>East<td>one<td>1</tr><tr><td>two<td>2</tr>"
+        "<tr><td>West<td rowspan='x'>three<td rowspan=9>3</tr><tr><td>North<td>four</tr></table>"
+    )
+    assert web.read(table.encode()).split("\n") == [
+        "| Both |  | Cost |",
+        "| --- | --- | --- |",
+        "| East | one | 1 |",
+        "|  | two | 2 |",
+        "| West | three | 3 |",
+        "| North | four |  |",
+    ]
+
+
+def test_what_is_raised_or_crossed_out_reads_as_it_is_seen() -> None:
+    page = "<p>10<sup>5</sup> m, note<sup><a href='#n'>12</a></sup>, 1<sup>st</sup>, <del>100</del> <s>90</s> 80 EUR"
+    assert web.read(page.encode()) == "10⁵ m, note¹², 1st, ~~100~~ ~~90~~ 80 EUR"

@@ -1,69 +1,142 @@
 """What stands before the items of Word's lists?"""
 
 from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from gofer.files.extract.package import Element, attribute
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"))
 _SMALL_ROMAN = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+_DEEPEST_STYLE = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """How the items of one level of a list are numbered."""
+
+    form: str = "bullet"
+    text: str = ""
+    start: int = 1
+    style: str = ""
+    """The style of paragraphs that stand on this level."""
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """One list, or one part of a list that several share."""
+
+    counted: str = ""
+    """Lists with the same one count on where another of them ended."""
+    levels: Mapping[int, _Level] = field(default_factory=dict[int, _Level])
+    again: Mapping[int, int] = field(default_factory=dict[int, int])
+    """Levels that begin anew where this list begins, with their first number."""
 
 
 class Numbering:
     """The counters of a document's lists."""
 
-    def __init__(self, tree: Element | None) -> None:
-        abstract: dict[str, dict[int, tuple[str, str, int]]] = {}
-        self._levels: dict[str, dict[int, tuple[str, str, int]]] = {}
+    def __init__(self, tree: Element | None, styles: Element | None = None) -> None:
+        self._styles = {
+            attribute(style, f"{_W}styleId"): style
+            for style in (styles.iterchildren(f"{_W}style") if styles is not None else ())
+        }
+        self._lists: dict[str, _List] = {}
         self._counts: dict[str, dict[int, int]] = defaultdict(dict)
-        for kind in tree.iterchildren(f"{_W}abstractNum") if tree is not None else ():
-            abstract[attribute(kind, f"{_W}abstractNumId")] = dict(_level(level) for level in kind.iter(f"{_W}lvl"))
-        for number in tree.iterchildren(f"{_W}num") if tree is not None else ():
-            refers = number.find(f"{_W}abstractNumId")
-            of = attribute(refers, f"{_W}val") if refers is not None else ""
-            self._levels[attribute(number, f"{_W}numId")] = abstract.get(of, {})
+        self._begun: set[tuple[str, int]] = set()
+        self._by_style: dict[str, tuple[str, int]] = {}
+        if tree is not None:
+            self._read(tree)
 
-    def label(self, about: Element) -> tuple[str, str]:
+    def label(self, about: Element, style: str = "") -> tuple[str, str]:
         """Two spaces for each level, and what Word shows before the paragraph with these properties.
 
-        Both are empty for one that is in no list.
+        A paragraph that is in no list of its own may be in that of its style. Both are empty for one that is in none.
         """
-        number, level = _place(about)
+        number, level = self._place(about, style)
         return ("  " * level, self._said(number, level)) if number and number != "0" else ("", "")
 
+    def _read(self, tree: Element) -> None:
+        kinds = {attribute(kind, f"{_W}abstractNumId"): kind for kind in tree.iterchildren(f"{_W}abstractNum")}
+        refers = {attribute(one, f"{_W}numId"): _value(one, "abstractNumId") for one in tree.iterchildren(f"{_W}num")}
+        for one in tree.iterchildren(f"{_W}num"):
+            number = attribute(one, f"{_W}numId")
+            kind = kinds.get(refers[number])
+            link = _value(kind, "numStyleLink") if kind is not None else ""
+            if link and (linked := self._styles.get(link)) is not None:
+                kind = kinds.get(refers.get(_value(linked, f"pPr/{_W}numPr/{_W}numId"), ""))
+            levels = dict(_level(level) for level in kind.iter(f"{_W}lvl")) if kind is not None else {}
+            again: dict[int, int] = {}
+            for other in one.iterchildren(f"{_W}lvlOverride"):
+                at = _whole(attribute(other, f"{_W}ilvl"), 0)
+                levels |= dict(_level(level) for level in other.iterchildren(f"{_W}lvl"))
+                if start := _value(other, "startOverride"):
+                    again[at] = _whole(start, 1)
+                    levels[at] = replace(levels.get(at, _Level()), start=again[at])
+            self._lists[number] = _List(refers[number], levels, again)
+
+    def _place(self, about: Element, style: str) -> tuple[str, int]:
+        """The list and the level of a paragraph; an empty list when it is in none."""
+        listed = about.find(f"{_W}numPr")
+        if listed is None:
+            return self._of_style(style)
+        number, level = _value(listed, "numId"), _value(listed, "ilvl")
+        inherited = ("", 0) if number else self._of_style(style)
+        return number or inherited[0], min(_whole(level, inherited[1]), 8)
+
+    def _of_style(self, style: str) -> tuple[str, int]:
+        if style not in self._by_style:
+            self._by_style[style] = self._in_styles(style)
+        return self._by_style[style]
+
+    def _in_styles(self, style: str) -> tuple[str, int]:
+        """What a style, or the one it is based on, says of its list."""
+        name = style
+        for _ in range(_DEEPEST_STYLE):
+            found = self._styles.get(name)
+            if found is None:
+                break
+            if number := _value(found, f"pPr/{_W}numPr/{_W}numId"):
+                levels = self._lists.get(number, _List()).levels
+                own = next((at for at, level in levels.items() if level.style in (style, name) and level.style), 0)
+                return number, min(_whole(_value(found, f"pPr/{_W}numPr/{_W}ilvl"), own), 8)
+            name = _value(found, "basedOn")
+        return "", 0
+
     def _said(self, number: str, level: int) -> str:
-        form, text, start = self._levels.get(number, {}).get(level, ("bullet", "", 1))
-        if form == "bullet" or form == "none":
+        listed = self._lists.get(number, _List())
+        own = listed.levels.get(level, _Level())
+        if own.form == "bullet" or own.form == "none":
             return "- "
-        counts = self._counts[number]
-        counts[level] = counts.get(level, start - 1) + 1
+        counts = self._counts[listed.counted]
+        if level in listed.again and (number, level) not in self._begun:
+            counts.pop(level, None)
+        self._begun.add((number, level))
+        counts[level] = counts.get(level, own.start - 1) + 1
         for deeper in [other for other in counts if other > level]:
             del counts[deeper]
+        text = own.text
         for at in range(level + 1):
-            own, _, first = self._levels[number].get(at, ("decimal", "", 1))
-            text = text.replace(f"%{at + 1}", _count(counts.get(at, first), own))
+            above = listed.levels.get(at, _Level("decimal"))
+            text = text.replace(f"%{at + 1}", _count(counts.get(at, above.start), above.form))
         return f"{text or counts[level]} "
 
 
-def _place(about: Element) -> tuple[str, int]:
-    """The list and the level of a paragraph; an empty list when it is in none of its own."""
-    listed = about.find(f"{_W}numPr")
-    if listed is None:
-        return "", 0
-    number, level = listed.find(f"{_W}numId"), listed.find(f"{_W}ilvl")
-    depth = attribute(level, f"{_W}val") if level is not None else "0"
-    return attribute(number, f"{_W}val") if number is not None else "", min(int(depth), 8) if depth.isdigit() else 0
+def _level(element: Element) -> tuple[int, _Level]:
+    form, text = _value(element, "numFmt") or "decimal", _value(element, "lvlText")
+    level = _Level(form, text, _whole(_value(element, "start"), 1), _value(element, "pStyle"))
+    return _whole(attribute(element, f"{_W}ilvl"), 0), level
 
 
-def _level(element: Element) -> tuple[int, tuple[str, str, int]]:
-    said = {
-        name: attribute(found, f"{_W}val")
-        for name in ("numFmt", "lvlText", "start")
-        if (found := element.find(f"{_W}{name}")) is not None
-    }
-    at, start = attribute(element, f"{_W}ilvl"), said.get("start", "1")
-    form = (said.get("numFmt", "decimal"), said.get("lvlText", ""), int(start) if start.isdigit() else 1)
-    return int(at) if at.isdigit() else 0, form
+def _value(element: Element, name: str) -> str:
+    """What an element below this one says; empty when there is none."""
+    found = element.find(f"{_W}{name}")
+    return attribute(found, f"{_W}val") if found is not None else ""
+
+
+def _whole(said: str, otherwise: int) -> int:
+    return int(said) if said.isdigit() and len(said) < 10 else otherwise
 
 
 def _count(number: int, form: str) -> str:

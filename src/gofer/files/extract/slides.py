@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 from gofer.errors import ToolError
+from gofer.files.extract.drawn import CHART, DIAGRAM, drawn
+from gofer.files.extract.formula import formula
+from gofer.files.extract.marks import joined, raised, struck
 from gofer.files.extract.package import RELATIONSHIPS, Element, Package, attribute
 from gofer.files.extract.table import markdown
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
-_DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Choice"
 _ALTERNATE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
 _MAIN = "ppt/presentation.xml"
@@ -90,7 +91,7 @@ class _Slide:
     def _paragraphs(self, body: Element) -> str:
         lines: list[str] = []
         for paragraph in body.iterchildren(f"{A}p"):
-            text = "".join(self._runs(paragraph)).strip()
+            text = joined("".join(self._runs(paragraph))).strip()
             about = paragraph.find(f"{A}pPr")
             level = attribute(about, "lvl") if about is not None else ""
             bullet = about is not None and any(about.find(f"{A}{kind}") is not None for kind in ("buChar", "buAutoNum"))
@@ -104,9 +105,9 @@ class _Slide:
             if run.tag == f"{A}br":
                 yield "\n"
             for text in run.iterchildren(f"{A}t"):
-                yield self._linked(run, text.text or "")
+                yield self._linked(run, _looks(run, text.text or ""))
             if run.tag.endswith("}m"):
-                yield "".join(run.itertext())
+                yield formula(run)
 
     def _linked(self, run: Element, text: str) -> str:
         link = run.find(f"{A}rPr/{A}hlinkClick")
@@ -119,23 +120,13 @@ class _Slide:
         for table in frame.iter(f"{A}tbl"):
             rows = [[self._cell(cell) for cell in row.iterchildren(f"{A}tc")] for row in table.iterchildren(f"{A}tr")]
             return markdown(rows)
-        for chart in frame.iter(f"{C}chart"):
-            return _chart(self._target(chart, "id"))
-        for diagram in frame.iter(_DIAGRAM):
-            data = self._target(diagram, "dm")
-            texts = [
-                ("".join(one.itertext(f"{A}t"))).strip() for one in (data.iter(f"{A}p") if data is not None else ())
-            ]
-            return "\n".join(f"- {text}" for text in texts if text)
+        for shown in frame.iter(CHART, DIAGRAM):
+            return drawn(shown, self._package, self._relations)
         return ""
 
     def _cell(self, cell: Element) -> str:
         body = cell.find(f"{A}txBody")
         return self._paragraphs(body) if body is not None else ""
-
-    def _target(self, element: Element, name: str) -> Element | None:
-        _, target = self._relations.get(attribute(element, f"{RELATIONSHIPS}{name}"), ("", ""))
-        return self._package.tree(target) if target else None
 
     def _notes(self) -> Iterator[str]:
         for kind, target in self._relations.values():
@@ -157,28 +148,17 @@ class _Slide:
                     yield f"[comment] {author}: {text}" if author else f"[comment] {text}"
 
 
+def _looks(run: Element, text: str) -> str:
+    """The text of a run as it is seen where that is another text: raised, or struck through."""
+    about = run.find(f"{A}rPr")
+    if about is None:
+        return text
+    if attribute(about, "baseline") not in ("", "0") and not attribute(about, "baseline").startswith("-"):
+        text = raised(text)
+    return struck(text) if attribute(about, "strike") in ("sngStrike", "dblStrike") else text
+
+
 def _role(shape: Element) -> str:
     place = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
     return (attribute(place, "type") or "body") if place is not None else ""
 
-
-def _chart(tree: Element | None) -> str:
-    """A chart as the table it was drawn from."""
-    if tree is None:
-        return ""
-    title = tree.find(f"{C}chart/{C}title")
-    named = "".join(title.itertext(f"{A}t", f"{C}v")).strip() if title is not None else ""
-    columns: list[list[str]] = []
-    for series in tree.iter(f"{C}ser"):
-        name, values = _values(series, "tx"), _values(series, "val") or _values(series, "yVal")
-        if not columns:
-            columns.append(["", *(_values(series, "cat") or _values(series, "xVal"))])
-        columns.append([" ".join(name), *values])
-    height = max((len(column) for column in columns), default=0)
-    rows = [[column[at] if at < len(column) else "" for column in columns] for at in range(height)]
-    return "\n\n".join(part for part in (f"[chart{': ' + named if named else ''}]", markdown(rows)) if part)
-
-
-def _values(series: Element, name: str) -> list[str]:
-    part = series.find(f"{C}{name}")
-    return [value.text or "" for value in part.iter(f"{C}v")] if part is not None else []

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from gofer.files.extract.marks import raised, struck
 from gofer.files.extract.plain import decoded, tidy
 from gofer.files.extract.table import markdown
 
@@ -31,12 +32,17 @@ _BLOCKS = frozenset(
     | {"caption", "center"}
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_OTHERS = frozenset({"li", "br", "hr", "pre", "a", "img", "table", "td", "th", "tr", "input"})
-_CLOSED = _BLOCKS | _HEADINGS.keys() | {"li", "pre", "a", "td", "th", "table"}
+_MARKS = {"sup": raised, "del": struck, "s": struck, "strike": struck}
+_OTHERS = frozenset({"li", "br", "hr", "pre", "a", "img", "table", "td", "th", "tr", "input"}) | _MARKS.keys()
+_CLOSED = _BLOCKS | _HEADINGS.keys() | _MARKS.keys() | {"li", "pre", "a", "td", "th", "tr", "table"}
 _DECLARED = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.IGNORECASE)
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _DEEPEST_LIST = 8
+_WIDEST_SPAN = 100
+_LONGEST_SPAN = 65_534
+_SPANNED = 1_000
+"""Columns of a table in which a cell may reach down."""
 
 
 def read(data: bytes) -> str:
@@ -69,6 +75,41 @@ class _Table:
     """What was written around the table so far."""
     loose: list[str] = field(default_factory=list[str])
     """A caption, or what stands between cells."""
+    wide: int = 1
+    tall: int = 1
+    """Columns and rows of the cell that is being read."""
+    covered: dict[int, int] = field(default_factory=dict[int, int])
+    """For columns that a cell from above reaches into, how many more rows it does."""
+
+    def add(self, text: str) -> None:
+        """A cell, in the next column that none from above covers."""
+        if not self.rows:
+            self.rows.append([])
+        self._past_covered()
+        row = self.rows[-1]
+        below = range(len(row), min(len(row) + self.wide, _SPANNED)) if self.tall > 1 else ()
+        row += [text, *[""] * (self.wide - 1)]
+        self.covered |= dict.fromkeys(below, self.tall - 1)
+        self.wide = self.tall = 1
+
+    def end_row(self) -> None:
+        """What reaches down behind the last cell of the row covers one row less."""
+        if self.covered:
+            self._past_covered()
+            width = len(self.rows[-1])
+            for at in [at for at in self.covered if at >= width]:
+                self._cover(at)
+
+    def _past_covered(self) -> None:
+        row = self.rows[-1]
+        while len(row) in self.covered:
+            self._cover(len(row))
+            row.append("")
+
+    def _cover(self, at: int) -> None:
+        self.covered[at] -= 1
+        if not self.covered[at]:
+            del self.covered[at]
 
 
 class _Page:
@@ -81,6 +122,8 @@ class _Page:
         """For each open list the number of its last item, -1 for a list without numbers."""
         self._tables: list[_Table] = []
         self._links: list[tuple[str, int]] = []
+        self._marks: list[int] = []
+        """Where what is raised or crossed out begins in the line."""
         self._marker = ""
         self._preformatted = 0
 
@@ -159,6 +202,12 @@ class _Page:
                 self._blocks = []
             case "td" | "th" if self._tables:
                 self._loosen()
+                table, said = self._tables[-1], node.attributes
+                if said:
+                    table.wide = _span(said.get("colspan"), _WIDEST_SPAN)
+                    table.tall = _span(said.get("rowspan"), _LONGEST_SPAN)
+            case "sup" | "del" | "s" | "strike":
+                self._marks.append(len(self._line))
             case "tr" if self._tables:
                 self._tables[-1].rows.append([])
             case "input":
@@ -189,6 +238,11 @@ class _Page:
             self._link(*self._links.pop())
         elif tag in ("td", "th") and self._tables:
             self._end_cell()
+        elif tag == "tr" and self._tables:
+            self._tables[-1].end_row()
+        elif tag in _MARKS and self._marks:
+            begin = self._marks.pop()
+            self._line[begin:] = [_MARKS[tag]("".join(self._line[begin:]))]
         elif tag == "table" and self._tables:
             self._end_table()
 
@@ -237,10 +291,7 @@ class _Page:
 
     def _end_cell(self) -> None:
         self._end_line()
-        rows = self._tables[-1].rows
-        if not rows:
-            rows.append([])
-        rows[-1].append("\n".join(block for block in self._blocks if block))
+        self._tables[-1].add("\n".join(block for block in self._blocks if block))
         self._blocks = []
 
     def _loosen(self) -> None:
@@ -259,6 +310,13 @@ class _Page:
             self._blocks += [*loose, *inner, ""]
         else:
             self._blocks += ["", *loose, markdown(table.rows), ""]
+
+
+def _span(said: str | None, most: int) -> int:
+    """How many columns or rows a cell takes; 0 rows are all that follow."""
+    if said is None or not said.strip().isdecimal():
+        return 1
+    return min(int(said.strip()[:9]) or most, most)
 
 
 def _address(attributes: dict[str, str | None]) -> str:

@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator
 
+from gofer.files.extract.drawn import CHART, DIAGRAM, drawn
+from gofer.files.extract.formula import formula
+from gofer.files.extract.marks import joined, raised, struck
 from gofer.files.extract.numbering import Numbering
 from gofer.files.extract.package import RELATIONSHIPS, Element, Package, attribute
 from gofer.files.extract.table import markdown
@@ -15,6 +18,7 @@ _DRAWN = "{http://schemas.openxmlformats.org/drawingml/2006/"
 _MAIN = "word/document.xml"
 
 _LITERAL = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-", f"{W}softHyphen": ""}
+_OFF = ("0", "false", "off", "none")
 _SILENT = frozenset(
     {f"{W}pPr", f"{W}rPr", f"{W}instrText", f"{W}moveFrom", f"{W}tblPr", f"{W}tcPr", f"{W}trPr", f"{W}sectPr"}
     | {f"{W}tblGrid", f"{W}fldData", f"{W}sdtPr", f"{W}rt", f"{W}annotationRef"}
@@ -34,9 +38,11 @@ class _Word:
         self._package = package
         main = next((name for name in package.names("word/document") if name.endswith(".xml")), _MAIN)
         self._main = main
-        self._relations = package.relations(main)
-        self._headings = _headings(package.tree("word/styles.xml"))
-        self._numbering = Numbering(package.tree("word/numbering.xml"))
+        self._relations: dict[str, tuple[str, str]] = {}
+        """Of the part that is being read."""
+        styles = package.tree("word/styles.xml")
+        self._headings = _headings(styles)
+        self._numbering = Numbering(package.tree("word/numbering.xml"), styles)
         self._notes: dict[str, dict[str, int]] = {"footnote": {}, "endnote": {}, "comment": {}}
         self._deleted = 0
 
@@ -54,6 +60,7 @@ class _Word:
     def _part(self, name: str) -> list[str]:
         """The paragraphs and tables of a part, each freed once it is read."""
         blocks: list[str] = []
+        self._relations = self._package.relations(name)
         depth = 0
         for event, element in self._package.elements(name, (_P, _TABLE)):
             depth += 1 if event == "start" else -1
@@ -68,15 +75,16 @@ class _Word:
         return self._table(element) if element.tag == _TABLE else self._paragraph(element)
 
     def _paragraph(self, element: Element) -> str:
-        text = "".join(self._inline(element)).strip("\n")
+        text = joined("".join(self._inline(element))).strip("\n")
         if not text.strip():
             return ""
         about = element.find(f"{W}pPr")
         if about is None or not len(about):
             return text
-        style = about.find(f"{W}pStyle")
-        level = self._headings.get(attribute(style, f"{W}val"), 0) if style is not None else 0
-        indent, label = self._numbering.label(about)
+        named = about.find(f"{W}pStyle")
+        style = attribute(named, f"{W}val") if named is not None else ""
+        level = self._headings.get(style, 0)
+        indent, label = self._numbering.label(about, style)
         if level:
             return f"{'#' * level} {label}{text.strip()}"
         return f"{indent}{label}{text}" if label else text
@@ -84,8 +92,10 @@ class _Word:
     def _inline(self, element: Element) -> Iterator[str]:
         for child in element.iterchildren():
             tag = child.tag
-            if tag == f"{W}t" or tag == f"{_MATH}t":
+            if tag == f"{W}t":
                 yield child.text or ""
+            elif tag == f"{W}r":
+                yield self._run(child)
             elif tag in _LITERAL:
                 yield "" if attribute(child, f"{W}type") == "page" else _LITERAL[tag]
             elif tag == f"{W}delText":
@@ -98,6 +108,10 @@ class _Word:
                 yield self._link(child)
             elif tag in (f"{W}footnoteReference", f"{W}endnoteReference", f"{W}commentReference"):
                 yield self._reference(child)
+            elif tag == f"{_MATH}oMath":
+                yield formula(child)
+            elif tag in (CHART, DIAGRAM):
+                yield f"\n{drawn(child, self._package, self._relations)}\n"
             elif tag == f"{W}sym":
                 yield _symbol(child)
             elif tag == _ALTERNATE:
@@ -113,6 +127,19 @@ class _Word:
                 yield self._block(child) + "\n"
             elif tag not in _SILENT:
                 yield from self._inline(child)
+
+    def _run(self, element: Element) -> str:
+        """What a person sees of a run: hidden text is not, and what is raised or crossed out says so."""
+        text = "".join(self._inline(element))
+        about = element.find(f"{W}rPr")
+        if about is None or not text:
+            return text
+        if _on(about, "vanish"):
+            return ""
+        place = about.find(f"{W}vertAlign")
+        if place is not None and attribute(place, f"{W}val") == "superscript":
+            text = raised(text)
+        return struck(text) if _on(about, "strike") or _on(about, "dstrike") else text
 
     def _link(self, element: Element) -> str:
         text = "".join(self._inline(element))
@@ -130,6 +157,7 @@ class _Word:
         known = self._notes[kind]
         found: list[tuple[int, str]] = []
         tree = self._package.tree(name)
+        self._relations = self._package.relations(name)
         for note in tree.iterchildren(f"{W}{kind}") if tree is not None else ():
             author = attribute(note, f"{W}author")
             text = " ".join(self._block(block).strip() for block in note.iterchildren(_P, _TABLE)).strip()
@@ -149,10 +177,17 @@ class _Word:
                     texts.append(f"[{kind}] {text}")
         return texts
 
+    def _rows(self, table: Element) -> list[list[str]]:
+        return [[cell for column in _within(row, _CELL) for cell in self._cell(column)] for row in _within(table, _ROW)]
+
+    def _within_cell(self, element: Element) -> str:
+        """A paragraph, or a table in a cell: its rows as lines, as a table in a table cannot be read."""
+        if element.tag == _P:
+            return self._paragraph(element)
+        return "\n".join("; ".join(cell for cell in row if cell.strip()) for row in self._rows(element))
+
     def _table(self, element: Element) -> str:
-        rows = [
-            [cell for column in _within(row, _CELL) for cell in self._cell(column)] for row in _within(element, _ROW)
-        ]
+        rows = self._rows(element)
         if len(rows) == 1 and len(rows[0]) == 1:
             return rows[0][0]  # A frame around text.
         return markdown(rows)
@@ -162,7 +197,7 @@ class _Word:
         span = element.find(f"{W}tcPr/{W}gridSpan")
         width = attribute(span, f"{W}val") if span is not None else "1"
         merged = element.find(f"{W}tcPr/{W}vMerge")
-        text = "\n".join(block for child in _within(element, _P, _TABLE) if (block := self._block(child)))
+        text = "\n".join(block for child in _within(element, _P, _TABLE) if (block := self._within_cell(child)))
         if merged is not None and attribute(merged, f"{W}val") != "restart":
             text = ""
         return [text] + [""] * (min(int(width), 64) - 1 if width.isdigit() else 0)
@@ -175,6 +210,12 @@ def _within(element: Element, *tags: str) -> Iterator[Element]:
             yield child
         elif child.tag in (f"{W}sdt", f"{W}sdtContent", f"{W}ins", f"{W}customXml", f"{W}smartTag"):
             yield from _within(child, *tags)
+
+
+def _on(about: Element, name: str) -> bool:
+    """Whether a property is there and not switched off."""
+    found = about.find(f"{W}{name}")
+    return found is not None and attribute(found, f"{W}val") not in _OFF
 
 
 def _headings(styles: Element | None) -> dict[str, int]:
