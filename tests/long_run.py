@@ -52,9 +52,10 @@ async def run(
     tools: Sequence[str] = ("look",),
     more: str = "",
     models: tuple[str, ...] = ("m",),
+    children: Children | None = None,
 ) -> Ending:
     made.model = model  # type: ignore[assignment]
-    made.tools |= {tool.name: tool for tool in (*file_tools(Children()), *plan_tools())}
+    made.tools |= {tool.name: tool for tool in (*file_tools(children or Children()), *plan_tools())}
     limits = Limits(llm_calls=llm_calls, tool_calls=5_000, tokens=10**9, usd=10**6, minutes=600)
     given = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": [*tools]}
     workflow = Workflow.model_validate({**given, "limits": limits, "context": Context(window=window)})

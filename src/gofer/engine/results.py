@@ -2,10 +2,11 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.canonical import clean, encode
+from gofer.engine.bulk import EACH
 from gofer.engine.effects import Done, Later, Refused, Silence
 from gofer.engine.shelf import FILE_LIMIT, Reach, Shelf
 from gofer.errors import TemporaryError, ToolError
@@ -13,7 +14,7 @@ from gofer.files.preview import Preview, preview
 from gofer.files.tokens import estimate
 from gofer.journal.entries import Entry, MessageReceived, ToolUnknown
 from gofer.journal.entries import ToolResult as Result
-from gofer.journal.workspace import FileAdded
+from gofer.journal.workspace import FileAdded, FileRead
 from gofer.messages import Media
 from gofer.tools.tool import NewFile, ToolResult
 
@@ -28,6 +29,8 @@ PREFIX = "result"
 _KINDS = {"json": (".json", "application/json"), "text": (".txt", "text/plain")}
 LOOK = "[Gofer, by code] What {} gave, to look at:"
 """Said before images that follow a result."""
+CROWDED = "is not shown: what is looked at already takes the room. Load it in a later turn, by itself."
+"""Said of what would make a request too large."""
 SIGHTLESS = "is an image that you cannot see: your model takes no images. Say so if it matters."
 """Said of an image to a model without eyes."""
 
@@ -40,6 +43,8 @@ class Shown:
     """A longer text becomes a file."""
     preview: int = 1_000
     """What is shown of one that did."""
+    look: int = 6_000_000
+    """Characters of base64 that one call may give to look at."""
     vision: bool = True
     """Whether its model looks at images."""
     pdf: bool = True
@@ -131,13 +136,14 @@ async def _done(taken: Taken, done: ToolResult, took: int, shelf: Shelf, shown: 
     # Only of reads: what took effect is not said to be an error, and such a tool gives little.
     if taken.valued and taken.read and len(encode(done.value)) > VALUE_LIMIT:
         raise ToolError(f"{taken.tool} gives more than {VALUE_LIMIT} bytes; ask for less.", code="too_large")
-    facts: list[Entry] = [*await shelf.add(done.files), *done.facts]
+    media, unseen = _looked_at(done.media, shown)
+    read = (fact for fact in done.facts if not (isinstance(fact, FileRead) and fact.file in unseen))
+    facts: list[Entry] = [*await shelf.add(done.files), *read]
     text = done.text
     if taken.long:
         text, added = await _shortened(taken, text, shelf, shown)
         facts += [added] if added else []
-    media = tuple(one for one in done.media if shown.looks_at(one))
-    text = "\n".join([text, *(f"{one.file} {_unseen(one)}" for one in done.media if one not in media)])
+    text = "\n".join([text, *(f"{file} {why}" for file, why in unseen.items())])
     value = done.value if taken.valued else None
     result = Result(taken.call, "ok", cut(text), done.summary, done.details or None, took, value)
     seen = [MessageReceived(LOOK.format(taken.tool), media=media)] if media else []
@@ -157,6 +163,20 @@ async def _shortened(taken: Taken, text: str, shelf: Shelf, shown: Shown) -> tup
 def _failed(call: str, text: str, code: str, took: int, access: str = "") -> Result:
     details = {name: said for name, said in (("code", code), ("access", access)) if said}
     return Result(call, "error", cut(text), details=details or None, took_ms=took)
+
+
+def _looked_at(media: Sequence[Media], shown: Shown) -> tuple[tuple[Media, ...], Mapping[str, str]]:
+    """What of it the model is shown, and of the other files why not."""
+    seen, unseen, room = list[Media](), dict[str, str](), shown.look
+    for one in media:
+        if not shown.looks_at(one):
+            unseen[one.file] = _unseen(one)
+        elif len(one.data) > room:
+            unseen[one.file] = CROWDED
+        else:
+            seen.append(one)
+            room -= len(one.data) + EACH
+    return tuple(seen), unseen
 
 
 def _unseen(media: Media) -> str:

@@ -392,6 +392,7 @@ class Step(Views):
             files,
             self.workspace,
             self.shown.whole,
+            self.shown.look,
             replace(self.repertoire, withdrawn=self.withdrawn),
         )
 

@@ -16,6 +16,10 @@ class Folded:
     """Encoded messages that leave."""
 
     parts: Sequence[bytes]
+    turn: int = 1
+    """The turn of the first answer of the model among them."""
+    tokens: int = 0
+    """What they weigh, by estimate."""
 
     def messages(self) -> Sequence[Mapping[str, object]]:
         """The same as objects."""
@@ -27,8 +31,12 @@ class Folded:
 
 
 def transcript(folded: Folded) -> str:
-    """Every message with its role, in order, and nothing left out but what was looked at."""
-    return "\n\n".join(f"## {message.get('role')}\n{_said(message)}" for message in folded.messages())
+    """Every message with its role and turn, in order, and nothing left out but what was looked at."""
+    rows, turn = list[str](), folded.turn - 1
+    for message in folded.messages():
+        turn += message.get("role") == "assistant"
+        rows.append(f"## {message.get('role')}, turn {turn}\n{_said(message)}")
+    return "\n\n".join(rows)
 
 
 def digest(folded: Folded, tokens: int) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from gofer.engine import bulk
 from gofer.engine.compaction import expected_tokens, make_room, room_of
 from gofer.engine.context import Window
 from gofer.engine.gates import CALLS_PER_TURN, Stop
@@ -40,7 +41,8 @@ class View:
         expected = expected_tokens(step, bundle, self._scale.weigh(step.conversation))
         share = int(min(TURN * room.window, (1 - SPARE) * room.most - expected)) // max(1, calls)
         whole = min(files.whole_tokens, max(share, LEAST_WHOLE))
-        return replace(step.shown, whole=whole, preview=min(files.preview_tokens, whole // 2))
+        preview, look = min(files.preview_tokens, whole // 2), bulk.left(step.conversation, calls)
+        return replace(step.shown, whole=whole, preview=preview, look=look)
 
     def told(self, step: Step, bundle: Bundle) -> str:
         """How full the window is, for the model."""

@@ -106,7 +106,7 @@ class Scale:
         for piece in map(as_object, as_list(content)):
             looked_at = piece.get("type") != "text"
             text = as_text(piece.get("text"))
-            tokens += self._weight.add_seen(role, piece) if looked_at else self._weight.add(role, text)
+            tokens += self._weight.add_seen("files", piece) if looked_at else self._weight.add(role, text)
         for call in map(as_object, as_list(message.get("tool_calls"))):
             function = as_object(call.get("function"))
             self._calls[as_text(call.get("id"))] = as_text(function.get("name"))

@@ -8,8 +8,8 @@ from gofer.files.child import Children, Job
 EDGE = 1_568
 """Pixels of the longer edge; more is made smaller by most models anyway, and paid for."""
 
-BYTES = 4 << 20
-"""Bytes of the encoded image at most."""
+BYTES = 3_750_000
+"""Bytes of the encoded image at most: 5 MB in base64, of which providers refuse more, and with it the whole request."""
 
 _PIXELS_PER_TOKEN = 750
 

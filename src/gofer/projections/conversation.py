@@ -5,8 +5,8 @@ of the calls, whatever order they came in, so a history never has a call without
 nothing does not enter at all.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
 from gofer import messages
@@ -39,10 +39,23 @@ from gofer.journal.workspace import FINISH, ContextCompacted, FileAdded, FileRea
 from gofer.messages import ToolAsk, meant
 from gofer.projections.repair import presentable
 
+NAMED = 40
+"""Files that are named at most of those that were looked at and left; the newest."""
 Flaw = Literal["", "empty", "cut", "unfit", "premature", "uncallable", "refusal", "filtered"]
 """What is wrong with the model's last answer: nothing; neither text nor calls; cut off before any call; not what the
 workflow asks for; too early; calls of which none could happen; the model says that it will not; its provider does not
 let it through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Something that a model looks at beside text."""
+
+    part: int
+    """Where in the history its message stands."""
+    turn: int
+    """The answer of the model that it follows, counted from 1; 0 for the first message."""
+    file: str
 
 
 @dataclass(slots=True)
@@ -62,7 +75,7 @@ class Conversation:
     outcomes."""
     outcomes: dict[str, str] = field(default_factory=dict[str, str])
     """Texts for the model of those calls of the turn that have an outcome."""
-    held: list[bytes] = field(default_factory=list[bytes])
+    held: list[MessageReceived] = field(default_factory=list[MessageReceived])
     """Messages that came while calls of the turn were open; they follow its outcomes."""
     answered: bool = False
     """Whether the last word is the model's, whole and without tool calls."""
@@ -83,6 +96,10 @@ class Conversation:
     """How many answers of the model have left."""
     first: int = 1
     """How many messages of the beginning are still there."""
+    seen: list[Seen] = field(default_factory=list[Seen])
+    """What is there to be looked at, in order."""
+    left: dict[str, int] = field(default_factory=dict[str, int])
+    """The same of what left, as files with the turn in which each was shown last."""
 
     @property
     def open(self) -> dict[str, ToolAsk]:
@@ -135,14 +152,22 @@ def _uncallable(outcome: ToolResult | ToolUnknown) -> bool:
 
 
 def _tell(state: Conversation, recorded: Recorded, message: MessageReceived) -> None:
-    (state.held if state.asks else state.parts).append(messages.user(message.text, message.media))
-    if not state.asks:
+    if state.asks:
+        state.held.append(message)
+    else:
+        _enter(state, message)
         state.through = recorded.address
     if state.answered:
         # What people say after an answer goes on from it; what the run itself says says why it does not end with it.
         flaw = message.code or "unfit"
         state.flaw, state.strikes = ("", 0) if message.item else (flaw, state.strikes + 1)
     state.answered = False
+
+
+def _enter(state: Conversation, message: MessageReceived) -> None:
+    part, turn = len(state.parts), state.folded + len(state.starts)
+    state.seen += [Seen(part, turn, media.file) for media in message.media]
+    state.parts.append(messages.user(message.text, message.media))
 
 
 def _hear(state: Conversation, recorded: Recorded, response: LlmResponse) -> None:
@@ -163,7 +188,12 @@ def _hear(state: Conversation, recorded: Recorded, response: LlmResponse) -> Non
 
 def _fold_away(state: Conversation, recorded: Recorded, compacted: ContextCompacted) -> None:
     begin, end = compacted.first, compacted.first + compacted.folded
-    state.parts[begin:end] = [messages.user(recalled(compacted))]
+    moved = [replace(one, part=one.part - compacted.folded + 1) for one in state.seen if one.part >= end]
+    state.left |= {one.file: one.turn for one in state.seen if begin <= one.part < end}
+    state.seen = [*(one for one in state.seen if one.part < begin), *moved]
+    in_view = {one.file for one in state.seen}
+    gone = {file: turn for file, turn in state.left.items() if file not in in_view}
+    state.parts[begin:end] = [messages.user(recalled(compacted, gone))]
     state.folded += sum(start < end for start in state.starts)
     state.starts = [start - compacted.folded + 1 for start in state.starts if start >= end]
     state.first = compacted.first
@@ -171,16 +201,25 @@ def _fold_away(state: Conversation, recorded: Recorded, compacted: ContextCompac
     state.epoch += 1
 
 
-def recalled(compacted: ContextCompacted) -> str:
-    """What stands in the history for what left it."""
+def recalled(compacted: ContextCompacted, gone: Mapping[str, int]) -> str:
+    """What stands in the history for what left it; `gone` is what was looked at, with its turn."""
     first, last = compacted.turns
     held = "them" if first == 1 else f"turns {first} to {last}"
     older = "" if first == 1 else " Older files of this run, named by their turns, hold those before."
     return (
         f"[Gofer, by code] Your turns 1 to {last} have left this conversation; {compacted.file} holds {held} word "
-        f"for word: look for things in it with file_regex, and read it with file_read.{older} A summary of all of "
-        f"them:\n\n{compacted.summary}"
+        f"for word: look for things in it with file_regex, and read it with file_read.{older}{_looked_at(gone)} A "
+        f"summary of all of them:\n\n{compacted.summary}"
     )
+
+
+def _looked_at(gone: Mapping[str, int]) -> str:
+    if not gone:
+        return ""
+    newest = sorted(gone.items(), key=lambda shown: shown[1])[-NAMED:]
+    named = ", ".join(f"{file} ({f'turn {turn}' if turn else 'the first message'})" for file, turn in newest)
+    more = f", and {len(gone) - NAMED} before" if len(gone) > NAMED else ""
+    return f" You looked at these and do not see them any more: {named}{more}; load_file shows one again."
 
 
 def _presentable(state: Conversation, asks: Sequence[ToolAsk]) -> tuple[ToolAsk, ...]:
@@ -209,7 +248,8 @@ def _flaw(response: LlmResponse) -> Flaw:
 def _close_turn(state: Conversation, recorded: Recorded, last: ToolResult | ToolUnknown) -> None:
     for call in state.asks:
         state.parts.append(messages.tool(state.ids[call], state.outcomes[call]))
-    state.parts.extend(state.held)
+    for message in state.held:
+        _enter(state, message)
     state.through = recorded.address
     useless = _useless(state, last)
     state.flaw, state.strikes = (useless, state.strikes + 1) if useless else (state.flaw, 0)

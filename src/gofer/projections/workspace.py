@@ -62,10 +62,6 @@ def fold(state: Workspace, recorded: Recorded) -> Workspace:
             state.files[read.file] = _shown(held, read)
         case SkillLoaded(skill=skill, file=file):
             state.skills.setdefault(skill, set()).add(file)
-        case ContextCompacted(first=0):
-            # What stood in the first message has left with it.
-            for file, held in state.files.items():
-                state.files[file] = replace(held, added=replace(held.added, preloaded=False))
         case PlanUpdated(todos=todos):
             state.plan, state.plans = todos, state.plans + 1
         case ContextCompacted(first=first):

@@ -112,6 +112,8 @@ class Call:
     """What the run has at hand when the call begins; to be read only."""
     whole_tokens: int = 10_000
     """Tokens of its result that a model is shown whole; what reads files gives no more at once."""
+    look_bytes: int = 6_000_000
+    """Characters of base64 that it may give to look at, together."""
     repertoire: Repertoire = field(default_factory=Repertoire)
     """Which tools and skills the run has; to be read only."""
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -16,7 +15,7 @@ from gofer.engine.loop import coordinate
 from gofer.engine.tail import tail
 from gofer.errors import RunStopped
 from gofer.journal.entries import LlmRequest, MessageReceived, Recorded
-from gofer.journal.workspace import ContextCompacted, FileAdded
+from gofer.journal.workspace import ContextCompacted, FileAdded, SkillLoaded
 from gofer.models.model import Answer
 from gofer.projections import conversation, progress, trace, workspace
 from gofer.projections.conversation import Conversation
@@ -47,19 +46,19 @@ async def test_a_run_of_500_turns_through_a_window_of_16k_ends_with_the_right_an
 @pytest.mark.parametrize(
     "sum_up",
     [
-        lambda total, page: "",
-        lambda total, page: "word " * 20_000,
-        lambda total, page: None,
+        says(""),
+        says("word " * 20_000),
+        says("", ("look", {"text": "1"})),
+        says("Let me look at page 1 first.", ("look", {"text": "1"})),
     ],
-    ids=["empty", "larger than what it folds", "a tool call instead"],
+    ids=["empty", "larger than what it folds", "a tool call instead", "a tool call and what it is for"],
 )
 async def test_a_summary_of_no_use_is_written_by_code_and_the_run_goes_on(
-    sum_up: Callable[[int, int], str | None],
+    sum_up: Answer,
 ) -> None:
     def decide(messages: Messages) -> Answer:
         if is_asked_to_sum_up(messages):
-            said = sum_up(0, 0)
-            return says("", ("look", {"text": "1"})) if said is None else says(said)
+            return sum_up
         turns = sum(message["role"] == "assistant" for message in messages)
         return says("done") if len(model.bodies) > 80 else says("", ("look", {"text": str(len(model.bodies) + turns)}))
 
@@ -129,6 +128,12 @@ def test_a_file_that_stood_in_the_first_message_is_not_said_to_stand_there_once_
     ]
     at_hand = workspace.project(Recorded(n, 0, n, "me", entry) for n, entry in enumerate(entries, 1))
     assert f"5 bytes, from Slack, {told}" in tail(Progress(), at_hand, Limits())
+
+
+@pytest.mark.parametrize("stays", [0, 1])
+def test_a_skill_whose_text_left_is_not_said_to_stand_there_still(stays: int) -> None:
+    entries = [SkillLoaded("routing"), ContextCompacted("what was", "history_1", stays, 3, (1, 1), "model")]
+    assert workspace.project(Recorded(n, 0, n, "me", entry) for n, entry in enumerate(entries, 1)).skills == {}
 
 
 async def test_what_cannot_be_made_to_fit_ends_the_run_before_it_is_sent() -> None:

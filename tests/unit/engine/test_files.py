@@ -240,6 +240,8 @@ async def test_a_model_without_eyes_is_told_so_instead_of_being_shown_an_image()
     assert f"{file.id} is an image that you cannot see" in shown.text
     await step.commit()
     assert not any(isinstance(one.entry, MessageReceived) for one in await made.journal())
+    # Nor does the tail say that it was read.
+    assert step.workspace.files[file.id].bytes == ()
 
 
 async def test_the_same_files_found_again_are_not_more_files() -> None:

@@ -1,6 +1,8 @@
 """Images fit a model's window, upright, and never take what they promise."""
 
+import base64
 import io
+import random
 import struct
 import zlib
 from collections.abc import Iterator
@@ -11,7 +13,7 @@ from PIL import Image
 from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.files.document import extract
-from gofer.files.image import EDGE, fitted
+from gofer.files.image import BYTES, EDGE, fitted
 from in_this_process import InThisProcess
 
 pytestmark = pytest.mark.anyio
@@ -44,6 +46,14 @@ async def test_a_large_image_is_made_smaller_and_keeps_its_shape(children: Child
     assert shown.media_type == "image/jpeg"
     assert opened(shown.data).size == (EDGE, 392)
     assert shown.tokens == 820
+
+
+async def test_what_is_shown_is_never_longer_in_base64_than_providers_take(children: Children) -> None:
+    """5 MiB of one image, as several providers say; a request with a longer one is refused as a whole."""
+    noise = Image.frombytes("RGB", (1_568, 840), random.Random(7).randbytes(1_568 * 840 * 3))
+    shown = await fitted(children, encoded(noise, "PNG"))
+    lengths = [len(base64.b64encode(data)) for data in (shown.data, bytes(BYTES))]
+    assert max(lengths) <= 5 << 20
 
 
 async def test_a_small_image_keeps_its_size_and_loses_its_metadata(children: Children) -> None:

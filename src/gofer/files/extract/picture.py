@@ -84,7 +84,8 @@ def _encoded(image: Image.Image, original: str, most: int) -> tuple[str, bytes]:
     for quality in _QUALITIES:
         if len(encoded := _saved(rgb, "JPEG", quality)) <= most:
             return "image/jpeg", encoded
-    raise ToolError("The image stays too large for the model's window however it is written.", code="too_large")
+    told = "The image stays too large for the room that is left; load it in a later turn, by itself."
+    raise ToolError(told, code="too_large")
 
 
 def _transparent(image: Image.Image) -> bool:

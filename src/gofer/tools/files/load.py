@@ -9,7 +9,7 @@ from pydantic import Field
 from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.files.document import LOOKED_AT, pages_of
-from gofer.files.image import fitted
+from gofer.files.image import BYTES, fitted
 from gofer.files.kind import IMAGES, kind_of
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileRead
@@ -54,13 +54,18 @@ async def load_file(children: Children, call: Call, arguments: LoadFile) -> Tool
     # By what it is: a type is what somebody else said of it.
     kind = kind_of(content, name)
     if kind.name in IMAGES:
-        image = await fitted(children, content)
+        image = await fitted(children, content, most=min(BYTES, call.look_bytes * 3 // 4))
         return _to_look_at(
             arguments.file, name, len(content), Media(arguments.file, image.media_type, _text(image.data))
         )
     if kind.name == "pdf":
         if len(content) > PDF_BYTES:
             raise ToolError(f"{arguments.file} is too large a PDF to look at; use extract_file to get its text.")
+        if len(content) > call.look_bytes * 3 // 4:
+            raise ToolError(
+                f"{arguments.file} has no room beside what is looked at already; use extract_file to get its text, or "
+                "load it in a later turn, by itself."
+            )
         if (pages := await pages_of(children, content)) > LOOKED_AT:
             raise ToolError(f"{arguments.file} has {pages:,} pages, too many to look at; use extract_file.")
         return _to_look_at(arguments.file, name, len(content), Media(arguments.file, PDF, _text(content), pages))
