@@ -91,6 +91,8 @@ class Step(Views):
         """What its model can make use of; set by whoever coordinates."""
         self.withdrawn: frozenset[str] = frozenset()
         """Skills that its workflow prohibits by now; set by its owner."""
+        self.claimed: set[str] = set()
+        """Calls that this owner took for itself among all runs (`engine/once.py`), begun or about to."""
         self.shelf = Shelf(journal, services, self.workspace)
         self._journal = journal
         higher = above.permit if above is not None else None
@@ -206,8 +208,7 @@ class Step(Views):
 
     async def call(self, permitted: Permitted, provenance: Provenance, gate: Gate = unasked) -> Outcome:
         """One call, whatever state the journal has it in: its recorded outcome, or a new one."""
-        (outcome,) = await self.call_together([permitted], provenance, gate)
-        return outcome
+        return (await self.call_together([permitted], provenance, gate))[0]
 
     async def call_together(
         self, calls: Sequence[Permitted], provenance: Provenance, gate: Gate = unasked
