@@ -118,6 +118,23 @@ async def test_whoever_cancels_a_run_stops_its_subagents() -> None:
     assert (state.asking, state.llm_calls) == ({}, 2)
 
 
+async def test_no_subagent_begins_once_a_run_that_lost_its_worker_was_cancelled() -> None:
+    for at, after in ((at, after) for at in range(6, 100) for after in (False, True)):
+        made = with_a_clerk(approve=None)
+        await made.office.accept("run1", private=False)
+        reached = _mortal(made, at, after=after)
+        await made.work(1)
+        if not reached:
+            assert at > 12
+            return
+        await cancel("run1", e.RunCancelled("Ada"), made.office.store, made.office.queue, "a")
+        await made.work()
+        entries = await made.entries()
+        stopped = [place for place, one in enumerate(entries) if isinstance(one, e.RunCancelled)]
+        later = entries[stopped[0] :] if stopped else []
+        assert not [one for one in later if isinstance(one, e.SubagentStarted) and not one.resumed], (at, after)
+
+
 async def test_what_a_subagent_did_right_before_it_was_stopped_is_written_down() -> None:
     made = with_a_clerk(approve=None)
     services, seen = made.office.worker.services, list[Call]()

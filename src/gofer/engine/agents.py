@@ -103,6 +103,8 @@ class Subagents:
             return finished
         started = step.progress.asking.get(asked.call)
         if fresh := started is None:
+            # An owner that goes on with the call of one that was lost has not asked for leave to begin anything.
+            step.heed_cancel()
             gate()
             part = _slice(step, self.bundle, asked, loaded, parts=parts, kept=kept)
             started = self._started(step, asked, loaded, part)

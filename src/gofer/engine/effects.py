@@ -15,6 +15,7 @@ A new owner waits a *quiet time* before it reconciles, so that a paused predeces
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,11 @@ from typing import Any
 from gofer.errors import Access, Fenced, TemporaryError, ToolError
 from gofer.outside import Clock, Http, HttpRequest, HttpResponse
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+
+LONGEST_PUT_OFF = 3_900
+"""Seconds a call is put off for in all because a system outside takes no more; the longest limits count by the hour."""
+UNSAID_WAIT = 60.0
+"""Seconds it is put off for where nobody says how long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,11 @@ class Later:
     code: str
     seconds: float
     in_doubt: bool = False
+
+    def until(self, now_ms: int, put_off_ms: int) -> int:
+        """When to try again, unix milliseconds; 0 when it was put off for too long already."""
+        wait = int((UNSAID_WAIT if math.isinf(self.seconds) else self.seconds) * 1000)
+        return now_ms + wait if wait <= LONGEST_PUT_OFF * 1000 - put_off_ms else 0
 
 
 @dataclass(frozen=True, slots=True)

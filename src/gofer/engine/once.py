@@ -2,8 +2,8 @@
 
 A tool with `once: per_message` has one effect for each message, issue or page. The run that makes the call first claims
 it in a memo, right before its intent: *memo, frame, effect, outcome*. Whoever finds the memo taken is answered from the
-journal of who took it. A run that was lost between memo and frame finds the memo to be its own. A claim is one exchange
-of the store, so that two runs that are not of one conversation cannot both have it; the later one waits until the
+journal of who took it. A run that was lost between memo and frame finds the memo to be its own, or that of a call that
+nobody will make any more, when its script now asks for another one: that one is free. A claim is one exchange of the store, so that two runs that are not of one conversation cannot both have it; the later one waits until the
 earlier has an outcome.
 
 A memo holds ids only. When the journal behind it is gone, the call is made as one that is in doubt, under the key of
@@ -53,6 +53,7 @@ async def claim(step: Step, item: Permitted) -> Permitted | Outcome:
     """The call, now that nobody else can make it, or what an earlier one came to. Raises Parked."""
     store, key, own = step.services.store, _key(step, item), f"{step.run}/{item.call}"
     first = _Claim(own, own, step.progress.accepted_at)
+    step.claimed.add(item.call)
     stands = await store.memo(key) or await store.exchange_memo(key, None, str(first), step.now_ms())
     while (held := _read(stands)).holder != own:
         match await _look(step, item, held):
@@ -70,21 +71,38 @@ async def _look(step: Step, item: Permitted, held: _Claim) -> Outcome | str:
     """What the call of who holds it came to; `free` when it was not made, `gone` when nobody knows."""
     run, _, call = held.holder.partition("/")
     if run == step.run:
-        return "own" if call == item.call else _told(item, run, call, step.progress, own=True)
+        return "own" if call == item.call else _told(item, run, call, step.progress, own=_at_it(step, call))
     try:
         entries = await read_journal(run, step.services.store, step.services.blobs)
     except (Gone, Damaged):
         return "gone"
     if not entries:  # forgotten altogether, long after it was deleted
         return "gone"
-    if (outcome := _told(item, run, call, project(entries), own=False)) != "open":
+    if (outcome := _told(item, run, call, project(entries))) != "open":
         return outcome
+    if (above := _above(step, run)) is not None and not _at_it(above, call):
+        # It waits for this one, so nobody may wait for what it does not do.
+        return "free"
     waited = step.now_ms() - step.progress.accepted_at
     raise Parked(RunParked("earlier", step.now_ms() + min(max(PAUSE_MS, waited // 4), LONGEST_PAUSE_MS)))
 
 
-def _told(item: Permitted, run: str, call: str, earlier: Progress, *, own: bool) -> Outcome | str:
-    who = "another call of this run" if own else f"an earlier run ({run[:8]})"
+def _at_it(step: Step, call: str) -> bool:
+    """Whether the owner of a run makes a call, or is about to; a lost one before it may have claimed what is not made."""
+    return call in step.claimed or call in step.progress.in_doubt or call in step.progress.outcomes
+
+
+def _above(step: Step, run: str) -> Step | None:
+    """The run of this owner that waits for this one, directly or for one between them."""
+    above = step.above
+    while above is not None and above.run != run:
+        above = above.above
+    return above
+
+
+def _told(item: Permitted, run: str, call: str, earlier: Progress, *, own: bool | None = None) -> Outcome | str:
+    """What is known of a call; `own` of one of the same run: whether it is being made."""
+    who = f"an earlier run ({run[:8]})" if own is None else "another call of this run"
     match earlier.outcomes.get(call):
         case ToolResult(status="ok") as done:
             text = f"Not done again: {who} did this for the same message already. It gave:\n\n{done.text}"
@@ -96,6 +114,8 @@ def _told(item: Permitted, run: str, call: str, earlier: Progress, *, own: bool)
             return replace(unknown, call=item.call, text=text)
         case None if own:
             return ToolResult(item.call, "refused", f"Not done: {who} is doing this for the same message.")
+        case None if own is False:
+            return "free"
         case None if earlier.finished is None:
             return "open"
         case None:

@@ -7,7 +7,6 @@ share a frame. On resume a call with an outcome is answered from the journal, an
 
 import contextlib
 import itertools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -29,11 +28,6 @@ from gofer.journal.log import Journal
 from gofer.journal.workspace import Weights
 from gofer.models.model import Answer
 from gofer.tools.tool import ANYWHERE, Call, Files, Provenance, Repertoire, Tool
-
-LONGEST_PUT_OFF = 3_900
-"""Seconds a call is put off for in all because a system outside takes no more; the longest limits count by the hour."""
-UNSAID_WAIT = 60.0
-"""Seconds it is put off for where nobody says how long."""
 
 
 class Guard(Protocol):
@@ -91,6 +85,8 @@ class Step(Views):
         """What its model can make use of; set by whoever coordinates."""
         self.withdrawn: frozenset[str] = above.withdrawn if above is not None else frozenset()
         """Skills that its workflow prohibits by now; set by its owner before anything else."""
+        self.claimed: set[str] = set()
+        """Calls that this owner took for itself among all runs (`engine/once.py`), begun or about to."""
         self.shelf = Shelf(journal, services, self.workspace)
         self._journal = journal
         higher = above.permit if above is not None else None
@@ -206,8 +202,7 @@ class Step(Views):
 
     async def call(self, permitted: Permitted, provenance: Provenance, gate: Gate = unasked) -> Outcome:
         """One call, whatever state the journal has it in: its recorded outcome, or a new one."""
-        (outcome,) = await self.call_together([permitted], provenance, gate)
-        return outcome
+        return (await self.call_together([permitted], provenance, gate))[0]
 
     async def call_together(
         self, calls: Sequence[Permitted], provenance: Provenance, gate: Gate = unasked
@@ -347,7 +342,8 @@ class Step(Views):
         reach.call = call = self._call(item, provenance, reach)
         # What was cancelled is not attempted again; telling so is.
         outcome = await carry_out(item.tool, call, item.arguments, self.permit, fresh=fresh, wanted=self.wanted)
-        if isinstance(outcome, Later) and (until := self._room_for(item.call, outcome.seconds)):
+        put_off = self.progress.put_off_ms.get(item.call, 0)
+        if isinstance(outcome, Later) and (until := outcome.until(self.now_ms(), put_off)):
             return [*reach.fetched, e.CallDeferred(item.call, cut(outcome.text), until, outcome.in_doubt)]
         if isinstance(outcome, Unknown) or (isinstance(outcome, Later) and outcome.in_doubt):
             why = outcome.why if isinstance(outcome, Unknown) else outcome.text
@@ -356,12 +352,6 @@ class Step(Views):
         long = not item.valued and ("/" not in item.call or item.call == e.MATERIAL)
         taken = Taken(item.call, item.tool.name, item.tool.effect == "read", item.valued, long)
         return await entries_of(taken, outcome, self._elapsed(began), reach, self.shelf, self.shown)
-
-    def _room_for(self, call: str, seconds: float) -> int:
-        """Until when a call is put off, unix milliseconds; 0 when it was for too long already."""
-        wait = int((UNSAID_WAIT if math.isinf(seconds) else seconds) * 1000)
-        room = LONGEST_PUT_OFF * 1000 - self.progress.put_off_ms.get(call, 0)
-        return self.now_ms() + wait if wait <= room else 0
 
     async def _renew_permit(self) -> bool:
         self.note(e.PermitRenewed())

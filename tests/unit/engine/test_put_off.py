@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from engine_room import PROVENANCE, Said, room, says
 from gofer.cancel import cancel
 from gofer.engine.asking import Parked
-from gofer.engine.step import LONGEST_PUT_OFF, Permitted
+from gofer.engine.effects import LONGEST_PUT_OFF
+from gofer.engine.step import Permitted
 from gofer.errors import TemporaryError, ToolError
 from gofer.journal import entries as e
 from gofer.journal.entries import Effect
