@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from botocore.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
     BotoCoreError,
     ClientError,
+    LoginError,
     NoCredentialsError,
     PartialCredentialsError,
     ProfileNotFound,
@@ -32,11 +33,11 @@ THREADS = 32
 Operation: TypeAlias = Callable[..., Any]
 """A method of a botocore client, as `client.put_item`: keyword arguments, and a JSON object as the answer."""
 
-_SIGN_IN = (NoCredentialsError, PartialCredentialsError, ProfileNotFound, SSOError, TokenRetrievalError)
-_DENIED = frozenset(
+_SIGN_IN = (NoCredentialsError, PartialCredentialsError, ProfileNotFound, SSOError, LoginError, TokenRetrievalError)
+_DENIED = frozenset({"AccessDenied", "AccessDeniedException", "AuthorizationError", "403"})
+_UNKNOWN = frozenset(
     {
-        *("AccessDenied", "AccessDeniedException", "AuthorizationError", "AuthFailure", "403"),
-        *("ExpiredToken", "ExpiredTokenException", "InvalidAccessKeyId", "InvalidClientTokenId"),
+        *("ExpiredToken", "ExpiredTokenException", "InvalidAccessKeyId", "InvalidClientTokenId", "AuthFailure"),
         *("MissingAuthenticationToken", "SignatureDoesNotMatch", "UnrecognizedClientException"),
     }
 )
@@ -92,18 +93,11 @@ class Aws:
         try:
             return await loop.run_in_executor(self._pool, partial(operation, **arguments))
         except ClientError as error:
-            response: Mapping[str, Any] = error.response
-            code = str(response.get("Error", {}).get("Code", ""))
-            if code in refusals:
-                raise _Expected(Refusal(code, response)) from error
-            raise _trouble(name, code) from error
-        except _SIGN_IN as error:
-            raise ConfigError(
-                "AWS has no valid credentials here; sign in, or name a profile in AWS_PROFILE."
-            ) from error
+            if (code := _code(error)) in refusals:
+                raise _Expected(Refusal(code, error.response)) from error
+            raise trouble(name, error) from error
         except BotoCoreError as error:
-            told = f"AWS did not answer {name} ({type(error).__name__})"
-            raise TemporaryError(f"{told}; the same again later, or check the network.") from error
+            raise trouble(name, error) from error
 
     async def answer(self, operation: Operation, **arguments: object) -> Mapping[str, Any]:
         """The answer to a request that AWS has no reason to refuse. Raises as `ask` does."""
@@ -114,10 +108,33 @@ class Aws:
         self._pool.shutdown()
 
 
-def _trouble(name: str, code: str) -> ConfigError | TemporaryError:
-    """The error for a refusal that nobody expected. Its text is AWS' and may name keys, so only its code is told."""
+def trouble(name: str, error: ClientError | BotoCoreError) -> ConfigError | TemporaryError:
+    """Who must act, when the request `name` failed in a way that nobody expected.
+
+    A refusal's text is AWS' and may name keys, so only its code is told.
+    """
+    match error:
+        case ClientError():
+            return _refused(name, _code(error))
+        case BotoCoreError() if isinstance(error, _SIGN_IN):
+            return ConfigError("AWS has no valid credentials here; sign in, or name a profile in AWS_PROFILE.")
+        case _:
+            told = f"AWS did not answer {name} ({type(error).__name__})"
+            return TemporaryError(f"{told}; the same again later, or check the network.")
+
+
+def _refused(name: str, code: str) -> ConfigError | TemporaryError:
+    if code in _UNKNOWN:
+        return ConfigError(
+            f"AWS does not take these credentials for {name} ({code}); sign in again, or name another profile."
+        )
     if code in _DENIED:
-        return ConfigError(f"AWS does not allow {name} here ({code}); sign in again, or add it to the role's policy.")
+        return ConfigError(f"AWS does not allow {name} here ({code}); add it to the policy of whoever asks.")
     if what := _MISSING.get(code):
         return ConfigError(f"AWS does not know {what}; deploy the stack, or correct the setting and the Region.")
     return TemporaryError(f"AWS did not do {name} now ({code or 'no reason given'}).")
+
+
+def _code(error: ClientError) -> str:
+    response: Mapping[str, Any] = error.response
+    return str(response.get("Error", {}).get("Code", ""))

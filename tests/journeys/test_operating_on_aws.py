@@ -224,6 +224,9 @@ def test_runs_on_aws_are_looked_after_from_a_terminal(at: Type, stage: Stage, re
     assert trace["run"] == "aaaa01"
     assert "slack_post_message" in [span["name"] for span in trace["spans"]]
 
+    assert at("trace", "aaaa01")[0] == 0
+    for word in ("trace", "cancel", "retry", "keep"):
+        assert at(word, "") == (2, "", "gofer: The id of the run is empty; `gofer runs` lists the newest.\n")
     assert at("cancel", "bbbb")[0] == 0
     asyncio.run(hear(made))
     head = asyncio.run(stage.store.head("bbbb02"))
@@ -277,14 +280,23 @@ def test_a_sweep_on_aws_rings_and_says_what_still_waits(at: Type, stage: Stage, 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("runs", "--stage", "nowhere", "--profile", "ops"), "There is nothing below /gofer/nowhere/"),
-        (("runs", "--stage", "prod", "--profile", "nobody"), "no profile 'nobody'"),
+        (
+            ("runs", "--stage", "nowhere", "--profile", "ops"),
+            "There is no stage nowhere in eu-central-1, nothing stands",
+        ),
+        (
+            ("runs", "--stage", "prod", "--profile", "nobody"),
+            "no profile 'nobody'; `aws configure list-profiles` shows",
+        ),
         (("runs", "--stage", "../x", "--profile", "ops"), "--stage is '../x'"),
         (("runs", "--profile", "ops"), "--profile is for a Gofer on AWS"),
-        (("runs", "--stage", "prod"), "The parameters below /gofer/prod/ cannot be read"),
+        (
+            ("runs", "--stage", "prod"),
+            "Stage prod cannot be looked up in eu-central-1, if there is one. AWS has no valid",
+        ),
         (("publish",), "Name where to publish with --stage"),
         (("sweep",), "Set SLACK_BOT_TOKEN"),
-        (("publish", "--stage", "nowhere", "--profile", "ops"), "There is nothing below /gofer/nowhere/"),
+        (("publish", "--stage", "nowhere", "--profile", "ops"), "There is no stage nowhere"),
     ],
 )
 @pytest.mark.usefixtures("repository")
@@ -294,6 +306,53 @@ def test_a_stage_that_cannot_be_asked_is_one_sentence(
     monkeypatch.setenv("AWS_REGION", "eu-central-1")
     code, out, err = gofer(capsys, *words)
     assert (code, out, told in err, err.count("\n")) == (2, "", True, 1), err
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "code", "told"),
+    [
+        ("AWS_CONFIG_FILE", "[profile ops]\n", 2, "Nothing says in which Region of AWS; set AWS_REGION"),
+        ("AWS_CONFIG_FILE", "[profile ops]\nregion = eu central\n", 2, "cannot be used (InvalidRegionError)"),
+        ("AWS_CONFIG_FILE", "[profile ops\n", 2, "cannot be used (ConfigParseError); correct the profile until `aws"),
+        ("AWS_SHARED_CREDENTIALS_FILE", "ops", 2, "cannot be used (ConfigParseError)"),
+        ("AWS_SHARED_CREDENTIALS_FILE", "[ops]\naws_access_key_id = x", 2, "cannot be used (PartialCredentialsError)"),
+        ("AWS_ENDPOINT_URL", "localhost", 2, "The address of AWS that is set is no URL"),
+        ("AWS_ENDPOINT_URL", "http://127.0.0.1:1", 1, "AWS did not answer get_parameters (EndpointConnectionError)"),
+    ],
+)
+@pytest.mark.usefixtures("repository")
+def test_a_configuration_of_aws_that_is_wrong_is_one_sentence(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    variable: str,
+    text: str,
+    code: int,
+    told: str,
+) -> None:
+    if variable.endswith("FILE"):
+        (tmp_path / "wrong").write_text(text)
+        text = str(tmp_path / "wrong")
+    monkeypatch.setenv(variable, text)
+    typed = gofer(capsys, "runs", "--stage", "prod", "--profile", "ops")
+    assert (typed[0], typed[1], told in typed[2], typed[2].count("\n")) == (code, "", True, 1), typed
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("purge", "--stage", ""), "argument --stage: it is empty; is the variable set"),
+        (("runs", "--stage", "prod", "--profile", ""), "argument --profile: it is empty"),
+        (("publish", "--stage", "prod", "--roll-back", ""), "argument --roll-back: it is empty"),
+    ],
+)
+@pytest.mark.usefixtures("repository")
+def test_a_variable_that_nobody_set_does_nothing_else_instead(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], told: str
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        gofer(capsys, *words)
+    assert (left.value.code, told in capsys.readouterr().err) == (2, True)
 
 
 @pytest.mark.usefixtures("repository")

@@ -5,7 +5,11 @@ from typing import Any, cast
 
 import boto3  # pyright: ignore[reportMissingTypeStubs]
 from botocore.config import Config  # pyright: ignore[reportMissingTypeStubs]
-from botocore.exceptions import BotoCoreError  # pyright: ignore[reportMissingTypeStubs]
+from botocore.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
+    BotoCoreError,
+    NoRegionError,
+    ProfileNotFound,
+)
 
 from gofer.aws import THREADS, Aws
 from gofer.blobs.s3 import S3Blobs
@@ -57,7 +61,7 @@ def build_client(
 ) -> Any:
     """A client of boto3 that does not wait for a minute, tries three times, and has a connection for each thread.
 
-    Raises ConfigError when nothing says in which Region.
+    Raises ConfigError when nothing says in which Region, or AWS' configuration is wrong.
     """
     config = Config(
         connect_timeout=2,
@@ -68,5 +72,23 @@ def build_client(
     )
     try:
         return cast(Any, session).client(name, config=config, endpoint_url=endpoint or None)
-    except BotoCoreError as error:
-        raise ConfigError(f"AWS cannot be asked ({type(error).__name__}); set AWS_REGION and AWS_PROFILE.") from error
+    except (BotoCoreError, ValueError) as error:
+        raise misconfigured(error) from error
+
+
+def misconfigured(error: BotoCoreError | ValueError) -> ConfigError:
+    """What is wrong with the files and variables that say who asks AWS and where; found before anything was asked."""
+    match error:
+        case NoRegionError():
+            told = "Nothing says in which Region of AWS; set AWS_REGION, or `region` in the profile"
+        case ProfileNotFound(kwargs={"profile": name}):
+            told = f"AWS' configuration has no profile {name!r}; `aws configure list-profiles` shows which it has"
+        case BotoCoreError():
+            # Its text may hold what a program for credentials printed.
+            why = f"cannot be used ({type(error).__name__})"
+            told = f"AWS' configuration {why}; correct the profile until `aws sts get-caller-identity` answers"
+        case ValueError():
+            told = (
+                "The address that is set for AWS is no URL; correct AWS_ENDPOINT_URL, or `endpoint_url` in the profile"
+            )
+    return ConfigError(f"{told}.")

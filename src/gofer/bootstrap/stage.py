@@ -10,13 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import boto3  # pyright: ignore[reportMissingTypeStubs]
-from botocore.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
-    BotoCoreError,
-    ClientError,
-    ProfileNotFound,
-)
+from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[reportMissingTypeStubs]
 
-from gofer.bootstrap.aws import build_client
+from gofer.aws import trouble
+from gofer.bootstrap.aws import build_client, misconfigured
 from gofer.bootstrap.operations import Place
 from gofer.errors import ConfigError
 
@@ -53,15 +50,13 @@ class Stage:
 
 
 def open_stage(place: Place) -> Stage:
-    """The stage that is meant. Raises ConfigError when it is not there or may not be asked."""
+    """The stage that is meant. Raises ConfigError when it is not there or may not be asked, TemporaryError."""
     region = place.variables.get("AWS_REGION") or place.variables.get("AWS_DEFAULT_REGION") or None
     profile = place.profile or place.variables.get("AWS_PROFILE") or None
     try:
         session = boto3.Session(region_name=region, profile_name=profile)
-    except ProfileNotFound as error:
-        raise ConfigError(
-            f"AWS' configuration has no profile {profile!r}; `aws configure list-profiles` does."
-        ) from error
+    except BotoCoreError as error:
+        raise misconfigured(error) from error
     stage = Stage(place.variables, session)
     return Stage({**place.variables, **_named(stage, place.stage)}, session) if place.stage else stage
 
@@ -69,15 +64,15 @@ def open_stage(place: Place) -> Stage:
 def _named(stage: Stage, name: str) -> Mapping[str, str]:
     if not re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", name):
         raise ConfigError(f"--stage is {name[:60]!r}; write the name that was deployed, as `prod`.")
-    path = f"/gofer/{name}/"
+    path, where = f"/gofer/{name}/", stage.session.region_name
+    client = stage.client("ssm")
     try:
-        answer = stage.client("ssm").get_parameters(Names=[path + one for one in NAMES])
+        answer = client.get_parameters(Names=[path + one for one in NAMES])
     except (ClientError, BotoCoreError) as error:
-        response: Mapping[str, Any] = error.response if isinstance(error, ClientError) else {}
-        why = str(response.get("Error", {}).get("Code") or type(error).__name__)
-        told = "sign in, or name another profile with --profile"
-        raise ConfigError(f"The parameters below {path} cannot be read ({why}); {told}.") from error
+        why = trouble("get_parameters", error)
+        raise type(why)(f"Stage {name} cannot be looked up in {where}, if there is one. {why}") from error
     found = {str(item["Name"]).removeprefix(path): str(item["Value"]) for item in answer["Parameters"]}
     if not found:
-        raise ConfigError(f"There is nothing below {path}; deploy the stage, or correct AWS_REGION or --profile.")
+        told = "correct --stage, AWS_REGION or --profile, or deploy it"
+        raise ConfigError(f"There is no stage {name} in {where}, nothing stands below {path} there; {told}.")
     return found

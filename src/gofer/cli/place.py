@@ -24,13 +24,21 @@ def place_options(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     stage = "the stage on AWS to act on, as `prod`: what belongs to it stands in Parameter Store below /gofer/NAME/;"
     otherwise = "without it what GOFER_TABLE and its like in the environment name, or else this machine"
-    parser.add_argument("--stage", default="", metavar="NAME", help=f"{stage} {otherwise}")
-    parser.add_argument("--profile", default="", metavar="NAME", help="the profile of your AWS configuration to use")
+    # Not given is something else than empty: with `--stage "$STAGE"` nobody means this machine.
+    parser.add_argument("--stage", type=told, metavar="NAME", help=f"{stage} {otherwise}")
+    parser.add_argument("--profile", type=told, metavar="NAME", help="the profile of your AWS configuration to use")
+
+
+def told(text: str) -> str:
+    """A name that is not empty, as a type for argparse: an empty one is a variable of a shell that nobody set."""
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty; is the variable set that should say it?")
+    return text
 
 
 def chosen_place(arguments: argparse.Namespace) -> Place:
     """The place that the options and the environment name. Raises ConfigError."""
-    return read_place(process_variables(), arguments.stage, arguments.profile)
+    return read_place(process_variables(), arguments.stage or "", arguments.profile or "")
 
 
 def operations(arguments: argparse.Namespace) -> AbstractContextManager[Operations]:

@@ -12,7 +12,7 @@ from typing import Protocol, cast
 from gofer.bootstrap.catalog import mistakes
 from gofer.bootstrap.operations import Place
 from gofer.cli.numbers import number
-from gofer.cli.place import OPENERS, chosen_place, place_options
+from gofer.cli.place import OPENERS, chosen_place, place_options, told
 from gofer.errors import ConfigError
 from gofer.publish.publisher import Published, Publisher
 from gofer.workflows.mistake import refuse
@@ -45,7 +45,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("root", nargs="?", default=".", metavar="PATH", help="the repository (default this folder)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="only list what was published")
-    what.add_argument("--roll-back", default="", metavar="NAME", help="make an earlier bundle live again")
+    what.add_argument("--roll-back", type=told, metavar="NAME", help="make an earlier bundle live again")
     parser.add_argument("--dry-run", action="store_true", help="only say what would change")
     parser.add_argument("--limit", type=number(1, 10_000), default=20, metavar="N", help="list at most N (default 20)")
     shown = "{name, before, moved, workflows, schedules}, or of --list {current, at, bundles}, on stdout"
