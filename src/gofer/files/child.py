@@ -65,15 +65,18 @@ class Children:
         seconds: float = SECONDS,
         environment: Mapping[str, str] | None = None,
         helper: str = "gofer.files.helper",
+        slots: threading.Semaphore | None = None,
     ) -> None:
         """`environment` is all the helper gets: nothing, unless the interpreter itself needs something to start.
 
-        `helper` is the module whose `main(control, memory, seconds)` serves the jobs.
+        `helper` is the module whose `main(control, memory, seconds)` serves the jobs. `slots` are shared with other
+        Children where memory is scarce: each job under way takes one.
         """
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="children")
         self._memory, self._seconds = memory, seconds
         self._environment = dict(environment or {})
         self._module = helper
+        self._slots = slots or threading.Semaphore(at_once)
         self._lock = threading.Lock()
         self._helper: _Helper | None = None
         self._closed = False
@@ -101,6 +104,10 @@ class Children:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def _run(self, job: Job) -> Packet:
+        with self._slots:
+            return self._ask(job)
+
+    def _ask(self, job: Job) -> Packet:
         for _ in range(2):
             helper = self._present()
             packet, status = helper.ask(job)

@@ -1,5 +1,6 @@
 """What does Python that a model wrote print, and what is its last value?"""
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,12 +36,12 @@ class Program:
     """Texts that the code finds in `files`, by their ids."""
 
 
-def sandbox(environment: Mapping[str, str] | None = None) -> Children:
+def sandbox(environment: Mapping[str, str] | None = None, slots: threading.Semaphore | None = None) -> Children:
     """What code is run in; nothing is started before the first run.
 
-    `environment` is all its helper gets, as for Children; code sees nothing of it.
+    `environment` is all its helper gets, as for Children, and `slots` are too; code sees nothing of it.
     """
-    return Children(at_once=2, memory=MEMORY, environment=environment, helper=_MODULE)
+    return Children(at_once=2, memory=MEMORY, environment=environment, helper=_MODULE, slots=slots)
 
 
 async def run(children: Children, program: Program) -> str:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -89,6 +90,16 @@ async def test_jobs_run_beside_each_other_and_beside_the_event_loop(children: Ch
     assert time.perf_counter() - begun < 1.4
     assert [f'"n": {n}' in str(packet.fields["said"]) for n, packet in enumerate(packets)] == [True] * 4
     assert len({packet.fields["helper"] for packet in packets}) == 1
+
+
+async def test_children_that_share_their_places_share_the_memory_of_a_machine() -> None:
+    slots = threading.Semaphore(1)
+    both = [Children(helper="odd_jobs", seconds=1.0, slots=slots) for _ in range(2)]
+    begun = time.perf_counter()
+    await asyncio.gather(*(children.run(Job("wait")) for children in both for _ in range(2)))
+    assert time.perf_counter() - begun > 4 * 0.4
+    for children in both:
+        children.close()
 
 
 async def test_one_hostile_job_does_not_disturb_its_neighbours(children: Children) -> None:

@@ -1,5 +1,6 @@
 """How is the worker function put together: clients and stores once, the worker anew when a setting was changed?"""
 
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -41,8 +42,9 @@ def worker_function(
     # The interpreter of Lambda finds its own libraries by it; nothing else is handed on.
     libraries = ground.environment.get("LD_LIBRARY_PATH", "")
     environment = {"LD_LIBRARY_PATH": libraries} if libraries else None
-    # Two at once, because each may take a third of the memory that a worker has.
-    children, python = Children(at_once=2, environment=environment), sandbox(environment)
+    # Two at once of both, because each may take a third of the memory that a worker has.
+    slots = threading.Semaphore(2)
+    children, python = Children(at_once=2, environment=environment, slots=slots), sandbox(environment, slots)
     for helped in (children, python):
         ground.kept.callback(helped.close)
     http, measure = http_client(), measuring(load_abilities())
