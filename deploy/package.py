@@ -46,7 +46,7 @@ SERVICES = ("dynamodb", "s3", "sqs", "ssm", "sts")
 UNREAD = {".c", ".cpp", ".h", ".hpp", ".pxd", ".pxi", ".pyi", ".pyx"}
 """What libraries bring for compilers and editors."""
 PROGRAMS = ("monty",)
-"""Of the programs that libraries bring, those that run: the interpreter of the sandbox, which looks for it in `bin/`."""
+"""Of the programs that libraries bring, those that Gofer starts: the interpreter of the sandbox, found below `bin/`."""
 _LOCKED = re.compile(r"^([a-z0-9._-]+)==(\S+)( ;)?", re.MULTILINE)
 
 

@@ -1,6 +1,5 @@
 """The packages of the functions run alone: nothing is lacking, and nothing heavy is at a door."""
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -9,26 +8,14 @@ import zipfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from cloud_template import ROOT
 from gofer.workflows.load import load_catalog
 from gofer.workflows.published import read_compiled
+from packages import PACKAGE
 
-
-def program() -> ModuleType:
-    """deploy/package.py, which is no module of ours."""
-    spec = importlib.util.spec_from_file_location("package", ROOT / "deploy" / "package.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-PACKAGE = program()
 STAGE = {
     "GOFER_STAGE": "test",
     "GOFER_PARAMETERS": "/gofer/test/",
