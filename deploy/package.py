@@ -15,7 +15,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from gofer.bootstrap.catalog import checked_catalog
 from gofer.workflows.published import Compiled, encode_compiled
@@ -45,6 +45,8 @@ SERVICES = ("dynamodb", "s3", "sqs", "ssm", "sts")
 """Of which botocore's descriptions stay: those of all 400 would be most of a package. Doors need none."""
 UNREAD = {".c", ".cpp", ".h", ".hpp", ".pxd", ".pxi", ".pyi", ".pyx"}
 """What libraries bring for compilers and editors."""
+PROGRAMS = ("monty",)
+"""Of the programs that libraries bring, those that Gofer starts: the interpreter of the sandbox, found below `bin/`."""
 _LOCKED = re.compile(r"^([a-z0-9._-]+)==(\S+)( ;)?", re.MULTILINE)
 
 
@@ -80,12 +82,12 @@ def package(handler: str, target: Path, uv: str, *, bytecode: bool) -> None:
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     kind = KINDS[handler]
-    lock = ROOT / f"requirements-{kind}.lock"
+    lock, services = ROOT / f"requirements-{kind}.lock", () if kind == "ingress" else SERVICES
     if uv:
         _install(lock, target, uv)
+        _prune(target, services)
     else:
-        _copy_installed(lock, target)
-    _prune(target, () if kind == "ingress" else SERVICES)
+        _copy_installed(lock, target, services)
     _copy_own(handler, kind, target)
     if bytecode:
         _compile(target, _interpreter(uv) if uv else sys.executable)
@@ -122,10 +124,12 @@ def locked(lock: Path) -> Iterator[tuple[str, str, bool]]:
 def _install(lock: Path, target: Path, uv: str) -> None:
     told = [uv, "pip", "install", "--quiet", "--target", str(target), "--python-version", PYTHON]
     told += ["--python-platform", PLATFORM, "--only-binary", ":all:", "--no-deps", "--require-hashes", "-r", str(lock)]
-    _run(told)
+    # What was fetched before is what would be fetched now, for its hash is locked: with all of it no network is needed.
+    if subprocess.run([*told, "--offline"], capture_output=True, check=False).returncode:
+        _run(told)
 
 
-def _copy_installed(lock: Path, target: Path) -> None:
+def _copy_installed(lock: Path, target: Path, services: Sequence[str]) -> None:
     """The locked libraries as they are installed here: no registry, no network."""
     there = {name: set[str]() for name, _, _ in locked(lock)}
     for name, version, _ in locked(lock):
@@ -140,20 +144,31 @@ def _copy_installed(lock: Path, target: Path) -> None:
         if found.version not in there[name]:
             sys.exit(f"{name} is installed as {found.version}, and {lock.name} has another; run `make install`.")
         for file in found.files or ():
-            if ".." not in file.parts and "__pycache__" not in file.parts:
-                path = target / file
-                path.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(str(file.locate()), path)
+            # Programs are installed beside libraries here, and below them in a package.
+            path = PurePath("bin", file.name) if file.parent.parts[-2:] == ("..", "bin") else PurePath(file)
+            if ".." not in path.parts and "__pycache__" not in path.parts and not _spared(path, services):
+                (target / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(str(file.locate()), target / path)
 
 
 def _prune(target: Path, services: Sequence[str]) -> None:
-    shutil.rmtree(target / "bin", ignore_errors=True)
     for path in files(target):
-        if path.suffix in UNREAD:
+        if _spared(path.relative_to(target), services):
             path.unlink()
-    for service in (target / "botocore" / "data").iterdir():
-        if service.is_dir() and service.name not in services:
-            shutil.rmtree(service)
+    for folder in sorted((path for path in target.rglob("*") if path.is_dir()), reverse=True):
+        if not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def _spared(path: PurePath, services: Sequence[str]) -> bool:
+    """Whether a package goes without a file of its libraries, by its path in the package."""
+    match path.parts:
+        case ("bin", program):
+            return program not in PROGRAMS
+        case ("botocore", "data", service, _, *_):
+            return service not in services
+        case _:
+            return path.suffix in UNREAD
 
 
 def _copy_own(handler: str, kind: str, target: Path) -> None:

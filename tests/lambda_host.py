@@ -1,7 +1,7 @@
 """Lambda without AWS: the real runtime client in a process of its own, and the unkind things that Lambda does to it.
 
 One event at a time for each environment, a clean one after a crash, SIGKILL at the deadline, no more environments than
-are allowed. What runs is `awslambdaric` on a folder that is laid out as a package, with nothing of the shell's.
+are allowed. What runs is `awslambdaric` on the folder of a package, with nothing of the shell's.
 """
 
 import itertools
@@ -37,8 +37,8 @@ class Function:
     name: str
     handler: str
     code: Path
-    libraries: Path
-    """What its package has besides: put behind its code on the path."""
+    besides: Path
+    """What there is besides its package: put behind it on the path."""
     environment: Mapping[str, str] = field(default_factory=dict)
     timeout: float = 30.0
     concurrency: int = 2
@@ -100,7 +100,7 @@ class Environment:
             "LANG": "C.UTF-8",
             "TZ": ":UTC",
             "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONPATH": f"{function.code}{os.pathsep}{function.libraries}",
+            "PYTHONPATH": f"{function.code}{os.pathsep}{function.besides}",
             "LAMBDA_TASK_ROOT": str(function.code),
             "AWS_LAMBDA_RUNTIME_API": f"127.0.0.1:{self._api.server_port}",
             "AWS_LAMBDA_FUNCTION_NAME": function.name,

@@ -1,7 +1,6 @@
 """A stage of Gofer on AWS without AWS: moto's tables and queues, the real runtime client, a simulated Slack, a model.
 
-HTTP comes in as API Gateway hands it on, doorbells as the event source mapping does; packages are laid out as they are
-deployed, beside the libraries of this interpreter.
+HTTP comes in as API Gateway hands it on, doorbells as the event source mapping does.
 """
 
 import asyncio
@@ -10,7 +9,6 @@ import json
 import shutil
 import subprocess
 import sys
-import sysconfig
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -36,6 +34,7 @@ from gofer.simulators.slack import Message, Pace, SlackSimulator
 from gofer.workflows.load import load_catalog
 from gofer.workflows.published import Compiled, encode_compiled
 from lambda_host import Function, Host, Outcome, Requests, ThrottledError, serve
+from packages import LIBRARIES, packages, runtime
 
 FOLDERS = ("agents", "subagents", "skills", "coordinators")
 HASTY = """
@@ -52,23 +51,38 @@ _PATIENCE = 60.0
 _TEXT = ("application/json", "text/")
 
 
-def package(folder: Path, root: Path = ROOT) -> Path:
-    """A function's code as it is deployed; `root` is the repository with the workflows."""
+@dataclass(frozen=True)
+class Code:
+    """What functions run."""
+
+    packages: Mapping[str, Path]
+    """The folder that is unpacked for each."""
+    besides: Path
+    """What stands behind it on the path."""
+
+
+def packaged(folder: Path) -> Code:
+    """Each function in the package that is deployed, and beside it nothing but the runtime client."""
+    made, besides = packages(folder / "packages"), runtime(folder / "runtime")
+    (besides / "hasty.py").write_text(HASTY)
+    return Code({**made, "hasty": made["worker"]}, besides)
+
+
+def together(folder: Path) -> Code:
+    """All functions in one folder, beside the libraries of this interpreter, so that their bytecode is everywhere."""
     skipped = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "src" / "gofer", folder / "gofer", ignore=skipped)
     shutil.copytree(ROOT / "handlers", folder / "handlers", ignore=skipped)
     for room in ("cli", "simulators"):
         shutil.rmtree(folder / "gofer" / room)
     for name in FOLDERS:
-        if (root / name).is_dir():
-            shutil.copytree(root / name, folder / name)
-    (folder / "handlers" / "hasty.py").write_text(HASTY)
-    catalog = load_catalog(root / "agents")
+        shutil.copytree(ROOT / name, folder / name)
+    catalog = load_catalog(ROOT / "agents")
     compiled = Compiled("", catalog.routes(), catalog.hooks, catalog.schedules())
     (folder / "compiled.json").write_bytes(encode_compiled(compiled))
     told = [sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", str(folder)]
     subprocess.run(told, check=True)
-    return folder
+    return Code(dict.fromkeys(FUNCTIONS, folder), LIBRARIES)
 
 
 def as_event(method: str, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, object]:
@@ -147,7 +161,7 @@ class Stage:
     slack: SlackSimulator
     slack_url: str
     http: httpx2.AsyncClient
-    code: Path
+    code: Code
     batches: list[tuple[int, Outcome | None]] = field(default_factory=list)
     """How many doorbells each batch had, and what came of it; None when it was throttled."""
 
@@ -159,9 +173,9 @@ class Stage:
 
     def deploy(self, name: str, **changes: Any) -> None:
         """Adds a function, or changes it."""
-        handler = changes.pop("handler", f"handlers/{name}.handler")
-        libraries = Path(sysconfig.get_paths()["purelib"])
-        self.host.add(Function(name, handler, self.code, libraries, self.environment(), **changes))
+        handler = "hasty.handler" if name == "hasty" else f"handlers/{name}.handler"
+        folder = self.code.packages[name]
+        self.host.add(Function(name, handler, folder, self.code.besides, self.environment(), **changes))
         self.host.retire(name)
 
     def environment(self) -> dict[str, str]:
@@ -258,8 +272,8 @@ def _record(message: Mapping[str, Any]) -> dict[str, object]:
 
 
 @asynccontextmanager
-async def stage(code: Path, model: Any = None, **parameters: str) -> AsyncIterator[Stage]:
-    """A stage of a package; `model` is an ASGI application, the demo's scripted one when there is none."""
+async def stage(code: Code, model: Any = None, **parameters: str) -> AsyncIterator[Stage]:
+    """A stage of Gofer; `model` is an ASGI application, the demo's scripted one when there is none."""
     clock = moto_cloud.MotoClock(time.time())
     host, path = Host(), f"/gofer/{uuid.uuid4().hex[:8]}/"
     front = serve(gateway(host))

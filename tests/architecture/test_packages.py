@@ -1,31 +1,21 @@
 """The packages of the functions run alone: nothing is lacking, and nothing heavy is at a door."""
 
-import importlib.util
 import os
 import re
 import subprocess
 import sys
+import zipfile
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from cloud_template import ROOT
 from gofer.workflows.load import load_catalog
 from gofer.workflows.published import read_compiled
+from packages import PACKAGE
 
-
-def program() -> ModuleType:
-    """deploy/package.py, which is no module of ours."""
-    spec = importlib.util.spec_from_file_location("package", ROOT / "deploy" / "package.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-PACKAGE = program()
 STAGE = {
     "GOFER_STAGE": "test",
     "GOFER_PARAMETERS": "/gofer/test/",
@@ -40,13 +30,23 @@ STAGE = {
 HEAVY = {"boto3", "openai", "pydantic", "yaml", "httpx2", "starlette", "lxml", "PIL", "jsonschema", "slack_bolt", "mcp"}
 
 
-@pytest.fixture(scope="module", params=["slack", "webhook", "schedule", "dashboard", "worker"])
-def packaged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    handler = request.param
-    target = tmp_path_factory.mktemp("packages") / handler
-    # Compiling takes longer than everything else: once is enough.
-    PACKAGE.package(handler, target, uv="", bytecode=handler == "slack")
-    return handler, target
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The package of a handler, made once."""
+
+    @cache
+    def made(handler: str) -> Path:
+        target = tmp_path_factory.mktemp("packages") / handler
+        # Compiling takes longer than everything else: once is enough.
+        PACKAGE.package(handler, target, uv="", bytecode=handler == "slack")
+        return target
+
+    return made
+
+
+@pytest.fixture(params=["slack", "webhook", "schedule", "dashboard", "worker"])
+def packaged(request: pytest.FixtureRequest, package: Callable[[str], Path]) -> tuple[str, Path]:
+    return request.param, package(request.param)
 
 
 def alone(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
@@ -82,6 +82,67 @@ def test_a_door_brings_nothing_heavy(packaged: tuple[str, Path]) -> None:
     found = HEAVY & {path.name for path in folder.iterdir()}
     assert found == set() or handler not in ("slack", "webhook")
     assert PACKAGE.size(folder) < (40_000_000 if handler in ("slack", "webhook") else 200_000_000)
+
+
+COMPUTING = """
+import sys
+from gofer.files.wire import Packet
+from gofer.sandbox.interpreter import run
+
+# Lambda's own interpreter stands where no package is.
+sys.executable = "/var/lang/bin/python3.13"
+print(run(Packet({"parts": [{"name": "", "code": "6 * 7"}], "files": []})).data.decode())
+"""
+
+
+def test_the_worker_brings_the_interpreter_of_the_sandbox_and_no_other_program(
+    package: Callable[[str], Path],
+) -> None:
+    folder = package("worker")
+    done = alone(folder, COMPUTING)
+    assert (done.stdout, done.stderr) == ("42\n", "")
+    assert [path.name for path in (folder / "bin").iterdir()] == ["monty"]
+    assert not (package("slack") / "bin").exists()
+
+
+def test_a_program_can_still_be_run_when_it_comes_out_of_its_archive(tmp_path: Path) -> None:
+    (tmp_path / "package" / "bin").mkdir(parents=True)
+    for name, mode in (("monty", 0o755), ("notes", 0o644)):
+        (tmp_path / "package" / "bin" / name).write_text("")
+        (tmp_path / "package" / "bin" / name).chmod(mode)
+    with zipfile.ZipFile(PACKAGE.zipped(tmp_path / "package")) as archive:
+        modes = {one.filename: oct(one.external_attr >> 16) for one in archive.infolist()}
+    assert modes == {"bin/monty": "0o100755", "bin/notes": "0o100644"}
+
+
+UV = """#!/bin/sh
+echo "$@" >> {said}
+case "$*" in *--offline*) test -e {cache} || {{ echo "not in the cache" >&2; exit 1; }} ;; esac
+while test "$1" != --target; do shift; done
+mkdir -p "$2/botocore/data/s3" "$2/bin"
+touch "$2/botocore/data/endpoints.json" "$2/botocore/data/s3/x.json" "$2/bin/uvicorn" "$2/library.py" "$2/library.pyi"
+"""
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_libraries_come_from_the_network_only_when_they_are_not_here_yet(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], *, cached: bool
+) -> None:
+    uv, said = tmp_path / "uv", tmp_path / "said"
+    uv.write_text(UV.format(said=said, cache=tmp_path / "cache"))
+    uv.chmod(0o755)
+    if cached:
+        (tmp_path / "cache").touch()
+    PACKAGE.package("slack", tmp_path / "slack", uv=str(uv), bytecode=False)
+    asked = said.read_text().splitlines()
+    assert ["--offline" in words for words in asked] == ([True] if cached else [True, False])
+    assert all("--require-hashes" in words and "--only-binary :all:" in words for words in asked)
+    assert capfd.readouterr().err == ""
+    others = {"gofer", "handlers", "compiled.json"}
+    brought = {path.relative_to(tmp_path / "slack").as_posix() for path in PACKAGE.files(tmp_path / "slack")}
+    assert {path for path in brought if path.split("/")[0] not in others} == {
+        *("botocore/data/endpoints.json", "library.py")
+    }
 
 
 def test_a_package_of_a_function_that_is_not_there_is_refused() -> None:

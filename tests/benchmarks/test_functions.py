@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from lambda_stage import package, stage
+from lambda_stage import Code, stage, together
 
 pytestmark = pytest.mark.anyio
 
@@ -33,8 +33,13 @@ IN_FLIGHT = (1, 5, 10)
 
 
 @pytest.fixture(scope="module")
-def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return package(tmp_path_factory.mktemp("package") / "task")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Code:
+    return together(tmp_path_factory.mktemp("package") / "task")
+
+
+@pytest.fixture(scope="module")
+def code(everything: Code) -> Path:
+    return everything.packages["worker"]
 
 
 DOOR, WORKER = "import gofer.bootstrap.functions.door", "import gofer.bootstrap.functions.worker"
@@ -94,10 +99,10 @@ def test_cold_starts(code: Path, tmp_path: Path) -> None:
     assert median(with_bytecode["ingress"]) < median(with_bytecode["boto3 and four clients"])
 
 
-async def test_cold_start_to_the_first_answer_on_the_runtime_client(code: Path) -> None:
+async def test_cold_start_to_the_first_answer_on_the_runtime_client(everything: Code) -> None:
     inits: dict[str, list[float]] = {"slack": [], "worker": []}
     firsts: dict[str, list[float]] = {"slack": [], "worker": []}
-    async with stage(code, model(0.0)) as made:
+    async with stage(everything, model(0.0)) as made:
         for _ in range(ROUNDS):
             for name in inits:
                 made.host.retire(name)
@@ -134,9 +139,9 @@ def counted() -> Counted:
     return count()
 
 
-async def test_billed_milliseconds_and_usd_of_a_run_among_others(code: Path, counted: Counted) -> None:
+async def test_billed_milliseconds_and_usd_of_a_run_among_others(everything: Code, counted: Counted) -> None:
     billed: dict[int, float] = {}
-    async with stage(code, model(SECONDS)) as made:
+    async with stage(everything, model(SECONDS)) as made:
         # Warm: what a cold start costs is told above.
         await made.ask("@Gofer hello")
         await made.work()

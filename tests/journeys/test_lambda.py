@@ -6,7 +6,6 @@ import json
 import time
 from base64 import b64encode
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +15,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 import moto_cloud
+from company import ROOT
 from gofer.journal.entries import RunHandedOver, RunOwned
 from gofer.schedules.planned import planned
 from gofer.workflows.load import load_catalog
-from lambda_stage import Stage, package, stage
+from lambda_stage import Code, Stage, packaged, stage
 
 pytestmark = pytest.mark.anyio
 
@@ -27,8 +27,8 @@ SAID = "the plan to change checkout"
 
 
 @pytest.fixture(scope="module")
-def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return package(tmp_path_factory.mktemp("package") / "task")
+def code(tmp_path_factory: pytest.TempPathFactory) -> Code:
+    return packaged(tmp_path_factory.mktemp("code"))
 
 
 def model(seconds: float = 0.0, calls: int = 0) -> Starlette:
@@ -70,7 +70,7 @@ async def sign_in(made: Stage) -> dict[str, str]:
     return {"cookie": session.partition(";")[0]}
 
 
-async def test_a_mention_is_answered_in_its_thread_and_members_see_its_trace(code: Path) -> None:
+async def test_a_mention_is_answered_in_its_thread_and_members_see_its_trace(code: Code) -> None:
     async with stage(code) as made:
         asked = await made.ask(f"@Gofer hello, here is {SAID}")
         # Slack delivers it again, and somebody else pretends to.
@@ -98,7 +98,7 @@ async def test_a_mention_is_answered_in_its_thread_and_members_see_its_trace(cod
         assert content not in logs
 
 
-async def test_a_worker_that_is_killed_at_its_deadline_leaves_one_answer(code: Path) -> None:
+async def test_a_worker_that_is_killed_at_its_deadline_leaves_one_answer(code: Code) -> None:
     async with stage(code, model()) as made:
         made.deploy("hasty", timeout=4.0)
         asked = await made.ask("@Gofer hello")
@@ -118,7 +118,7 @@ async def test_a_worker_that_is_killed_at_its_deadline_leaves_one_answer(code: P
     assert len([entry for entry in entries if isinstance(entry, RunOwned)]) > 1
 
 
-async def test_conversations_wait_for_their_models_together_and_long_runs_cross_invocations(code: Path) -> None:
+async def test_conversations_wait_for_their_models_together_and_long_runs_cross_invocations(code: Code) -> None:
     slow = model(0.6, calls=2)
     async with stage(code, slow) as made:
         # Less than what a worker keeps for leaving: each invocation does one thing of each run.
@@ -138,7 +138,7 @@ async def test_conversations_wait_for_their_models_together_and_long_runs_cross_
     assert set(numbers["PeakContextUtilisation"]) == {25.0}
 
 
-async def test_what_is_throttled_is_done_later_and_once(code: Path) -> None:
+async def test_what_is_throttled_is_done_later_and_once(code: Code) -> None:
     async with stage(code, model()) as made:
         made.deploy("slack", concurrency=0)
         asked = await made.slack.say("U0CAPTN0", "C0GENERA0", made.slack.typed("@Gofer hello"))
@@ -158,7 +158,7 @@ async def test_what_is_throttled_is_done_later_and_once(code: Path) -> None:
     assert len(answers) == 1
 
 
-async def test_malformed_events_end_where_somebody_sees_them_and_nothing_waits_for_them(code: Path) -> None:
+async def test_malformed_events_end_where_somebody_sees_them_and_nothing_waits_for_them(code: Code) -> None:
     async with stage(code, model()) as made:
         sqs = moto_cloud.client("sqs")
         for body in ("not json", '{"run":"../../etc"}'):
@@ -190,8 +190,8 @@ def standard_webhook(secret: bytes, body: bytes) -> dict[str, str]:
     return {**kind, "webhook-id": "msg_1", "webhook-timestamp": at, "webhook-signature": f"v1,{signature}"}
 
 
-async def test_every_other_function_does_its_part(code: Path) -> None:
-    plan = next(planned(name, compiled) for name, compiled in load_catalog(code / "agents").schedules())
+async def test_every_other_function_does_its_part(code: Code) -> None:
+    plan = next(planned(name, compiled) for name, compiled in load_catalog(ROOT / "agents").schedules())
     secrets = {"JIRA_WEBHOOK_SECRET": "j", "NOTION_WEBHOOK_SECRET": "n", "GITHUB_WEBHOOK_SECRET": "g"}
     own = {"JIRA_ACCOUNT_ID": "712020:gofer", "NOTION_BOT_ID": "0" * 32, "GITHUB_LOGIN": "gofer"}
     async with stage(code, **secrets, **own) as made:
