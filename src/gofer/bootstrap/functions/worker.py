@@ -1,6 +1,5 @@
 """How is the worker function put together: clients and stores once, the worker anew when a setting was changed?"""
 
-import threading
 from collections.abc import Mapping
 from dataclasses import replace
 
