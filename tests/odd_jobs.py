@@ -90,8 +90,10 @@ def connect(packet: Packet) -> Packet:
 
 
 def wait(packet: Packet) -> Packet:
+    begun = time.monotonic()
     time.sleep(0.4)
-    return Packet({"helper": os.getppid(), "said": json.dumps(packet.fields)})
+    ended = time.monotonic()
+    return Packet({"helper": os.getppid(), "said": json.dumps(packet.fields), "begun": begun, "ended": ended})
 
 
 JOBS: dict[str, Work] = {

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -75,9 +76,7 @@ async def test_a_job_sees_nothing_of_this_process(children: Children, monkeypatc
     ],
 )
 async def test_what_goes_wrong_is_one_sentence_and_the_next_job_works(children: Children, job: str, said: str) -> None:
-    begun = time.perf_counter()
     assert await refusal(children, job) == said
-    assert time.perf_counter() - begun < 8
     assert (await children.run(Job("echo", data=b"next"))).data == b"next"
     written = Path("/tmp/gofer-was-here")
     assert not written.exists() or written.stat().st_size == 0
@@ -85,9 +84,9 @@ async def test_what_goes_wrong_is_one_sentence_and_the_next_job_works(children: 
 
 async def test_jobs_run_beside_each_other_and_beside_the_event_loop(children: Children) -> None:
     await children.run(Job("echo"))
-    begun = time.perf_counter()
     packets = await asyncio.gather(*(children.run(Job("wait", {"n": n})) for n in range(4)))
-    assert time.perf_counter() - begun < 1.4
+    spans = [(cast(float, packet.fields["begun"]), cast(float, packet.fields["ended"])) for packet in packets]
+    assert max(ended for _, ended in spans) - min(begun for begun, _ in spans) < sum(b - a for a, b in spans)
     assert [f'"n": {n}' in str(packet.fields["said"]) for n, packet in enumerate(packets)] == [True] * 4
     assert len({packet.fields["helper"] for packet in packets}) == 1
 

@@ -4,7 +4,6 @@ import asyncio
 import gzip
 import re
 import struct
-import time
 import zlib
 from collections.abc import Callable, Iterator
 
@@ -213,13 +212,11 @@ async def test_it_ends_in_a_sentence_and_the_next_is_read(children: Children, na
     make, said = SENTENCES[name]
     data = make()
     await extract(children, b"warm")
-    begun = time.perf_counter()
     try:
         text = (await extract(children, data, name="report")).text
     except ToolError as error:
         text = error.message_to_model
         assert "\n" not in text
-    assert time.perf_counter() - begun < 10
     assert re.search(said, text), text[:500]
     assert (await extract(children, docx(paragraph("next")))).text == "next"
 

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import time
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -80,11 +79,9 @@ def test_no_program_is_too_odd_to_be_looked_at(program: str) -> None:
 @pytest.mark.parametrize("program", ["def f: f; f", "last(range(1e18))", "[repeat(1)]", "until(false; .)"])
 async def test_a_program_without_end_is_stopped(program: str) -> None:
     made = Children(seconds=2)
-    begun = time.perf_counter()
     with pytest.raises(ToolError, match=r"takes longer than 2 seconds|more memory"):
         await jq(made, program, DOCUMENT)
     made.close()
-    assert time.perf_counter() - begun < 6
 
 
 @pytest.mark.parametrize(

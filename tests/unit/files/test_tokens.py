@@ -3,7 +3,6 @@
 import base64
 import json
 import random
-import time
 import uuid
 
 import pytest
@@ -56,8 +55,8 @@ def test_no_text_is_free_and_the_empty_text_is(text: str) -> None:
 
 def test_a_large_text_is_sampled_over_its_whole_length() -> None:
     text = CASES["prose"][0] * 2000 + CASES["numbers"][0] * 200
-    begun = time.perf_counter()
     guess = estimate(text)
-    assert time.perf_counter() - begun < 1
+    other = "漢" * 1_000
+    assert guess in [estimate(text[:at] + other + text[at + 1_000 :]) for at in range(0, len(text), len(text) // 20)]
     pieces = sum(estimate(text[at : at + SAMPLE]) for at in range(0, len(text), SAMPLE))
     assert guess == pytest.approx(pieces, rel=0.15)

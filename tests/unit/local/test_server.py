@@ -3,7 +3,6 @@
 import asyncio
 import errno
 import signal
-import time
 
 import httpx2
 import pytest
@@ -60,18 +59,15 @@ def test_a_request_that_never_ends_does_not_hold_the_shutdown(caplog: pytest.Log
         await asyncio.sleep(3600)
         return PlainTextResponse("too late")
 
-    async def story() -> float:
+    async def story() -> None:
         async with httpx2.AsyncClient() as http:
             async with serve(Starlette(routes=[Route("/", forever)]), grace_seconds=1) as url:
                 hanging = asyncio.create_task(http.get(url))
                 await entered.wait()
-                begun = time.monotonic()
-            taken = time.monotonic() - begun
             with pytest.raises(httpx2.HTTPError):
-                (await asyncio.wait_for(hanging, 2)).raise_for_status()
-        return taken
+                (await hanging).raise_for_status()
 
-    assert asyncio.run(story()) < 2.5
+    asyncio.run(story())
     assert "1 requests took longer than 1 s and are cancelled" in caplog.text
 
 
@@ -94,15 +90,12 @@ def test_a_request_under_way_is_finished_before_the_server_is_gone() -> None:
 
 
 def test_a_server_that_nobody_waits_for_is_gone_at_once() -> None:
-    async def story() -> float:
-        async with httpx2.AsyncClient() as http:
-            async with serve(APP) as url:
-                # The connection stays open for a next request.
-                await http.get(url)
-                begun = time.monotonic()
-            return time.monotonic() - begun
+    async def story() -> None:
+        async with httpx2.AsyncClient() as http, serve(APP, grace_seconds=3_600) as url:
+            # The connection stays open for a next request.
+            await http.get(url)
 
-    assert min(asyncio.run(story()) for _ in range(5)) < 0.1
+    asyncio.run(story())
 
 
 def test_a_cancelled_host_takes_the_server_with_it() -> None:

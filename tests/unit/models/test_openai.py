@@ -1,6 +1,5 @@
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -199,10 +198,8 @@ async def test_the_timeout_is_for_the_whole_exchange() -> None:
                 yield b" "
 
     async with model(httpx2.Response(200, stream=Drip())) as (asked, _):
-        began = time.monotonic()
         with pytest.raises(TemporaryError, match="did not answer within"):
             await asked.ask(b"{}", 0.2)
-    assert time.monotonic() - began < 3
 
 
 async def test_two_runs_ask_at_once() -> None:

