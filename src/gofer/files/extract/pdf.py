@@ -9,6 +9,8 @@ import pypdfium2.raw as pdfium
 
 from gofer.errors import ToolError
 from gofer.files.extract.grid import Segment, with_tables
+from gofer.files.extract.pdf_lines import RIGHT_TO_LEFT, Lines, reread
+from gofer.files.extract.pdf_notes import notes
 from gofer.files.wire import Packet
 
 PAGES = 2_000
@@ -20,12 +22,16 @@ PAGE_CHARACTERS = 200_000
 _CHARACTERS = 20_000_000
 _TABLE_SEGMENTS = (6, 3_000)
 """A page with fewer pieces of text has no table; one with more is a drawing."""
+_SPARED = 50
+"""Of so many letters one may be missing where a table is told from the places of its pieces."""
 
 # What PDFium writes for a hyphen at the end of a line, and soft hyphens of its author.
 _DIVIDED = re.compile(r"(\w*)(?:[\ufffe\x02]\n?|\xad\n)(\w*)")
 _MARKS = ("\ufffe", "\x02", "\xad\n")
 _BROKEN = re.compile(r"(\w*[a-zà-öø-ÿа-я])-\n([a-zà-öø-ÿа-я]+)")
-_RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+
+_Area = tuple[float, float, float, float]
+"""Left, top, right, bottom of a piece of text."""
 
 
 def read(data: bytes, first: int = 1) -> str:
@@ -57,7 +63,9 @@ def count(packet: Packet) -> Packet:
 
 def _opened(data: bytes) -> pypdfium2.PdfDocument:
     try:
-        return pypdfium2.PdfDocument(data)
+        document = pypdfium2.PdfDocument(data)
+        document.init_forms()
+        return document
     except pypdfium2.PdfiumError as error:
         if "password" in str(error).lower():
             raise ToolError("The PDF has a password; ask for it without one.", code="encrypted") from error
@@ -74,7 +82,8 @@ def _pages(document: pypdfium2.PdfDocument, first: int, count: int) -> Iterator[
         except pypdfium2.PdfiumError:
             yield at, ""  # One page that is broken is no reason to lose the others.
             continue
-        yield at, _text(text)
+        beside = notes(document, page)
+        yield at, "\n\n".join(part for part in (_text(text), "\n".join(beside)) if part)
         text.close()
         page.close()
 
@@ -83,20 +92,45 @@ def _text(page: pypdfium2.PdfTextPage) -> str:
     characters = page.count_chars()
     if characters <= 0:
         return ""
-    plain = page.get_text_range(0, min(characters, PAGE_CHARACTERS)).replace("\r\n", "\n").replace("\0", "")
-    segments = page.count_rects() if characters < PAGE_CHARACTERS else 0
-    leftward = not plain.isascii() and _RIGHT_TO_LEFT.search(plain)
-    if _TABLE_SEGMENTS[0] <= segments <= _TABLE_SEGMENTS[1] and not leftward:
-        plain = with_tables(list(_segments(page, segments))) or plain
+    raw = page.get_text_range(0, min(characters, PAGE_CHARACTERS))
+    leftward = not raw.isascii() and RIGHT_TO_LEFT.search(raw)
+    areas = list(_areas(page, page.count_rects())) if characters < PAGE_CHARACTERS else []
+    alone = _lines_of(areas)
+    plain = ""
+    # Two lines at least are of several pieces where there is a table.
+    if _TABLE_SEGMENTS[0] <= len(areas) <= _TABLE_SEGMENTS[1] and len(areas) - alone > 1 and not leftward:
+        plain = with_tables([Segment(*area, page.get_text_bounded) for area in areas])
+    # Pieces that lie over each other are no table, and would be told twice.
+    if not plain or not _alike(plain, raw):
+        whole = Lines(page, raw).whole()
+        plain = Lines(page, raw).divided(alone) if whole == raw else whole
+        plain = plain.replace("\r\n", "\n").replace("\0", "")
+    if leftward:
+        plain = "\n".join(map(reread, plain.split("\n")))
     return _joined(plain).strip()
 
 
-def _segments(page: pypdfium2.PdfTextPage, count: int) -> Iterator[Segment]:
-    """Pieces of text that were drawn in one go."""
+def _alike(ours: str, theirs: str) -> bool:
+    """Whether both have nearly as many letters and digits."""
+    many, few = sorted((sum(map(str.isalnum, ours)), sum(map(str.isalnum, theirs))))[::-1]
+    return many - few <= max(2, many // _SPARED)
+
+
+def _areas(page: pypdfium2.PdfTextPage, count: int) -> Iterator[_Area]:
+    """Where pieces of text lie that were drawn in one go."""
     left, top, right, bottom = (ctypes.c_double() for _ in range(4))
-    for at in range(count):
+    for at in range(count if count <= _TABLE_SEGMENTS[1] else 0):
         pdfium.FPDFText_GetRect(page, at, left, top, right, bottom)
-        yield Segment(left.value, top.value, right.value, bottom.value, page.get_text_bounded)
+        yield left.value, top.value, right.value, bottom.value
+
+
+def _lines_of(areas: list[_Area]) -> int:
+    """On how many lines the pieces lie, each on as few as may be."""
+    lines, above = 0, 1e9
+    for middle, height in sorted((((top + bottom) / 2, top - bottom) for _, top, _, bottom in areas), reverse=True):
+        lines += above - middle >= 0.6 * max(height, 1.0) + 1
+        above = middle
+    return lines
 
 
 def _joined(text: str) -> str:
