@@ -4,6 +4,7 @@ import datetime
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from html import unescape
 from io import BytesIO
 from itertools import islice
@@ -98,7 +99,7 @@ def _sheet(name: str, hidden: str, sheet: CalamineSheet, room: _Room, exact: Exa
     size = f"{_counted(area.bottom - area.top, 'row')} × {_counted(area.width, 'column')}"
     where = f" from {_letters(area.left)}{area.top + 1}" if (area.top, area.left) != (0, 0) else ""
     rows: list[str] = []
-    done = area.top
+    done, bare = area.top, 3 * area.width + 1
     for batch, first in _batches(sheet, exact):
         if room.cells <= 0 or room.characters <= 0:
             rows.append(f"[{area.bottom - done:,} more rows are left out; ask for the file in parts]")
@@ -108,7 +109,7 @@ def _sheet(name: str, hidden: str, sheet: CalamineSheet, room: _Room, exact: Exa
         room.cells -= len(batch) * area.width
         room.characters -= sum(map(len, lines))
         # Without rows of bars and spaces only.
-        rows += [said for said in lines if len(said) > 3 * area.width + 1]
+        rows += [said for said in lines if len(said) > bare]
     return "\n".join([f'[sheet "{name}"{hidden}: {size}{where}]', *rows[:1], rule(area.width), *rows[1:]])
 
 
@@ -167,7 +168,8 @@ def _column_texts(column: tuple[object, ...]) -> list[str]:
 def _number(value: float) -> str:
     # Up to here spreadsheets write whole numbers without an exponent.
     if value.is_integer() and -_WHOLE < value < _WHOLE:
-        return f"{value:.0f}" if value else "0"
+        # Digits that nobody wrote are zeros.
+        return f"{Decimal(repr(value)):.0f}" if value else "0"
     return repr(value)
 
 
