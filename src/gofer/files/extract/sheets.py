@@ -21,6 +21,7 @@ from python_calamine import (
 
 from gofer.errors import ToolError
 from gofer.files.extract.package import RELATIONSHIPS, Package, attribute
+from gofer.files.extract.sheet_notes import letters, notes, open_notes
 from gofer.files.extract.table import cell, rule
 
 CELLS = 1_000_000
@@ -54,20 +55,22 @@ def read(data: bytes) -> str:
     if data.startswith(b"PK"):
         package = Package(data)
     parts_of = dict(_parts(package)) if package is not None else {}
+    commented = open_notes(package) if package is not None else {}
     try:
         with CalamineWorkbook.from_filelike(BytesIO(data)) as workbook:
             parts: list[str] = []
             room = _Room()
             for sheet in workbook.sheets_metadata:
                 hidden = "" if sheet.visible == SheetVisibleEnum.Visible else ", hidden"
-                exact = _exact(package, parts_of.get(sheet.name, "")) if package is not None else {}
+                part = parts_of.get(sheet.name, "")
+                exact = _exact(package, part) if package is not None else {}
                 parts.append(_sheet(sheet.name, hidden, workbook.get_sheet_by_name(sheet.name), room, exact))
+                beside = notes(package, part) if package is not None and part else commented.get(sheet.name, ())
+                parts += filter(None, ["\n".join(beside)])
     except PasswordError as error:
         raise ToolError("The workbook has a password; ask for it without one.", code="encrypted") from error
     except CalamineError as error:
         raise ToolError("The workbook is damaged and cannot be read; ask for it to be sent again.") from error
-    if package is not None and (comments := list(_comments(package))):
-        parts.append("\n".join(comments))
     return "\n\n".join(parts)
 
 
@@ -97,7 +100,7 @@ def _sheet(name: str, hidden: str, sheet: CalamineSheet, room: _Room, exact: Exa
     if area is None:
         return f'[sheet "{name}"{hidden}: empty]'
     size = f"{_counted(area.bottom - area.top, 'row')} × {_counted(area.width, 'column')}"
-    where = f" from {_letters(area.left)}{area.top + 1}" if (area.top, area.left) != (0, 0) else ""
+    where = f" from {letters(area.left)}{area.top + 1}" if (area.top, area.left) != (0, 0) else ""
     rows: list[str] = []
     done, bare = area.top, 3 * area.width + 1
     for batch, first in _batches(sheet, exact):
@@ -227,25 +230,3 @@ def _column(letters: bytes) -> int:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _letters(column: int) -> str:
-    """A column as spreadsheets call it: 0 is A, 26 is AA."""
-    said = ""
-    while column >= 0:
-        said = chr(ord("A") + column % 26) + said
-        column = column // 26 - 1
-    return said
-
-
-def _comments(package: Package) -> Iterator[str]:
-    for name in package.names("xl/comments"):
-        tree = package.tree(name)
-        if tree is None:
-            continue
-        authors = ["".join(author.itertext()) for author in tree.iter(f"{_MAIN}author")]
-        for comment in tree.iter(f"{_MAIN}comment"):
-            number = attribute(comment, "authorId")
-            author = authors[int(number)] if number.isdigit() and int(number) < len(authors) else ""
-            text = "".join(comment.itertext(f"{_MAIN}t")).strip()
-            yield f"[comment at {attribute(comment, 'ref')}] {author + ': ' if author else ''}{text}"

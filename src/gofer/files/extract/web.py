@@ -15,7 +15,20 @@ _SILENT = frozenset(
 )
 _BLOCKS = frozenset(
     {"address", "article", "aside", "body", "details", "dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure"}
-    | {"footer", "form", "header", "hgroup", "main", "nav", "p", "section", "summary", "blockquote", "caption", "center"}
+    | {
+        "footer",
+        "form",
+        "header",
+        "hgroup",
+        "main",
+        "nav",
+        "p",
+        "section",
+        "summary",
+        "blockquote",
+        "caption",
+        "center",
+    }
 )
 _LISTS = ("ul", "ol")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
