@@ -185,14 +185,16 @@ def ods(table: str) -> bytes:
     )
 
 
-def odt(body: str, kind: str = "text") -> bytes:
-    return package(
-        {
-            "mimetype": f"application/vnd.oasis.opendocument.{kind}",
-            "content.xml": _open_document(kind, body),
-        },
-        stored=["mimetype"],
-    )
+def odt(body: str, kind: str = "text", *, styles: str = "", **objects: str) -> bytes:
+    """A text or a presentation; `styles` is what stands in its styles, an object is a chart of its own."""
+    made: dict[str, str | bytes] = {
+        "mimetype": f"application/vnd.oasis.opendocument.{kind}",
+        "content.xml": _open_document(kind, body),
+        "styles.xml": f"<office:document-styles {_OPEN}>{styles}</office:document-styles>",
+    }
+    for name, inner in objects.items():
+        made[f"{name}/content.xml"] = _open_document("chart", inner)
+    return package(made, stored=["mimetype"])
 
 
 def _open_document(kind: str, body: str) -> str:
@@ -203,11 +205,13 @@ def _open_document(kind: str, body: str) -> str:
 _OASIS = "urn:oasis:names:tc:opendocument:xmlns"
 _OPEN = " ".join(
     [
-        *(f'xmlns:{name}="{_OASIS}:{name}:1.0"' for name in ("office", "text", "table", "presentation")),
+        *(
+            f'xmlns:{name}="{_OASIS}:{name}:1.0"'
+            for name in ("office", "text", "table", "presentation", "chart", "style")
+        ),
         f'xmlns:draw="{_OASIS}:drawing:1.0"',
         'xmlns:xlink="http://www.w3.org/1999/xlink"',
         'xmlns:dc="http://purl.org/dc/elements/1.1/"',
-        f'xmlns:style="{_OASIS}:style:1.0"',
     ]
 )
 
