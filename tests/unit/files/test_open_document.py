@@ -18,10 +18,14 @@ def level(at: int, form: str, more: str = "") -> str:
 
 
 def test_lists_have_the_numbers_that_are_shown() -> None:
-    styles = (
-        f'<text:list-style style:name="L">{level(1, "1")}{level(2, "a", "text:display-levels=" + chr(34) + "2" + chr(34))}'
-        f'</text:list-style><text:list-style style:name="S">{level(1, "I", "text:start-value=" + chr(34) + "4" + chr(34))}'
-        '</text:list-style><text:list-style style:name="B"><text:list-level-style-bullet text:level="1"/></text:list-style>'
+    deeper = level(2, "a", 'text:display-levels="2"')
+    styles = "".join(
+        f'<text:list-style style:name="{name}">{inner}</text:list-style>'
+        for name, inner in (
+            ("L", level(1, "1") + deeper),
+            ("S", level(1, "I", 'text:start-value="4"')),
+            ("B", '<text:list-level-style-bullet text:level="1"/>'),
+        )
     )
     deep = "<text:list-item><text:p>two</text:p><text:p>more</text:p><text:list>{}</text:list></text:list-item>"
     inner = "".join(f"<text:list-item><text:p>{text}</text:p></text:list-item>" for text in ("x", "y"))
@@ -45,8 +49,13 @@ def test_headers_notes_and_comments_are_read() -> None:
     )
     text = open_document.read(odt(f"<text:p>Said{end}{asked}</text:p>", styles=styles))
     assert text.split("\n\n") == [
-        "[header] Top", "[header] Left", "Said[^e1][comment 1]", "[footer] Foot", "[^e1]: Ends.", "[comment 1] Ana: Why so?",
-    ]  # fmt: skip
+        "[header] Top",
+        "[header] Left",
+        "Said[^e1][comment 1]",
+        "[footer] Foot",
+        "[^e1]: Ends.",
+        "[comment 1] Ana: Why so?",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +85,8 @@ def test_a_table_in_a_cell_is_lines_of_that_cell() -> None:
 
 def test_slides_have_numbers_and_titles_and_say_when_they_are_hidden() -> None:
     def frame(kind: str, text: str) -> str:
-        return f'<draw:frame presentation:class="{kind}"><draw:text-box><text:p>{text}</text:p></draw:text-box></draw:frame>'
+        inner = f"<draw:text-box><text:p>{text}</text:p></draw:text-box>"
+        return f'<draw:frame presentation:class="{kind}">{inner}</draw:frame>'
 
     first = f"<draw:page>{frame('outline', 'Text')}{frame('title', 'Head')}{frame('footer', 'ACME')}</draw:page>"
     notes = f"<presentation:notes>{frame('notes', 'Say it')}{frame('page-number', '1')}</presentation:notes>"

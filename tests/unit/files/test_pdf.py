@@ -60,7 +60,8 @@ def test_what_runs_from_right_to_left_is_read_so(text: str) -> None:
 
 def test_pages_without_text_are_said() -> None:
     text = reader.read(pdf([b""] * 3))
-    assert text.startswith("(No text in any of the 3 pages: they are probably scans")
+    assert text.startswith("(No text in any of the 3 pages: probably scans or drawings, and ")
+    assert reader.read(pdf([b""])).startswith("(No text in the only page: probably a scan or a drawing, and text in ")
     mixed = reader.read(pdf([lines(["Text"]), b"", b""]))
     assert mixed.startswith("(No text on 2 pages: 2-3; probably scans or drawings.)")
     assert "[page 2 of 3]\n(no text on this page)" in mixed

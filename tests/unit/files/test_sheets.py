@@ -85,7 +85,8 @@ def test_conversations_and_boxes_of_text_are_read() -> None:
         f'<threadedComment ref="A1" personId="{who}"><text>{text}</text></threadedComment>'
         for who, text in (("p1", "Net?"), ("p2", "Yes."))
     )
-    box = "<xdr:sp><xdr:txBody><a:p><a:r><a:t>Read</a:t></a:r></a:p><a:p><a:r><a:t>me</a:t></a:r></a:p></xdr:txBody></xdr:sp>"
+    lines = "".join(f"<a:p><a:r><a:t>{text}</a:t></a:r></a:p>" for text in ("Read", "me"))
+    box = f"<xdr:sp><xdr:txBody>{lines}</xdr:txBody></xdr:sp>"
     data = xlsx(
         {"A": row(1, "x")},
         worksheets___rels_sheet1_xml=relations(
@@ -103,11 +104,10 @@ def test_conversations_and_boxes_of_text_are_read() -> None:
 
 def test_comments_of_an_open_spreadsheet_name_their_cell() -> None:
     note = "<office:annotation><dc:creator>Ana</dc:creator><text:p>Net?</text:p></office:annotation>"
-    table = (
-        '<table:table table:name="T"><table:table-row table:number-rows-repeated="2"><table:table-cell/></table:table-row>'
-        '<table:table-row><table:table-cell table:number-columns-repeated="27"/>'
-        f'<table:table-cell office:value-type="string">{note}<text:p>x</text:p></table:table-cell></table:table-row></table:table>'
-    )
+    empty = '<table:table-row table:number-rows-repeated="2"><table:table-cell/></table:table-row>'
+    before = '<table:table-cell table:number-columns-repeated="27"/>'
+    cell = f'<table:table-cell office:value-type="string">{note}<text:p>x</text:p></table:table-cell>'
+    table = f'<table:table table:name="T">{empty}<table:table-row>{before}{cell}</table:table-row></table:table>'
     assert sheets.read(ods(table)).endswith("[comment at AB3] Ana: Net?")
 
 

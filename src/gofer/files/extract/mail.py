@@ -78,7 +78,7 @@ def _alternative(part: EmailMessage) -> list[EmailMessage]:
     bodies = [body for kind in ("plain", "html") if (body := part.get_body((kind,))) is not None]
     texts = [cast(EmailMessage, body) for body in bodies]
     texts += [one for one in _within(part) if one.get_content_maintype() == "text"]
-    return next(([text] for text in texts if _text(text)), [])
+    return [text for text in texts if _text(text)][:1]
 
 
 def _text(part: EmailMessage) -> str:

@@ -1,4 +1,4 @@
-"""What do the styles of an OpenDocument say that changes what is read: numbers of lists, raised and crossed out words?"""
+"""Which styles of an OpenDocument change what is read? Those of lists, and of raised and crossed out words."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -171,9 +171,9 @@ def _check(entries: list[zipfile.ZipInfo]) -> None:
     for entry in entries:
         ratio = entry.file_size / max(1, entry.compress_size)
         if entry.file_size > _PART or (entry.file_size > _RATIO_FROM and ratio > _RATIO):
-            raise ToolError(_bomb(entry.file_size), code="bomb")
+            raise ToolError(_bomb(entry.file_size, ratio), code="bomb")
     if (total := sum(entry.file_size for entry in entries)) > _TOTAL:
-        raise ToolError(_bomb(total), code="bomb")
+        raise ToolError(_bomb(total, total / max(1, sum(entry.compress_size for entry in entries))), code="bomb")
     spans = sorted((entry.header_offset, entry.header_offset + entry.compress_size) for entry in entries)
     if any(end > begin for (_, end), (begin, _) in pairwise(spans)):
         raise ToolError(
@@ -181,8 +181,12 @@ def _check(entries: list[zipfile.ZipInfo]) -> None:
         )
 
 
-def _bomb(size: int) -> str:
-    return f"The document would unpack to {size / (1 << 20):,.0f} MB, as no honest one does; it is not opened."
+def _bomb(size: int, ratio: float) -> str:
+    told = f"{size / (1 << 20):,.0f} MB"
+    if ratio > _RATIO:
+        told += f", {ratio:,.0f} times what it has"
+        return f"The document would unpack to {told}, as no honest one does; it is not opened."
+    return f"The document would unpack to {told}, which is more than is read; ask for a smaller part of it."
 
 
 def _no_doctype(raw: bytes) -> None:

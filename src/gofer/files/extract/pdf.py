@@ -25,6 +25,8 @@ _TABLE_SEGMENTS = (6, 3_000)
 _SPARED = 50
 """Of so many letters one may be missing where a table is told from the places of its pieces."""
 
+_DRAWN = "scans or drawings"
+
 # What PDFium writes for a hyphen at the end of a line, and soft hyphens of its author.
 _DIVIDED = re.compile(r"(\w*)(?:[\ufffe\x02]\n?|\xad\n)(\w*)")
 _MARKS = ("\ufffe", "\x02", "\xad\n")
@@ -148,13 +150,14 @@ def _joined(text: str) -> str:
 def _told(first: int, last: int, count: int, empty: list[int]) -> list[str]:
     told: list[str] = []
     if len(empty) == last - first + 1:
+        drawn = "a scan or a drawing" if first == last else _DRAWN
         told.append(
-            f"(No text in {_these(first, last, count)}: they are probably scans or drawings, and text in images is not "
-            "read here. Ask for a version with text, or load the pages as images.)"
+            f"(No text in {_these(first, last, count)}: probably {drawn}, and text in images is not read here. Ask for a "
+            "version with text; a short one can be looked at with load_file.)"
         )
     elif empty:
         pages = f"page {empty[0]}" if len(empty) == 1 else f"{len(empty):,} pages: {_ranges(empty)}"
-        told.append(f"(No text on {pages}; probably scans or drawings.)")
+        told.append(f"(No text on {pages}; probably {_DRAWN}.)")
     if last < count:
         told.append(f"({count - last:,} more pages follow; extract again from page {last + 1:,}.)")
     return told

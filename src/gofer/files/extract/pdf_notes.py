@@ -2,13 +2,14 @@
 
 import ctypes
 from collections.abc import Callable, Iterator
-from typing import cast
+from functools import partial
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 _MOST = 1_000
 _LONGEST = 10_000
+_LARGEST = 4 << 20
 _HIDDEN = 2
 _SKIPPED = frozenset({pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP})
 _WRITTEN = frozenset({pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_COMBOBOX, pdfium.FPDF_FORMFIELD_LISTBOX})
@@ -33,30 +34,30 @@ def notes(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage) -> Iterator[
     yield from comments
 
 
-def _field(document: pypdfium2.PdfDocument, note: object) -> Iterator[str]:
+def _field(document: pypdfium2.PdfDocument, note: "pdfium.Annotation") -> Iterator[str]:
     """What a person sees in a field: its text, or whether it is ticked; an empty one is not told of."""
     form = document.formenv
     if form is None:
         return
     kind = pdfium.FPDFAnnot_GetFormFieldType(form, note)
-    name = _told(pdfium.FPDFAnnot_GetFormFieldName, form, note)
-    if kind in _WRITTEN and (said := _told(pdfium.FPDFAnnot_GetFormFieldValue, form, note)):
+    name = _told(partial(pdfium.FPDFAnnot_GetFormFieldName, form, note))
+    if kind in _WRITTEN and (said := _told(partial(pdfium.FPDFAnnot_GetFormFieldValue, form, note))):
         yield f"[field {name}] {said}"
     elif kind == pdfium.FPDF_FORMFIELD_CHECKBOX:
         yield f"[{'x' if pdfium.FPDFAnnot_IsChecked(form, note) else ' '}] {name}"
     elif kind == pdfium.FPDF_FORMFIELD_RADIOBUTTON and pdfium.FPDFAnnot_IsChecked(form, note):
-        yield f"[x] {name}: {_told(pdfium.FPDFAnnot_GetFormFieldExportValue, form, note)}"
+        yield f"[x] {name}: {_told(partial(pdfium.FPDFAnnot_GetFormFieldExportValue, form, note))}"
 
 
-def _own(note: object, key: bytes) -> str:
-    return _told(pdfium.FPDFAnnot_GetStringValue, note, key)
+def _own(note: "pdfium.Annotation", key: bytes) -> str:
+    return _told(partial(pdfium.FPDFAnnot_GetStringValue, note, key))
 
 
-def _told(ask: Callable[..., object], *about: object) -> str:
+def _told(ask: "Callable[[pdfium.Buffer, int], int]") -> str:
     """What PDFium writes into a buffer, as text on one line."""
-    size = min(cast(int, ask(*about, None, 0)), 2 * _LONGEST)
-    if size <= 2:
+    size = ask(None, 0)
+    if not 2 < size <= _LARGEST:
         return ""
     buffer = ctypes.create_string_buffer(size)
-    ask(*about, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
-    return " ".join(buffer.raw.decode("utf-16-le", "replace").partition("\0")[0].split())
+    ask(ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
+    return " ".join(buffer.raw.decode("utf-16-le", "replace").partition("\0")[0].split())[:_LONGEST]

@@ -131,8 +131,12 @@ class _Page:
             **dict.fromkeys(("br", "hr", "img", "input"), self._begin_sign),
             **dict.fromkeys(_MARKS, self._begin_mark),
             **dict.fromkeys(("td", "th"), self._begin_cell),
-            "dd": self._begin_described, "li": self._begin_item, "pre": self._begin_code, "a": self._begin_link,
-            "table": self._begin_table, "tr": self._begin_row,
+            "dd": self._begin_described,
+            "li": self._begin_item,
+            "pre": self._begin_code,
+            "a": self._begin_link,
+            "table": self._begin_table,
+            "tr": self._begin_row,
         }
         self._end: dict[str, Callable[[str], None]] = {
             **dict.fromkeys((*_BLOCKS, "dd", "li"), self._end_block),
@@ -140,7 +144,10 @@ class _Page:
             **dict.fromkeys(_LISTS, self._end_list),
             **dict.fromkeys(_MARKS, self._end_mark),
             **dict.fromkeys(("td", "th"), self._end_cell),
-            "pre": self._end_code, "a": self._end_link, "tr": self._end_row, "table": self._end_table,
+            "pre": self._end_code,
+            "a": self._end_link,
+            "tr": self._end_row,
+            "table": self._end_table,
         }
 
     def text(self) -> str:
