@@ -152,8 +152,8 @@ def _told(first: int, last: int, count: int, empty: list[int]) -> list[str]:
     if len(empty) == last - first + 1:
         drawn = "a scan or a drawing" if first == last else _DRAWN
         told.append(
-            f"(No text in {_these(first, last, count)}: probably {drawn}, and text in images is not read here. Ask for a "
-            "version with text; a short one can be looked at with load_file.)"
+            f"(No text in {_these(first, last, count)}: probably {drawn}, and text in images is not read here. Ask for "
+            "a version with text; a short one can be looked at with load_file.)"
         )
     elif empty:
         pages = f"page {empty[0]}" if len(empty) == 1 else f"{len(empty):,} pages: {_ranges(empty)}"
