@@ -12,6 +12,7 @@ from gofer.files.extract.grid import Segment, with_tables
 from gofer.files.extract.pdf_lines import RIGHT_TO_LEFT, Lines, reread
 from gofer.files.extract.pdf_notes import notes
 from gofer.files.wire import Packet
+from gofer.outside import Clock, SystemClock
 
 PAGES = 2_000
 """Pages that are read in one go; the next begins behind them."""
@@ -19,6 +20,10 @@ PAGES = 2_000
 PAGE_CHARACTERS = 200_000
 """Characters of one page that are read."""
 
+SECONDS = 6.0
+"""Seconds after which no further page is begun: what was read by then is better than nothing at a child's end."""
+
+_CLOCK = SystemClock()
 _CHARACTERS = 20_000_000
 _TABLE_SEGMENTS = (6, 3_000)
 """A page with fewer pieces of text has no table; one with more is a drawing."""
@@ -36,8 +41,12 @@ _Area = tuple[float, float, float, float]
 """Left, top, right, bottom of a piece of text."""
 
 
-def read(data: bytes, first: int = 1) -> str:
-    """Each page from `first` on under a marker; says which pages have no text. Raises ToolError."""
+def read(data: bytes, first: int = 1, clock: Clock = _CLOCK) -> str:
+    """Each page from `first` on under a marker, as many as there is time for; says which pages have no text.
+
+    Raises ToolError.
+    """
+    ends = clock.monotonic() + SECONDS
     document = _opened(data)
     count = len(document)
     if not count:
@@ -52,7 +61,7 @@ def read(data: bytes, first: int = 1) -> str:
             empty.append(at)
         pages.append(f"[page {at} of {count}]\n{text or '(no text on this page)'}")
         size += len(text)
-        if size > _CHARACTERS:
+        if size > _CHARACTERS or clock.monotonic() > ends:
             break
     told = _told(first, first + len(pages) - 1, count, empty)
     return "\n\n".join([*told, *pages] if len(empty) < len(pages) else told)
