@@ -10,6 +10,7 @@ WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
 SLIDES = "http://schemas.openxmlformats.org/presentationml/2006/main"
 SHEETS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+BOXES = "http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing"
 CHART = "http://schemas.openxmlformats.org/drawingml/2006/chart"
 RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006/"
@@ -151,7 +152,8 @@ def xlsx(sheets: Mapping[str, str], *, shared: str = "", hidden: Sequence[str] =
     for at, data in enumerate(sheets.values(), 1):
         made[f"xl/worksheets/sheet{at}.xml"] = f'<worksheet xmlns="{SHEETS}"><sheetData>{data}</sheetData></worksheet>'
     for name, body in parts.items():
-        made[f"xl/{name}.xml"] = body
+        path = name.removesuffix("_xml").replace("___rels_", "/_rels/").replace("__", "/")
+        made[f"xl/{path}.xml" + (".rels" if "/_rels/" in path else "")] = body
     return package(made)
 
 
@@ -183,14 +185,16 @@ def ods(table: str) -> bytes:
     )
 
 
-def odt(body: str, kind: str = "text") -> bytes:
-    return package(
-        {
-            "mimetype": f"application/vnd.oasis.opendocument.{kind}",
-            "content.xml": _open_document(kind, body),
-        },
-        stored=["mimetype"],
-    )
+def odt(body: str, kind: str = "text", *, styles: str = "", **objects: str) -> bytes:
+    """A text or a presentation; `styles` is what stands in its styles, an object is a chart of its own."""
+    made: dict[str, str | bytes] = {
+        "mimetype": f"application/vnd.oasis.opendocument.{kind}",
+        "content.xml": _open_document(kind, body),
+        "styles.xml": f"<office:document-styles {_OPEN}>{styles}</office:document-styles>",
+    }
+    for name, inner in objects.items():
+        made[f"{name}/content.xml"] = _open_document("chart", inner)
+    return package(made, stored=["mimetype"])
 
 
 def _open_document(kind: str, body: str) -> str:
@@ -201,9 +205,13 @@ def _open_document(kind: str, body: str) -> str:
 _OASIS = "urn:oasis:names:tc:opendocument:xmlns"
 _OPEN = " ".join(
     [
-        *(f'xmlns:{name}="{_OASIS}:{name}:1.0"' for name in ("office", "text", "table", "presentation")),
+        *(
+            f'xmlns:{name}="{_OASIS}:{name}:1.0"'
+            for name in ("office", "text", "table", "presentation", "chart", "style")
+        ),
         f'xmlns:draw="{_OASIS}:drawing:1.0"',
         'xmlns:xlink="http://www.w3.org/1999/xlink"',
+        'xmlns:dc="http://purl.org/dc/elements/1.1/"',
     ]
 )
 

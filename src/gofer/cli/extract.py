@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+from gofer.cli.numbers import number
 from gofer.errors import ToolError
 from gofer.files.child import LARGEST, Children
 from gofer.files.document import Document, extract
@@ -14,6 +15,7 @@ _SECOND = 1.0
 _EXAMPLES = """examples:
   gofer extract report.pdf
   gofer extract --json *.docx *.xlsx
+  gofer extract --first-page 2001 long.pdf
   curl -s https://example.com/ | gofer extract -
 
 Reads PDF, Word, PowerPoint, Excel (also .xls and .ods), OpenDocument, CSV, web pages, e-mails and plain text; of an
@@ -27,6 +29,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `gofer extract`."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="documents; - is stdin")
     parser.add_argument("--json", action="store_true", help="one JSON object for each file")
+    pages = "of a PDF, the page to begin with (default 1)"
+    parser.add_argument("--first-page", type=number(1, 1_000_000), default=1, metavar="N", help=pages)
     parser.epilog = _EXAMPLES
 
 
@@ -36,7 +40,7 @@ def execute(arguments: argparse.Namespace) -> int:
     failed = False
     try:
         for name in arguments.files:
-            said = asyncio.run(_read(children, name))
+            said = asyncio.run(_read(children, name, arguments.first_page))
             failed = failed or isinstance(said, str)
             if arguments.json:
                 print(_line(name, said), flush=True)
@@ -47,14 +51,18 @@ def execute(arguments: argparse.Namespace) -> int:
     return 2 if failed else 0
 
 
-async def _read(children: Children, name: str) -> Document | str:
+async def _read(children: Children, name: str, first: int) -> Document | str:
     """The document, or the sentence that says why there is none."""
     try:
         # One byte more than may be read is enough to be refused.
         data = await asyncio.to_thread(_bytes, name)
+    except FileNotFoundError:
+        return "There is no such file; look at its name."
+    except IsADirectoryError:
+        return "This is a folder; name the files in it."
     except (OSError, ValueError):
-        return "The file cannot be read."
-    reading = asyncio.ensure_future(extract(children, data, name="" if name == "-" else name))
+        return "The file cannot be read; look whether you may read it."
+    reading = asyncio.ensure_future(extract(children, data, name="" if name == "-" else name, first=first))
     if sys.stderr.isatty():
         await asyncio.wait([reading], timeout=_SECOND)
         if not reading.done():

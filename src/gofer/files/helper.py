@@ -1,5 +1,8 @@
 """The helper process: which jobs does it know? The only one that imports libraries for documents."""
 
+import contextlib
+import ctypes
+
 from gofer.files import jq_child, json_grep
 from gofer.files.extract import pdf, picture, reader
 from gofer.files.fork import Work, serve
@@ -16,7 +19,20 @@ SEALED = frozenset({"jq"})
 """Jobs whose program comes from a model: they cannot open files."""
 
 
+_TRIM, _MAP = -1, -3
+"""What `mallopt` of glibc calls how much free memory is kept, and from which size on a block is mapped by itself."""
+
+
 def main(control: float, memory: float, seconds: float) -> None:
     """Serves jobs over the socket that has the number `control`, until it is closed."""
     picture.prepare()
+    _keep_freed_memory()
     serve(JOBS, SEALED, int(control), int(memory), seconds)
+
+
+def _keep_freed_memory() -> None:
+    """Children end soon: to give memory back between two pages of a PDF costs a fifth of the time its text takes."""
+    with contextlib.suppress(OSError, AttributeError):  # Another library for memory has no such thing.
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(_TRIM, 64 << 20)
+        mallopt(_MAP, 4 << 20)

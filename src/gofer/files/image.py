@@ -33,7 +33,9 @@ class Fitted:
 
 async def fitted(children: Children, data: bytes, *, edge: int = EDGE, most: int = BYTES) -> Fitted:
     """The first frame of an image, smaller where it must be. Raises ToolError for what is no image, or enormous."""
-    packet = await children.run(Job("resize", {"edge": edge, "most": most}, data, "The image"))
+    packet = await children.run(
+        Job("resize", {"edge": edge, "most": most}, data, "The image", "a smaller one may work")
+    )
     numbers = {
         name: cast(int, packet.fields[name]) for name in ("width", "height", "original_width", "original_height")
     }

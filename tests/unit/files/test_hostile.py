@@ -152,7 +152,7 @@ def nested_message() -> bytes:
 
 
 SENTENCES: dict[str, tuple[Callable[[], bytes], str]] = {
-    "zip bomb": (lambda: unpacked_to(120 << 20), "would unpack to 120 MB"),
+    "zip bomb": (lambda: unpacked_to(120 << 20), "would unpack to 120 MB, 1,0.. times what it has"),
     "larger zip bomb": (lambda: unpacked_to(200 << 20), "would unpack to 200 MB"),
     "lying size": (lying, "damaged"),
     "overlapping entries": (overlapping, "lie over each other"),

@@ -5,7 +5,7 @@ import pytest
 from documents import any_line, assembled, cells, lines, pdf
 from gofer.errors import ToolError
 from gofer.files.extract import pdf as reader
-from gofer.files.extract.pdf import PAGES
+from gofer.files.extract.pdf import PAGES, SECONDS
 
 
 def test_pages_stand_under_their_markers() -> None:
@@ -60,7 +60,8 @@ def test_what_runs_from_right_to_left_is_read_so(text: str) -> None:
 
 def test_pages_without_text_are_said() -> None:
     text = reader.read(pdf([b""] * 3))
-    assert text.startswith("(No text in any of the 3 pages: they are probably scans")
+    assert text.startswith("(No text in any of the 3 pages: probably scans or drawings, and ")
+    assert reader.read(pdf([b""])).startswith("(No text in the only page: probably a scan or a drawing, and text in ")
     mixed = reader.read(pdf([lines(["Text"]), b"", b""]))
     assert mixed.startswith("(No text on 2 pages: 2-3; probably scans or drawings.)")
     assert "[page 2 of 3]\n(no text on this page)" in mixed
@@ -89,3 +90,25 @@ def test_a_pdf_with_a_password_is_refused_with_what_to_do() -> None:
 def test_a_damaged_pdf_is_refused(data: bytes) -> None:
     with pytest.raises(ToolError, match="damaged or cut off"):
         reader.read(data)
+
+
+class Hurried:
+    """A clock on which time flies whenever it is looked at."""
+
+    def __init__(self) -> None:
+        self._moment = 0.0
+
+    def now(self) -> float:
+        return self.monotonic()
+
+    def monotonic(self) -> float:
+        self._moment += SECONDS / 2
+        return self._moment
+
+
+def test_what_takes_long_is_read_in_parts() -> None:
+    data = pdf([lines([f"Sheet {n}"]) for n in range(1, 9)])
+    assert reader.read(data, 3, Hurried()) == (
+        "(3 more pages follow; extract again from page 6.)\n\n"
+        "[page 3 of 8]\nSheet 3\n\n[page 4 of 8]\nSheet 4\n\n[page 5 of 8]\nSheet 5"
+    )

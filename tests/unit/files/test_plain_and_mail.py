@@ -109,3 +109,30 @@ headers = st.sampled_from(
 @given(st.lists(headers, max_size=25))
 def test_no_message_is_too_odd(parts: list[str]) -> None:
     assert mail.read("\r\n".join(["From: a@b", *parts]).encode())
+
+
+def mixed(*parts: str, kind: str = "mixed") -> bytes:
+    body = "".join(f"--q\r\n{part}\r\n" for part in parts)
+    return f"From: a@b.c\r\nContent-Type: multipart/{kind}; boundary=q\r\n\r\n{body}--q--\r\n".encode()
+
+
+def test_text_before_and_behind_a_picture_is_all_read() -> None:
+    text = mail.read(
+        mixed(
+            "Content-Type: text/plain\r\n\r\nBefore",
+            "Content-Type: image/png; name=a.png\r\n\r\nx",
+            "Content-Type: text/plain\r\n\r\nBehind",
+            "Content-Type: text/html\r\n\r\n<p>At <b>last</b></p>",
+            "Content-Type: text/plain\r\nContent-Disposition: attachment; filename=n.txt\r\n\r\nNotes",
+        )
+    )
+    assert text.startswith("From: a@b.c\n\nBefore\n\nBehind\n\nAt last\n\n[attachments;")
+    assert text.endswith("- a.png (image/png, 1 bytes)\n- n.txt (text/plain, 5 bytes)")
+
+
+def test_of_alternatives_one_is_read_and_an_invitation_where_there_is_nothing_else() -> None:
+    plain, page = "Content-Type: text/plain\r\n\r\nPlain", "Content-Type: text/html\r\n\r\n<p>Page"
+    empty, invitation = "Content-Type: text/plain\r\n\r\n ", "Content-Type: text/calendar\r\n\r\nSUMMARY:Meet"
+    assert mail.read(mixed(plain, page, kind="alternative")) == "From: a@b.c\n\nPlain"
+    assert mail.read(mixed(empty, page, kind="alternative")) == "From: a@b.c\n\nPage"
+    assert mail.read(mixed(empty, invitation, kind="alternative")) == "From: a@b.c\n\nSUMMARY:Meet"

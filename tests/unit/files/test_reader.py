@@ -110,14 +110,14 @@ async def test_open_documents_are_read_in_their_order() -> None:
         "<table:table-cell><text:p>b</text:p></table:table-cell></table:table-row></table:table>"
     )
     assert (await read(odt(body))).text == (
-        "## Head\n\nPara[^1]   more\t\n[link](https://x.y)[comment: Why?]span\n\n- one\n  - two\n\nIn a section\n\n"
-        "| a | b |\n| --- | --- |\n\n[^1]: foot"
+        "## Head\n\nPara[^1]   more\t\n[link](https://x.y)[comment 1]span\n\n- one\n  - two\n\nIn a section\n\n"
+        "| a | b |\n| --- | --- |\n\n[^1]: foot\n\n[comment 1] Why?"
     )
     slides = (
         '<draw:page draw:name="First"><draw:frame><draw:text-box><text:p>Hello</text:p></draw:text-box></draw:frame>'
         "<presentation:notes><text:p>Say it</text:p></presentation:notes></draw:page>"
     )
-    assert (await read(odt(slides, "presentation"))).text == "[slide First]\n\nHello\n\n[notes] Say it"
+    assert (await read(odt(slides, "presentation"))).text == "[slide 1 of 1]\n\nHello\n\n[notes] Say it"
 
 
 async def test_a_table_in_a_frame_is_no_table() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documents import SHEETS, ods, package, row, xls, xlsx
+from documents import BOXES, DRAWING, SHEETS, ods, package, relations, row, xls, xlsx
 from gofer.errors import ToolError
 from gofer.files.extract import separated, sheets
 
@@ -60,12 +60,61 @@ def test_a_damaged_workbook_is_refused() -> None:
         sheets.read(package({"xl/workbook.xml": "<workbook", "[Content_Types].xml": "<x/>"}))
 
 
-def test_comments_name_their_cell_and_their_author() -> None:
-    comments = (
+def comments(at: str, text: str) -> str:
+    return (
         f'<comments xmlns="{SHEETS}"><authors><author>Ana</author></authors><commentList>'
-        '<comment ref="B2" authorId="0"><text><r><t>Is this net?</t></r></text></comment></commentList></comments>'
+        f'<comment ref="{at}" authorId="0"><text><r><t>{text}</t></r></text></comment></commentList></comments>'
     )
-    assert sheets.read(xlsx({"A": row(1, "x")}, comments1=comments)).endswith("[comment at B2] Ana: Is this net?")
+
+
+def test_comments_stand_below_their_sheet_with_their_cell_and_their_author() -> None:
+    data = xlsx(
+        {"A": row(1, "x"), "B": row(1, "y")},
+        worksheets___rels_sheet1_xml=relations(("c", "comments", "../comments7.xml")),
+        comments7=comments("B2", "Is this net?"),
+    )
+    assert sheets.read(data) == (
+        '[sheet "A": 1 row × 1 column]\n| x |\n| --- |\n\n[comment at B2] Ana: Is this net?\n\n'
+        '[sheet "B": 1 row × 1 column]\n| y |\n| --- |'
+    )
+
+
+def test_conversations_and_boxes_of_text_are_read() -> None:
+    talk = "http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"
+    said = "".join(
+        f'<threadedComment ref="A1" personId="{who}"><text>{text}</text></threadedComment>'
+        for who, text in (("p1", "Net?"), ("p2", "Yes."))
+    )
+    lines = "".join(f"<a:p><a:r><a:t>{text}</a:t></a:r></a:p>" for text in ("Read", "me"))
+    box = f"<xdr:sp><xdr:txBody>{lines}</xdr:txBody></xdr:sp>"
+    data = xlsx(
+        {"A": row(1, "x")},
+        worksheets___rels_sheet1_xml=relations(
+            ("c", "comments", "../comments1.xml"),
+            ("t", "threadedComment", "../threadedComments/one.xml"),
+            ("d", "drawing", "../drawings/one.xml"),
+        ),
+        comments1=comments("A1", "[Threaded comment] Your version of Excel"),
+        threadedComments__one_xml=f'<ThreadedComments xmlns="{talk}">{said}</ThreadedComments>',
+        persons__person_xml=f'<personList xmlns="{talk}"><person id="p1" displayName="Ana"/></personList>',
+        drawings__one_xml=f'<xdr:wsDr xmlns:xdr="{BOXES}" xmlns:a="{DRAWING}">{box}</xdr:wsDr>',
+    )
+    assert sheets.read(data).split("\n\n")[1] == "[comment at A1] Ana: Net?\n[comment at A1] Yes.\n[text box] Read\nme"
+
+
+def test_comments_of_an_open_spreadsheet_name_their_cell() -> None:
+    note = "<office:annotation><dc:creator>Ana</dc:creator><text:p>Net?</text:p></office:annotation>"
+    empty = '<table:table-row table:number-rows-repeated="2"><table:table-cell/></table:table-row>'
+    before = '<table:table-cell table:number-columns-repeated="27"/>'
+    cell = f'<table:table-cell office:value-type="string">{note}<text:p>x</text:p></table:table-cell>'
+    table = f'<table:table table:name="T">{empty}<table:table-row>{before}{cell}</table:table-row></table:table>'
+    assert sheets.read(ods(table)).endswith("[comment at AB3] Ana: Net?")
+
+
+def test_large_numbers_end_in_zeros_where_nobody_wrote_digits() -> None:
+    assert "| 12345678901234570000 |" in sheets.read(
+        xlsx({"A": '<row r="1"><c r="A1"><v>1.234567890123457E+19</v></c></row>'})
+    )
 
 
 @given(st.lists(st.integers(-(10**30), 10**30), min_size=1, max_size=8))

@@ -152,5 +152,7 @@ def test_what_is_raised_or_crossed_out_on_a_slide_reads_as_it_is_seen() -> None:
         return f"<a:r><a:rPr {about}/><a:t>{text}</a:t></a:r>"
 
     runs = run("10", 'baseline="0"') + run("5", 'baseline="30000"') + run("2", 'baseline="-25000"')
-    tree = f"<p:sp><p:txBody><a:p>{runs}{run(' old', 'strike=' + chr(34) + 'sngStrike' + chr(34))}</a:p></p:txBody></p:sp>"
+    tree = (
+        f"<p:sp><p:txBody><a:p>{runs}{run(' old', 'strike=' + chr(34) + 'sngStrike' + chr(34))}</a:p></p:txBody></p:sp>"
+    )
     assert slides.read(pptx([tree])) == "[slide 1 of 1]\n\n10⁵2~~ old~~"

@@ -43,7 +43,8 @@ def test_a_paragraph_is_in_the_list_of_its_style_or_of_the_style_that_is_based_o
 
 def test_numbered_headings_stand_on_the_level_that_names_their_style() -> None:
     levels = "".join(
-        f'<w:lvl w:ilvl="{at}"><w:numFmt w:val="decimal"/><w:pStyle w:val="H{at + 1}"/><w:lvlText w:val="{text}"/></w:lvl>'
+        f'<w:lvl w:ilvl="{at}"><w:numFmt w:val="decimal"/><w:pStyle w:val="H{at + 1}"/>'
+        f'<w:lvlText w:val="{text}"/></w:lvl>'
         for at, text in enumerate(("%1", "%1.%2"))
     )
     styles = style("H1", 1, called="heading 1") + style("H2", 1, called="heading 2")

@@ -12,6 +12,7 @@ from gofer.files.extract.web import read_text
 from gofer.files.names import display
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
+_TEXTS = ("text/plain", "text/html")
 _DEEPEST = 3
 _MOST = 100
 
@@ -25,10 +26,11 @@ def _message(message: EmailMessage, depth: int) -> str:
     headers = [f"{name}: {said}" for name in _HEADERS if (said := _header(message, name))]
     if not headers and not depth:
         raise ToolError("The e-mail is damaged: it says neither who wrote it nor to whom.", code="damaged")
-    body = _body(message)
+    shown = _shown(message)
+    body = _body(shown)
     attached: list[str] = []
     inner: list[str] = []
-    for part in _attachments(message):
+    for part in _attachments(message, shown):
         if part.get_content_type() == "message/rfc822" and depth < _DEEPEST:
             forwarded = part.get_payload()
             if isinstance(forwarded, list) and forwarded:
@@ -46,13 +48,37 @@ def _header(message: EmailMessage, name: str) -> str:
         return ""  # A header that cannot be taken apart.
 
 
-def _body(message: EmailMessage) -> str:
+def _body(shown: list[EmailMessage]) -> str:
+    return "\n\n".join(text for part in shown if (text := _read(part)))
+
+
+def _read(part: EmailMessage) -> str:
+    text = _text(part)
+    return read_text(text).strip() if part.get_content_type() == "text/html" else text
+
+
+def _shown(message: EmailMessage) -> list[EmailMessage]:
+    """The parts that a mail program shows as the text, in order: of alternatives one, of what is mixed all."""
+    found: list[EmailMessage] = []
+    waiting: list[EmailMessage] = [message]
+    while waiting and len(found) < _MOST:
+        part = waiting.pop()
+        payload, kind = part.get_payload(), part.get_content_type()
+        if kind == "multipart/alternative":
+            found += _alternative(part)
+        elif kind.startswith("multipart/") and isinstance(payload, list):
+            waiting.extend(cast(list[EmailMessage], payload)[::-1])
+        elif (kind in _TEXTS or kind.startswith("multipart/")) and not _name(part) and not part.is_attachment():
+            found.append(part)
+    return found
+
+
+def _alternative(part: EmailMessage) -> list[EmailMessage]:
     """The plain form, unless it is empty and there is another."""
-    for kind in ("plain", "html"):
-        part = message.get_body((kind,))
-        if part is not None and (text := _text(cast(EmailMessage, part))):
-            return (read_text(text) if kind == "html" else text).strip()
-    return ""
+    bodies = [body for kind in ("plain", "html") if (body := part.get_body((kind,))) is not None]
+    texts = [cast(EmailMessage, body) for body in bodies]
+    texts += [one for one in _within(part) if one.get_content_maintype() == "text"]
+    return [text for text in texts if _text(text)][:1]
 
 
 def _text(part: EmailMessage) -> str:
@@ -61,8 +87,15 @@ def _text(part: EmailMessage) -> str:
     return tidy(decoded(raw, declared)).strip() if isinstance(raw, bytes) else ""
 
 
-def _attachments(message: EmailMessage) -> list[EmailMessage]:
-    body = {id(part) for kind in ("plain", "html") if (part := message.get_body((kind,))) is not None}
+def _attachments(message: EmailMessage, shown: list[EmailMessage]) -> list[EmailMessage]:
+    """What is not shown, without the other forms of what is."""
+    known = {id(part) for part in shown}
+    others = {id(body) for kind in ("plain", "html") if (body := message.get_body((kind,))) is not None}
+    return [part for part in _within(message) if id(part) not in known and id(part) not in others]
+
+
+def _within(message: EmailMessage) -> list[EmailMessage]:
+    """The parts that hold no others, in order; a forwarded message is one."""
     found: list[EmailMessage] = []
     waiting: list[EmailMessage] = [message]
     while waiting:
@@ -70,7 +103,7 @@ def _attachments(message: EmailMessage) -> list[EmailMessage]:
         payload = part.get_payload()
         if part.is_multipart() and part.get_content_type() != "message/rfc822" and isinstance(payload, list):
             waiting.extend(cast(list[EmailMessage], payload)[::-1])
-        elif part is not message and id(part) not in body:
+        elif part is not message:
             found.append(part)
     return found
 

@@ -119,7 +119,7 @@ class Numbering:
         text = own.text
         for at in range(level + 1):
             above = listed.levels.get(at, _Level("decimal"))
-            text = text.replace(f"%{at + 1}", _count(counts.get(at, above.start), above.form))
+            text = text.replace(f"%{at + 1}", counted(counts.get(at, above.start), above.form))
         return f"{text or counts[level]} "
 
 
@@ -139,7 +139,8 @@ def _whole(said: str, otherwise: int) -> int:
     return int(said) if said.isdigit() and len(said) < 10 else otherwise
 
 
-def _count(number: int, form: str) -> str:
+def counted(number: int, form: str) -> str:
+    """A number in a form that Word has a name for; in figures for all others."""
     match form:
         case "lowerLetter" | "upperLetter":
             letter = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)

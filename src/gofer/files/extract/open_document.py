@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from gofer.files.extract.marks import joined
+from gofer.files.extract.open_styles import Styles
 from gofer.files.extract.package import Element, Package, attribute
 from gofer.files.extract.table import markdown
 
@@ -9,92 +11,187 @@ _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
-_NOTES = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}notes"
+_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+_CHART = "{urn:oasis:names:tc:opendocument:xmlns:chart:1.0}"
+_SHOW = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
 _LINK = "{http://www.w3.org/1999/xlink}href"
+_CREATOR = "{http://purl.org/dc/elements/1.1/}creator"
 _SILENT = (f"{_TEXT}tracked-changes", f"{_TEXT}sequence-decls", f"{_OFFICE}forms")
+_FURNITURE = ("page-number", "date-time", "footer", "header")
+_CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
+_AROUND = (("header", ("header", "header-first", "header-left")), ("footer", ("footer", "footer-first", "footer-left")))
 _MOST_SPACES = 100
 
 
 def read(data: bytes) -> str:
-    """Headings, paragraphs, lists, tables, notes, slides. Raises ToolError."""
-    tree = Package(data).tree("content.xml")
-    body = tree.find(f"{_OFFICE}body") if tree is not None else None
-    if body is None:
-        return ""
-    notes: list[str] = []
-    blocks = list(_blocks(body, 0, notes))
-    blocks += [f"[^{at}]: {text}" for at, text in enumerate(notes, 1)]
-    return "\n\n".join(block for block in blocks if block.strip())
+    """Headings, paragraphs, lists, tables, notes, comments, headers, slides, charts. Raises ToolError."""
+    package = Package(data)
+    content, styles = package.tree("content.xml"), package.tree("styles.xml")
+    body = content.find(f"{_OFFICE}body") if content is not None else None
+    return _Open(package, Styles((styles, content))).text(body, styles) if body is not None else ""
 
 
-def _blocks(parent: Element, depth: int, notes: list[str]) -> Iterator[str]:
-    for child in parent.iterchildren():
-        if child.tag in _SILENT:
-            continue
-        if child.tag == f"{_TEXT}h":
-            level = attribute(child, f"{_TEXT}outline-level")
-            yield f"{'#' * (min(int(level), 6) if level.isdigit() else 1)} {_said(child, notes)}"
-        elif child.tag == f"{_TEXT}p":
-            yield _said(child, notes)
-        elif child.tag == f"{_TEXT}list":
-            yield "\n".join(_items(child, depth, notes))
-        elif child.tag == f"{_TABLE}table":
-            yield markdown(list(_rows(child, notes)))
-        elif child.tag == f"{_DRAW}page":
-            yield f"[slide {attribute(child, f'{_DRAW}name')}]"
-            yield from _blocks(child, depth, notes)
-        elif child.tag == _NOTES:
-            if text := " ".join(_blocks(child, depth, notes)).strip():
-                yield f"[notes] {text}"
-        else:
-            yield from _blocks(child, depth, notes)
+class _Open:
+    """One document while it is read."""
 
+    def __init__(self, package: Package, styles: Styles) -> None:
+        self._package, self._styles = package, styles
+        self._notes: list[str] = []
+        self._endnotes: list[str] = []
+        self._comments: list[str] = []
+        self._lists: dict[str, int] = {}
+        """The last number of each list that others may go on with, by its style."""
+        self._slide, self._slides = 0, 0
 
-def _items(element: Element, depth: int, notes: list[str]) -> Iterator[str]:
-    for item in element.iterchildren(f"{_TEXT}list-item", f"{_TEXT}list-header"):
+    def text(self, body: Element, styles: Element | None) -> str:
+        self._slides = sum(1 for _ in body.iter(f"{_DRAW}page"))
+        around = {kind: list(self._around(styles, kind, names)) for kind, names in _AROUND if styles is not None}
+        blocks = [*around.get("header", ()), *self._blocks(body), *around.get("footer", ())]
+        blocks += [f"[^{at}]: {text}" for at, text in enumerate(self._notes, 1)]
+        blocks += [f"[^e{at}]: {text}" for at, text in enumerate(self._endnotes, 1)]
+        blocks += [f"[comment {at}] {text}" for at, text in enumerate(self._comments, 1)]
+        return "\n\n".join(block for block in blocks if block.strip())
+
+    def _around(self, styles: Element, kind: str, names: tuple[str, ...]) -> Iterator[str]:
+        """Headers or footers, each text once."""
         texts = [
-            text if inner.tag == f"{_TEXT}list" else f"{'  ' * depth}- {text}"
-            for inner in item.iterchildren()
-            for text in _blocks_of(inner, depth + 1, notes)
+            " ".join(block.strip() for block in self._blocks(part) if block.strip())
+            for page in styles.iter(f"{_STYLE}master-page")
+            for part in page.iterchildren(*(f"{_STYLE}{name}" for name in names))
         ]
-        yield from texts
+        yield from (f"[{kind}] {text}" for text in dict.fromkeys(texts) if text)
+
+    def _blocks(self, parent: Element) -> Iterator[str]:
+        for child in parent.iterchildren():
+            if child.tag in _SILENT or attribute(child, f"{_SHOW}class") in _FURNITURE:
+                continue
+            if child.tag == f"{_TEXT}h":
+                level = attribute(child, f"{_TEXT}outline-level")
+                yield f"{'#' * (min(int(level), 6) if level.isdigit() else 1)} {self._said(child)}"
+            elif child.tag == f"{_TEXT}p":
+                yield self._said(child)
+            elif child.tag == f"{_TEXT}list":
+                yield "\n".join(self._items(child, "", []))
+            elif child.tag == f"{_TABLE}table":
+                yield markdown(list(self._rows(child)))
+            elif child.tag == f"{_DRAW}page":
+                yield from self._page(child)
+            elif child.tag == f"{_SHOW}notes":
+                if text := " ".join(self._blocks(child)).strip():
+                    yield f"[notes] {text}"
+            elif child.tag == f"{_DRAW}object":
+                yield self._chart(child)
+            elif attribute(child, f"{_SHOW}class") == "title":
+                if text := " ".join(" ".join(self._blocks(child)).split()):
+                    yield f"## {text}"
+            else:
+                yield from self._blocks(child)
+
+    def _page(self, page: Element) -> Iterator[str]:
+        self._slide += 1
+        hidden = ", hidden" if self._styles.hidden(attribute(page, f"{_DRAW}style-name")) else ""
+        yield f"[slide {self._slide} of {self._slides}{hidden}]"
+        blocks = [block for block in self._blocks(page) if block.strip()]
+        # The title comes first wherever it lies.
+        yield from sorted(blocks, key=lambda block: not block.startswith("## "))
+
+    def _chart(self, element: Element) -> str:
+        """A chart as the table it was drawn from; other things that lie in a document are not opened."""
+        name = attribute(element, _LINK).removeprefix("./")
+        tree = self._package.tree(f"{name}/content.xml") if name else None
+        chart = tree.find(f".//{_CHART}chart") if tree is not None else None
+        if chart is None:
+            return ""
+        title = " ".join("".join(one.itertext()) for one in chart.iterchildren(f"{_CHART}title")).strip()
+        tables = [
+            markdown([[_value(cell) for cell in row.iterchildren(*_CELLS)] for row in table.iter(f"{_TABLE}table-row")])
+            for table in chart.iterchildren(f"{_TABLE}table")
+        ]
+        return "\n\n".join([f"[chart{': ' + title if title else ''}]", *tables])
+
+    def _items(self, element: Element, style: str, above: list[int]) -> Iterator[str]:
+        style = attribute(element, f"{_TEXT}style-name") or style
+        depth = len(above) + 1
+        number = self._styles.start(style, depth) - 1
+        goes_on = attribute(element, f"{_TEXT}continue-numbering") == "true" or attribute(
+            element, f"{_TEXT}continue-list"
+        )
+        if depth == 1 and goes_on:
+            number = self._lists.get(style, number)
+        for item in element.iterchildren(f"{_TEXT}list-item", f"{_TEXT}list-header"):
+            anew = attribute(item, f"{_TEXT}start-value")
+            number = int(anew) if anew.isdigit() and len(anew) < 10 else number + 1
+            label = self._styles.label(style, [*above, number]) if item.tag == f"{_TEXT}list-item" else ""
+            for inner in item.iterchildren():
+                if inner.tag == f"{_TEXT}list":
+                    yield from self._items(inner, style, [*above, number][-8:])
+                else:
+                    yield f"{'  ' * (depth - 1)}{label}{self._said(inner)}"
+                    label = " " * len(label)
+        if depth == 1:
+            self._lists[style] = number
+
+    def _rows(self, table: Element) -> Iterator[list[str]]:
+        for child in table.iterchildren():
+            if child.tag == f"{_TABLE}table-row":
+                yield ["\n".join(self._in_cell(cell)) for cell in child.iterchildren(*_CELLS)]
+            elif child.tag in (f"{_TABLE}table-header-rows", f"{_TABLE}table-rows", f"{_TABLE}table-row-group"):
+                yield from self._rows(child)
+
+    def _in_cell(self, cell: Element) -> Iterator[str]:
+        """The blocks of a cell; a table in a cell cannot be read, so its rows are lines."""
+        for child in cell.iterchildren():
+            if child.tag == f"{_TABLE}table":
+                yield from ("; ".join(text for text in row if text.strip()) for row in self._rows(child))
+            elif child.tag == f"{_TEXT}list":
+                yield from self._items(child, "", [])
+            else:
+                yield from (self._said(child),) if child.tag in (f"{_TEXT}p", f"{_TEXT}h") else self._blocks(child)
+
+    def _said(self, element: Element) -> str:
+        return joined("".join(self._inline(element))).strip()
+
+    def _inline(self, element: Element) -> Iterator[str]:
+        yield element.text or ""
+        for child in element.iterchildren():
+            if child.tag == f"{_TEXT}s":
+                count = attribute(child, f"{_TEXT}c")
+                yield " " * (min(int(count), _MOST_SPACES) if count.isdigit() and len(count) < 10 else 1)
+            elif child.tag == f"{_TEXT}tab":
+                yield "\t"
+            elif child.tag == f"{_TEXT}line-break":
+                yield "\n"
+            elif child.tag == f"{_TEXT}note":
+                yield self._note(child)
+            elif child.tag == f"{_OFFICE}annotation":
+                yield self._comment(child)
+            elif child.tag == f"{_TEXT}a":
+                text, target = self._said(child), attribute(child, _LINK)
+                yield f"[{text}]({target})" if "://" in target and target != text else text
+            elif child.tag == f"{_TEXT}span":
+                yield self._styles.looks(attribute(child, f"{_TEXT}style-name"), "".join(self._inline(child)))
+            elif child.tag.startswith(_DRAW):
+                yield "\n".join(block for block in self._blocks(child) if block.strip())
+            else:
+                yield from self._inline(child)
+            yield child.tail or ""
+
+    def _note(self, element: Element) -> str:
+        body = element.find(f"{_TEXT}note-body")
+        text = " ".join(self._blocks(body)) if body is not None else ""
+        end = attribute(element, f"{_TEXT}note-class") == "endnote"
+        known = self._endnotes if end else self._notes
+        known.append(text)
+        return f"[^{'e' if end else ''}{len(known)}]"
+
+    def _comment(self, element: Element) -> str:
+        author = "".join(element.itertext(_CREATOR))
+        text = " ".join(self._blocks(element)).strip()
+        self._comments.append(f"{author}: {text}" if author else text)
+        return f"[comment {len(self._comments)}]"
 
 
-def _blocks_of(element: Element, depth: int, notes: list[str]) -> list[str]:
-    if element.tag == f"{_TEXT}list":
-        return list(_items(element, min(depth, 8), notes))
-    return [_said(element, notes)]
-
-
-def _rows(table: Element, notes: list[str]) -> Iterator[list[str]]:
-    for row in table.iter(f"{_TABLE}table-row"):
-        cells = row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
-        yield ["\n".join(_blocks(cell, 0, notes)) for cell in cells]
-
-
-def _said(element: Element, notes: list[str]) -> str:
-    return "".join(_inline(element, notes)).strip()
-
-
-def _inline(element: Element, notes: list[str]) -> Iterator[str]:
-    yield element.text or ""
-    for child in element.iterchildren():
-        if child.tag == f"{_TEXT}s":
-            count = attribute(child, f"{_TEXT}c")
-            yield " " * (min(int(count), _MOST_SPACES) if count.isdigit() else 1)
-        elif child.tag == f"{_TEXT}tab":
-            yield "\t"
-        elif child.tag == f"{_TEXT}line-break":
-            yield "\n"
-        elif child.tag == f"{_TEXT}note":
-            body = child.find(f"{_TEXT}note-body")
-            notes.append(" ".join(_blocks(body, 0, notes)) if body is not None else "")
-            yield f"[^{len(notes)}]"
-        elif child.tag == f"{_OFFICE}annotation":
-            yield f"[comment: {' '.join(' '.join(child.itertext()).split())}]"
-        elif child.tag == f"{_TEXT}a":
-            text, target = _said(child, notes), attribute(child, _LINK)
-            yield f"[{text}]({target})" if "://" in target and target != text else text
-        else:
-            yield from _inline(child, notes)
-        yield child.tail or ""
+def _value(cell: Element) -> str:
+    """What a chart was drawn from; where there was nothing, it says that this is no number."""
+    said = " ".join("".join(line.itertext()) for line in cell.iterchildren(f"{_TEXT}p"))
+    return "" if said == "NaN" else said

@@ -22,6 +22,8 @@ _PART = 128 << 20
 _RATIO = 150
 _RATIO_FROM = 4 << 20
 _LONGEST_NAME = 512
+_AT_ONCE = 8 << 20
+"""Bytes of a part that is read as a tree; a larger one is read piece by piece, which takes longer and less memory."""
 _ENCRYPTED = 0x1
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _DIRECTORY_ENTRY = 46
@@ -65,24 +67,24 @@ class Package:
         """A small part as a tree; None when there is none. Raises ToolError for a damaged one."""
         return root(raw) if (raw := self.read(name)) else None
 
-    def elements(self, name: str, tags: tuple[str, ...]) -> Iterator[tuple[str, Element]]:
-        """A large part as a stream of beginnings and ends of some elements. Raises ToolError for a damaged one."""
+    def outermost(self, name: str, tags: tuple[str, ...]) -> Iterator[Element]:
+        """Elements of a part with these names that stand in no other such; each is freed once the next is asked for.
+
+        Raises ToolError for a damaged part.
+        """
         if not (raw := self.read(name)):
             return
-        _no_doctype(raw)
-        try:
-            yield from etree.iterparse(
-                BytesIO(raw),
-                events=("start", "end"),
-                tag=tags,
-                resolve_entities=False,
-                no_network=True,
-                huge_tree=False,
-                remove_comments=True,
-                remove_pis=True,
-            )
-        except etree.XMLSyntaxError as error:
-            raise ToolError(_DAMAGED, code="damaged") from error
+        if len(raw) <= _AT_ONCE:
+            yield from _outermost(root(raw), tags)
+            return
+        depth = 0
+        for event, element in _events(raw, tags):
+            depth += 1 if event == "start" else -1
+            if event == "end" and depth == 0:
+                yield element
+                element.clear(keep_tail=True)
+                while (earlier := element.getprevious()) is not None and (parent := earlier.getparent()) is not None:
+                    del parent[0]
 
     def relations(self, name: str) -> dict[str, tuple[str, str]]:
         """What a part refers to: id -> (last word of the kind, target). Targets inside are names of parts."""
@@ -108,6 +110,31 @@ def root(raw: bytes) -> Element:
     )
     try:
         return etree.fromstring(raw, parser)
+    except etree.XMLSyntaxError as error:
+        raise ToolError(_DAMAGED, code="damaged") from error
+
+
+def _outermost(element: Element, tags: tuple[str, ...]) -> Iterator[Element]:
+    for child in element.iterchildren():
+        if child.tag in tags:
+            yield child
+        else:
+            yield from _outermost(child, tags)
+
+
+def _events(raw: bytes, tags: tuple[str, ...]) -> Iterator[tuple[str, Element]]:
+    _no_doctype(raw)
+    try:
+        yield from etree.iterparse(
+            BytesIO(raw),
+            events=("start", "end"),
+            tag=tags,
+            resolve_entities=False,
+            no_network=True,
+            huge_tree=False,
+            remove_comments=True,
+            remove_pis=True,
+        )
     except etree.XMLSyntaxError as error:
         raise ToolError(_DAMAGED, code="damaged") from error
 
@@ -144,9 +171,9 @@ def _check(entries: list[zipfile.ZipInfo]) -> None:
     for entry in entries:
         ratio = entry.file_size / max(1, entry.compress_size)
         if entry.file_size > _PART or (entry.file_size > _RATIO_FROM and ratio > _RATIO):
-            raise ToolError(_bomb(entry.file_size), code="bomb")
+            raise ToolError(_bomb(entry.file_size, ratio), code="bomb")
     if (total := sum(entry.file_size for entry in entries)) > _TOTAL:
-        raise ToolError(_bomb(total), code="bomb")
+        raise ToolError(_bomb(total, total / max(1, sum(entry.compress_size for entry in entries))), code="bomb")
     spans = sorted((entry.header_offset, entry.header_offset + entry.compress_size) for entry in entries)
     if any(end > begin for (_, end), (begin, _) in pairwise(spans)):
         raise ToolError(
@@ -154,8 +181,12 @@ def _check(entries: list[zipfile.ZipInfo]) -> None:
         )
 
 
-def _bomb(size: int) -> str:
-    return f"The document would unpack to {size / (1 << 20):,.0f} MB, as no honest one does; it is not opened."
+def _bomb(size: int, ratio: float) -> str:
+    told = f"{size / (1 << 20):,.0f} MB"
+    if ratio > _RATIO:
+        told += f", {ratio:,.0f} times what it has"
+        return f"The document would unpack to {told}, as no honest one does; it is not opened."
+    return f"The document would unpack to {told}, which is more than is read; ask for a smaller part of it."
 
 
 def _no_doctype(raw: bytes) -> None:

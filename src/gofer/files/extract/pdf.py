@@ -9,7 +9,10 @@ import pypdfium2.raw as pdfium
 
 from gofer.errors import ToolError
 from gofer.files.extract.grid import Segment, with_tables
+from gofer.files.extract.pdf_lines import RIGHT_TO_LEFT, Lines, reread
+from gofer.files.extract.pdf_notes import notes
 from gofer.files.wire import Packet
+from gofer.outside import Clock, SystemClock
 
 PAGES = 2_000
 """Pages that are read in one go; the next begins behind them."""
@@ -17,19 +20,33 @@ PAGES = 2_000
 PAGE_CHARACTERS = 200_000
 """Characters of one page that are read."""
 
+SECONDS = 6.0
+"""Seconds after which no further page is begun: what was read by then is better than nothing at a child's end."""
+
+_CLOCK = SystemClock()
 _CHARACTERS = 20_000_000
 _TABLE_SEGMENTS = (6, 3_000)
 """A page with fewer pieces of text has no table; one with more is a drawing."""
+_SPARED = 50
+"""Of so many letters one may be missing where a table is told from the places of its pieces."""
+
+_DRAWN = "scans or drawings"
 
 # What PDFium writes for a hyphen at the end of a line, and soft hyphens of its author.
 _DIVIDED = re.compile(r"(\w*)(?:[\ufffe\x02]\n?|\xad\n)(\w*)")
 _MARKS = ("\ufffe", "\x02", "\xad\n")
 _BROKEN = re.compile(r"(\w*[a-zà-öø-ÿа-я])-\n([a-zà-öø-ÿа-я]+)")
-_RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+
+_Area = tuple[float, float, float, float]
+"""Left, top, right, bottom of a piece of text."""
 
 
-def read(data: bytes, first: int = 1) -> str:
-    """Each page from `first` on under a marker; says which pages have no text. Raises ToolError."""
+def read(data: bytes, first: int = 1, clock: Clock = _CLOCK) -> str:
+    """Each page from `first` on under a marker, as many as there is time for; says which pages have no text.
+
+    Raises ToolError.
+    """
+    ends = clock.monotonic() + SECONDS
     document = _opened(data)
     count = len(document)
     if not count:
@@ -44,7 +61,7 @@ def read(data: bytes, first: int = 1) -> str:
             empty.append(at)
         pages.append(f"[page {at} of {count}]\n{text or '(no text on this page)'}")
         size += len(text)
-        if size > _CHARACTERS:
+        if size > _CHARACTERS or clock.monotonic() > ends:
             break
     told = _told(first, first + len(pages) - 1, count, empty)
     return "\n\n".join([*told, *pages] if len(empty) < len(pages) else told)
@@ -57,7 +74,9 @@ def count(packet: Packet) -> Packet:
 
 def _opened(data: bytes) -> pypdfium2.PdfDocument:
     try:
-        return pypdfium2.PdfDocument(data)
+        document = pypdfium2.PdfDocument(data)
+        document.init_forms()
+        return document
     except pypdfium2.PdfiumError as error:
         if "password" in str(error).lower():
             raise ToolError("The PDF has a password; ask for it without one.", code="encrypted") from error
@@ -74,7 +93,8 @@ def _pages(document: pypdfium2.PdfDocument, first: int, count: int) -> Iterator[
         except pypdfium2.PdfiumError:
             yield at, ""  # One page that is broken is no reason to lose the others.
             continue
-        yield at, _text(text)
+        beside = notes(document, page)
+        yield at, "\n\n".join(part for part in (_text(text), "\n".join(beside)) if part)
         text.close()
         page.close()
 
@@ -83,20 +103,45 @@ def _text(page: pypdfium2.PdfTextPage) -> str:
     characters = page.count_chars()
     if characters <= 0:
         return ""
-    plain = page.get_text_range(0, min(characters, PAGE_CHARACTERS)).replace("\r\n", "\n").replace("\0", "")
-    segments = page.count_rects() if characters < PAGE_CHARACTERS else 0
-    leftward = not plain.isascii() and _RIGHT_TO_LEFT.search(plain)
-    if _TABLE_SEGMENTS[0] <= segments <= _TABLE_SEGMENTS[1] and not leftward:
-        plain = with_tables(list(_segments(page, segments))) or plain
+    raw = page.get_text_range(0, min(characters, PAGE_CHARACTERS))
+    leftward = not raw.isascii() and RIGHT_TO_LEFT.search(raw)
+    areas = list(_areas(page, page.count_rects())) if characters < PAGE_CHARACTERS else []
+    alone = _lines_of(areas)
+    plain = ""
+    # Two lines at least are of several pieces where there is a table.
+    if _TABLE_SEGMENTS[0] <= len(areas) <= _TABLE_SEGMENTS[1] and len(areas) - alone > 1 and not leftward:
+        plain = with_tables([Segment(*area, page.get_text_bounded) for area in areas])
+    # Pieces that lie over each other are no table, and would be told twice.
+    if not plain or not _alike(plain, raw):
+        whole = Lines(page, raw).whole()
+        plain = Lines(page, raw).divided(alone) if whole == raw else whole
+        plain = plain.replace("\r\n", "\n").replace("\0", "")
+    if leftward:
+        plain = "\n".join(map(reread, plain.split("\n")))
     return _joined(plain).strip()
 
 
-def _segments(page: pypdfium2.PdfTextPage, count: int) -> Iterator[Segment]:
-    """Pieces of text that were drawn in one go."""
+def _alike(ours: str, theirs: str) -> bool:
+    """Whether both have nearly as many letters and digits."""
+    many, few = sorted((sum(map(str.isalnum, ours)), sum(map(str.isalnum, theirs))))[::-1]
+    return many - few <= max(2, many // _SPARED)
+
+
+def _areas(page: pypdfium2.PdfTextPage, count: int) -> Iterator[_Area]:
+    """Where pieces of text lie that were drawn in one go."""
     left, top, right, bottom = (ctypes.c_double() for _ in range(4))
-    for at in range(count):
+    for at in range(count if count <= _TABLE_SEGMENTS[1] else 0):
         pdfium.FPDFText_GetRect(page, at, left, top, right, bottom)
-        yield Segment(left.value, top.value, right.value, bottom.value, page.get_text_bounded)
+        yield left.value, top.value, right.value, bottom.value
+
+
+def _lines_of(areas: list[_Area]) -> int:
+    """On how many lines the pieces lie, each on as few as may be."""
+    lines, above = 0, 1e9
+    for middle, height in sorted((((top + bottom) / 2, top - bottom) for _, top, _, bottom in areas), reverse=True):
+        lines += above - middle >= 0.6 * max(height, 1.0) + 1
+        above = middle
+    return lines
 
 
 def _joined(text: str) -> str:
@@ -114,13 +159,14 @@ def _joined(text: str) -> str:
 def _told(first: int, last: int, count: int, empty: list[int]) -> list[str]:
     told: list[str] = []
     if len(empty) == last - first + 1:
+        drawn = "a scan or a drawing" if first == last else _DRAWN
         told.append(
-            f"(No text in {_these(first, last, count)}: they are probably scans or drawings, and text in images is not "
-            "read here. Ask for a version with text, or load the pages as images.)"
+            f"(No text in {_these(first, last, count)}: probably {drawn}, and text in images is not read here. Ask for "
+            "a version with text; a short one can be looked at with load_file.)"
         )
     elif empty:
         pages = f"page {empty[0]}" if len(empty) == 1 else f"{len(empty):,} pages: {_ranges(empty)}"
-        told.append(f"(No text on {pages}; probably scans or drawings.)")
+        told.append(f"(No text on {pages}; probably {_DRAWN}.)")
     if last < count:
         told.append(f"({count - last:,} more pages follow; extract again from page {last + 1:,}.)")
     return told

@@ -4,6 +4,7 @@ import datetime
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from html import unescape
 from io import BytesIO
 from itertools import islice
@@ -20,6 +21,7 @@ from python_calamine import (
 
 from gofer.errors import ToolError
 from gofer.files.extract.package import RELATIONSHIPS, Package, attribute
+from gofer.files.extract.sheet_notes import letters, notes, open_notes
 from gofer.files.extract.table import cell, rule
 
 CELLS = 1_000_000
@@ -53,20 +55,22 @@ def read(data: bytes) -> str:
     if data.startswith(b"PK"):
         package = Package(data)
     parts_of = dict(_parts(package)) if package is not None else {}
+    commented = open_notes(package) if package is not None else {}
     try:
         with CalamineWorkbook.from_filelike(BytesIO(data)) as workbook:
             parts: list[str] = []
             room = _Room()
             for sheet in workbook.sheets_metadata:
                 hidden = "" if sheet.visible == SheetVisibleEnum.Visible else ", hidden"
-                exact = _exact(package, parts_of.get(sheet.name, "")) if package is not None else {}
+                part = parts_of.get(sheet.name, "")
+                exact = _exact(package, part) if package is not None else {}
                 parts.append(_sheet(sheet.name, hidden, workbook.get_sheet_by_name(sheet.name), room, exact))
+                beside = notes(package, part) if package is not None and part else commented.get(sheet.name, ())
+                parts += filter(None, ["\n".join(beside)])
     except PasswordError as error:
         raise ToolError("The workbook has a password; ask for it without one.", code="encrypted") from error
     except CalamineError as error:
         raise ToolError("The workbook is damaged and cannot be read; ask for it to be sent again.") from error
-    if package is not None and (comments := list(_comments(package))):
-        parts.append("\n".join(comments))
     return "\n\n".join(parts)
 
 
@@ -96,9 +100,9 @@ def _sheet(name: str, hidden: str, sheet: CalamineSheet, room: _Room, exact: Exa
     if area is None:
         return f'[sheet "{name}"{hidden}: empty]'
     size = f"{_counted(area.bottom - area.top, 'row')} × {_counted(area.width, 'column')}"
-    where = f" from {_letters(area.left)}{area.top + 1}" if (area.top, area.left) != (0, 0) else ""
+    where = f" from {letters(area.left)}{area.top + 1}" if (area.top, area.left) != (0, 0) else ""
     rows: list[str] = []
-    done = area.top
+    done, bare = area.top, 3 * area.width + 1
     for batch, first in _batches(sheet, exact):
         if room.cells <= 0 or room.characters <= 0:
             rows.append(f"[{area.bottom - done:,} more rows are left out; ask for the file in parts]")
@@ -108,7 +112,7 @@ def _sheet(name: str, hidden: str, sheet: CalamineSheet, room: _Room, exact: Exa
         room.cells -= len(batch) * area.width
         room.characters -= sum(map(len, lines))
         # Without rows of bars and spaces only.
-        rows += [said for said in lines if len(said) > 3 * area.width + 1]
+        rows += [said for said in lines if len(said) > bare]
     return "\n".join([f'[sheet "{name}"{hidden}: {size}{where}]', *rows[:1], rule(area.width), *rows[1:]])
 
 
@@ -167,7 +171,8 @@ def _column_texts(column: tuple[object, ...]) -> list[str]:
 def _number(value: float) -> str:
     # Up to here spreadsheets write whole numbers without an exponent.
     if value.is_integer() and -_WHOLE < value < _WHOLE:
-        return f"{value:.0f}" if value else "0"
+        # Digits that nobody wrote are zeros.
+        return f"{Decimal(repr(value)):.0f}" if value else "0"
     return repr(value)
 
 
@@ -225,25 +230,3 @@ def _column(letters: bytes) -> int:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _letters(column: int) -> str:
-    """A column as spreadsheets call it: 0 is A, 26 is AA."""
-    said = ""
-    while column >= 0:
-        said = chr(ord("A") + column % 26) + said
-        column = column // 26 - 1
-    return said
-
-
-def _comments(package: Package) -> Iterator[str]:
-    for name in package.names("xl/comments"):
-        tree = package.tree(name)
-        if tree is None:
-            continue
-        authors = ["".join(author.itertext()) for author in tree.iter(f"{_MAIN}author")]
-        for comment in tree.iter(f"{_MAIN}comment"):
-            number = attribute(comment, "authorId")
-            author = authors[int(number)] if number.isdigit() and int(number) < len(authors) else ""
-            text = "".join(comment.itertext(f"{_MAIN}t")).strip()
-            yield f"[comment at {attribute(comment, 'ref')}] {author + ': ' if author else ''}{text}"

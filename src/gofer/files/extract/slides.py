@@ -161,4 +161,3 @@ def _looks(run: Element, text: str) -> str:
 def _role(shape: Element) -> str:
     place = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
     return (attribute(place, "type") or "body") if place is not None else ""
-

@@ -1,6 +1,7 @@
 """What does a web page say to its reader? As Markdown, without scripts, and without following anything."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -13,9 +14,8 @@ _SILENT = frozenset(
     {"script", "style", "noscript", "template", "svg", "iframe", "object", "head", "canvas", "audio", "video", "select"}
 )
 _BLOCKS = frozenset(
-    {"address", "article", "aside", "body", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figcaption"}
+    {"address", "article", "aside", "body", "details", "dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure"}
     | {
-        "figure",
         "footer",
         "form",
         "header",
@@ -25,16 +25,14 @@ _BLOCKS = frozenset(
         "p",
         "section",
         "summary",
-        "ul",
-        "ol",
         "blockquote",
+        "caption",
+        "center",
     }
-    | {"caption", "center"}
 )
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_LISTS = ("ul", "ol")
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _MARKS = {"sup": raised, "del": struck, "s": struck, "strike": struck}
-_OTHERS = frozenset({"li", "br", "hr", "pre", "a", "img", "table", "td", "th", "tr", "input"}) | _MARKS.keys()
-_CLOSED = _BLOCKS | _HEADINGS.keys() | _MARKS.keys() | {"li", "pre", "a", "td", "th", "tr", "table"}
 _DECLARED = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.IGNORECASE)
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -126,6 +124,31 @@ class _Page:
         """Where what is raised or crossed out begins in the line."""
         self._marker = ""
         self._preformatted = 0
+        self._begin: dict[str, Callable[[str, LexborNode], None]] = {
+            **dict.fromkeys(_BLOCKS, self._begin_block),
+            **dict.fromkeys(_HEADINGS, self._begin_heading),
+            **dict.fromkeys(_LISTS, self._begin_list),
+            **dict.fromkeys(("br", "hr", "img", "input"), self._begin_sign),
+            **dict.fromkeys(_MARKS, self._begin_mark),
+            **dict.fromkeys(("td", "th"), self._begin_cell),
+            "dd": self._begin_described,
+            "li": self._begin_item,
+            "pre": self._begin_code,
+            "a": self._begin_link,
+            "table": self._begin_table,
+            "tr": self._begin_row,
+        }
+        self._end: dict[str, Callable[[str], None]] = {
+            **dict.fromkeys((*_BLOCKS, "dd", "li"), self._end_block),
+            **dict.fromkeys((*_HEADINGS, "p"), self._end_paragraph),
+            **dict.fromkeys(_LISTS, self._end_list),
+            **dict.fromkeys(_MARKS, self._end_mark),
+            **dict.fromkeys(("td", "th"), self._end_cell),
+            "pre": self._end_code,
+            "a": self._end_link,
+            "tr": self._end_row,
+            "table": self._end_table,
+        }
 
     def text(self) -> str:
         self._end_line()
@@ -133,118 +156,127 @@ class _Page:
 
     def walk(self, root: LexborNode) -> None:
         """Through the whole tree without recursion, however deep it is."""
-        opened: list[LexborNode] = []
+        opened: list[tuple[LexborNode, str]] = []
+        begin, end = self._begin.get, self._end.get
         node: LexborNode | None = root
         while node is not None:
-            inner = node.child if self._enter(node) else None
-            if inner is not None:
-                opened.append(node)
-                node = inner
-                continue
-            self._leave(node.tag or "")
+            tag = node.tag or "-"
+            if tag == "-text":
+                self._say(node.text_content or "")
+            elif tag not in _SILENT and tag[0] not in "-!_":
+                if (begun := begin(tag)) is not None:
+                    begun(tag, node)
+                if (inner := node.child) is not None:
+                    opened.append((node, tag))
+                    node = inner
+                    continue
+                if (ended := end(tag)) is not None:
+                    ended(tag)
             while (following := node.next) is None and opened:
-                node = opened.pop()
-                self._leave(node.tag or "")
+                node, tag = opened.pop()
+                if (ended := end(tag)) is not None:
+                    ended(tag)
             node = following if opened else None
 
-    def _enter(self, node: LexborNode) -> bool:
-        """Whether what is in the node is to be read."""
-        tag = node.tag or ""
-        if tag == "-text":
-            self._say(node.text_content or "")
-            return False
-        if tag in _SILENT or tag.startswith(("-", "!", "_")):
-            return False
-        if tag in _HEADINGS:
-            self._new_block(f"{'#' * _HEADINGS[tag]} ")
-        elif tag in _BLOCKS:
-            self._begin_block(tag, node)
-        elif tag in _OTHERS:
-            self._begin_other(tag, node)
-        return True
+    def _begin_heading(self, tag: str, node: LexborNode) -> None:
+        self._new_block(f"{'#' * int(tag[1])} ")
 
     def _begin_block(self, tag: str, node: LexborNode) -> None:
-        if tag in ("ul", "ol"):
-            self._end_line()
-            start = node.attributes.get("start") or "1"
-            self._lists.append(int(start) - 1 if tag == "ol" and start.isdigit() and len(start) < 9 else -1)
-            if tag == "ol" and self._lists[-1] < 0:
-                self._lists[-1] = 0
-        elif tag == "blockquote":
-            self._new_block("> ")
-        elif tag == "dd":
-            self._end_line()
-            self._marker = "  "
+        self._new_block("> " if tag == "blockquote" else "")
+
+    def _begin_list(self, tag: str, node: LexborNode) -> None:
+        self._end_line()
+        start = node.attributes.get("start") or "1" if tag == "ol" else ""
+        numbered = int(start) - 1 if start.isdigit() and len(start) < 9 else 0
+        self._lists.append(max(numbered, 0) if tag == "ol" else -1)
+
+    def _begin_described(self, tag: str, node: LexborNode) -> None:
+        self._end_line()
+        self._marker = "  "
+
+    def _begin_item(self, tag: str, node: LexborNode) -> None:
+        self._end_line()
+        depth = "  " * min(max(len(self._lists) - 1, 0), _DEEPEST_LIST)
+        if self._lists and self._lists[-1] >= 0:
+            self._lists[-1] += 1
+            self._marker = f"{depth}{self._lists[-1]}. "
         else:
-            self._new_block("")
+            self._marker = f"{depth}- "
 
-    def _begin_other(self, tag: str, node: LexborNode) -> None:
-        match tag:
-            case "li":
-                self._item()
-            case "br":
-                self._line.append("\n")
-            case "hr":
-                self._end_line()
-                self._blocks += ["", "---", ""]
-            case "pre":
-                self._new_block("")
-                self._preformatted += 1
-                self._blocks.append("```")
-            case "a":
-                self._links.append((_address(node.attributes), len(self._line)))
-            case "img":
-                if alt := " ".join((node.attributes.get("alt") or "").split()):
-                    self._line.append(f"[image: {alt}]")
-            case "table":
-                self._end_line()
-                self._tables.append(_Table(outer=self._blocks))
-                self._blocks = []
-            case "td" | "th" if self._tables:
-                self._loosen()
-                table, said = self._tables[-1], node.attributes
-                if said:
-                    table.wide = _span(said.get("colspan"), _WIDEST_SPAN)
-                    table.tall = _span(said.get("rowspan"), _LONGEST_SPAN)
-            case "sup" | "del" | "s" | "strike":
-                self._marks.append(len(self._line))
-            case "tr" if self._tables:
-                self._tables[-1].rows.append([])
-            case "input":
-                if node.attributes.get("type") in ("checkbox", "radio"):
-                    self._line.append("[x] " if "checked" in node.attributes else "[ ] ")
-            case _:
-                pass
-
-    def _leave(self, tag: str) -> None:
-        if tag not in _CLOSED:
-            return
-        if tag in _HEADINGS or tag == "p":
+    def _begin_sign(self, tag: str, node: LexborNode) -> None:
+        """What stands for itself and holds nothing."""
+        if tag == "br":
+            self._line.append("\n")
+        elif tag == "hr":
             self._end_line()
+            self._blocks += ["", "---", ""]
+        elif tag == "img" and (alt := " ".join((node.attributes.get("alt") or "").split())):
+            self._line.append(f"[image: {alt}]")
+        elif tag == "input" and node.attributes.get("type") in ("checkbox", "radio"):
+            self._line.append("[x] " if "checked" in node.attributes else "[ ] ")
+
+    def _begin_code(self, tag: str, node: LexborNode) -> None:
+        self._new_block("")
+        self._preformatted += 1
+        self._blocks.append("```")
+
+    def _begin_link(self, tag: str, node: LexborNode) -> None:
+        self._links.append((_address(node.attributes), len(self._line)))
+
+    def _begin_mark(self, tag: str, node: LexborNode) -> None:
+        self._marks.append(len(self._line))
+
+    def _begin_table(self, tag: str, node: LexborNode) -> None:
+        self._end_line()
+        self._tables.append(_Table(outer=self._blocks))
+        self._blocks = []
+
+    def _begin_row(self, tag: str, node: LexborNode) -> None:
+        if self._tables:
+            self._tables[-1].rows.append([])
+
+    def _begin_cell(self, tag: str, node: LexborNode) -> None:
+        if self._tables:
+            self._loosen()
+            if said := node.attributes:
+                table = self._tables[-1]
+                table.wide = _span(said.get("colspan"), _WIDEST_SPAN)
+                table.tall = _span(said.get("rowspan"), _LONGEST_SPAN)
+
+    def _end_paragraph(self, tag: str) -> None:
+        self._end_line()
+        self._blocks.append("")
+
+    def _end_list(self, tag: str) -> None:
+        self._end_line()
+        if self._lists:
+            self._lists.pop()
+        if not self._lists:
             self._blocks.append("")
-        elif tag in ("ul", "ol"):
-            self._end_line()
-            if self._lists:
-                self._lists.pop()
-            if not self._lists:
-                self._blocks.append("")
-        elif tag in _BLOCKS or tag == "li":
-            self._end_line()
-        elif tag == "pre":
-            self._end_line()
-            self._preformatted = max(0, self._preformatted - 1)
-            self._blocks += ["```", ""]
-        elif tag == "a" and self._links:
-            self._link(*self._links.pop())
-        elif tag in ("td", "th") and self._tables:
-            self._end_cell()
-        elif tag == "tr" and self._tables:
+
+    def _end_block(self, tag: str) -> None:
+        self._end_line()
+
+    def _end_code(self, tag: str) -> None:
+        self._end_line()
+        self._preformatted = max(0, self._preformatted - 1)
+        self._blocks += ["```", ""]
+
+    def _end_link(self, tag: str) -> None:
+        address, begin = self._links.pop()
+        if address:
+            text = "".join(self._line[begin:])
+            shown = text.strip()
+            if shown and "\n" not in shown and shown != address:
+                self._line[begin:] = [text[: len(text) - len(text.lstrip())], f"[{shown}]({address})"]
+
+    def _end_mark(self, tag: str) -> None:
+        begin = self._marks.pop()
+        self._line[begin:] = [_MARKS[tag]("".join(self._line[begin:]))]
+
+    def _end_row(self, tag: str) -> None:
+        if self._tables:
             self._tables[-1].end_row()
-        elif tag in _MARKS and self._marks:
-            begin = self._marks.pop()
-            self._line[begin:] = [_MARKS[tag]("".join(self._line[begin:]))]
-        elif tag == "table" and self._tables:
-            self._end_table()
 
     def _say(self, text: str) -> None:
         if self._preformatted:
@@ -275,22 +307,10 @@ class _Page:
             self._blocks.append(f"{self._marker}{text}")
             self._marker = ""
 
-    def _item(self) -> None:
+    def _end_cell(self, tag: str) -> None:
         self._end_line()
-        depth = "  " * min(max(len(self._lists) - 1, 0), _DEEPEST_LIST)
-        if self._lists and self._lists[-1] >= 0:
-            self._lists[-1] += 1
-            self._marker = f"{depth}{self._lists[-1]}. "
-        else:
-            self._marker = f"{depth}- "
-
-    def _link(self, address: str, begin: int) -> None:
-        text = "".join(self._line[begin:])
-        if address and text.strip() and "\n" not in text.strip() and text.strip() != address:
-            self._line[begin:] = [text[: len(text) - len(text.lstrip())], f"[{text.strip()}]({address})"]
-
-    def _end_cell(self) -> None:
-        self._end_line()
+        if not self._tables:
+            return
         self._tables[-1].add("\n".join(block for block in self._blocks if block))
         self._blocks = []
 
@@ -299,7 +319,7 @@ class _Page:
         self._tables[-1].loose += [block for block in self._blocks if block]
         self._blocks = []
 
-    def _end_table(self) -> None:
+    def _end_table(self, tag: str) -> None:
         self._loosen()
         table = self._tables.pop()
         self._blocks, loose = table.outer, table.loose

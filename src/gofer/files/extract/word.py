@@ -10,10 +10,15 @@ from gofer.files.extract.package import RELATIONSHIPS, Element, Package, attribu
 from gofer.files.extract.table import markdown
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+# Names are written out once: they are compared with every element there is.
 _P, _TABLE, _ROW, _CELL = f"{W}p", f"{W}tbl", f"{W}tr", f"{W}tc"
+_RUN, _TEXT, _DELETED, _DELETED_TEXT, _LINK = f"{W}r", f"{W}t", f"{W}del", f"{W}delText", f"{W}hyperlink"
+_SYMBOL, _BOX, _KIND, _VALUE = f"{W}sym", f"{W}txbxContent", f"{W}type", f"{W}val"
+_ABOUT_P, _ABOUT_R, _STYLE = f"{W}pPr", f"{W}rPr", f"{W}pStyle"
+_REFERENCES = frozenset({f"{W}footnoteReference", f"{W}endnoteReference", f"{W}commentReference"})
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Choice"
 _ALTERNATE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
-_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}oMath"
 _DRAWN = "{http://schemas.openxmlformats.org/drawingml/2006/"
 _MAIN = "word/document.xml"
 
@@ -58,18 +63,9 @@ class _Word:
         return "\n\n".join(part for part in parts if part.strip())
 
     def _part(self, name: str) -> list[str]:
-        """The paragraphs and tables of a part, each freed once it is read."""
-        blocks: list[str] = []
+        """The paragraphs and tables of a part."""
         self._relations = self._package.relations(name)
-        depth = 0
-        for event, element in self._package.elements(name, (_P, _TABLE)):
-            depth += 1 if event == "start" else -1
-            if event == "end" and depth == 0:
-                blocks.append(self._block(element))
-                element.clear(keep_tail=True)
-                while (earlier := element.getprevious()) is not None and (parent := earlier.getparent()) is not None:
-                    del parent[0]
-        return blocks
+        return [self._block(element) for element in self._package.outermost(name, (_P, _TABLE))]
 
     def _block(self, element: Element) -> str:
         return self._table(element) if element.tag == _TABLE else self._paragraph(element)
@@ -78,11 +74,11 @@ class _Word:
         text = joined("".join(self._inline(element))).strip("\n")
         if not text.strip():
             return ""
-        about = element.find(f"{W}pPr")
+        about = next(element.iterchildren(_ABOUT_P), None)
         if about is None or not len(about):
             return text
-        named = about.find(f"{W}pStyle")
-        style = attribute(named, f"{W}val") if named is not None else ""
+        named = next(about.iterchildren(_STYLE), None)
+        style = attribute(named, _VALUE) if named is not None else ""
         level = self._headings.get(style, 0)
         indent, label = self._numbering.label(about, style)
         if level:
@@ -92,52 +88,54 @@ class _Word:
     def _inline(self, element: Element) -> Iterator[str]:
         for child in element.iterchildren():
             tag = child.tag
-            if tag == f"{W}t":
+            if tag == _TEXT:
                 yield child.text or ""
-            elif tag == f"{W}r":
+            elif tag == _RUN:
                 yield self._run(child)
+            elif tag in _SILENT:
+                continue
             elif tag in _LITERAL:
-                yield "" if attribute(child, f"{W}type") == "page" else _LITERAL[tag]
-            elif tag == f"{W}delText":
+                yield "" if attribute(child, _KIND) == "page" else _LITERAL[tag]
+            elif tag == _DELETED_TEXT:
                 yield child.text or ""
-            elif tag == f"{W}del":
+            elif tag == _DELETED:
                 if text := "".join(self._inline(child)):
                     self._deleted += 1
                     yield f"~~{text}~~"
-            elif tag == f"{W}hyperlink":
+            elif tag == _LINK:
                 yield self._link(child)
-            elif tag in (f"{W}footnoteReference", f"{W}endnoteReference", f"{W}commentReference"):
+            elif tag in _REFERENCES:
                 yield self._reference(child)
-            elif tag == f"{_MATH}oMath":
+            elif tag == _MATH:
                 yield formula(child)
             elif tag in (CHART, DIAGRAM):
                 yield f"\n{drawn(child, self._package, self._relations)}\n"
-            elif tag == f"{W}sym":
+            elif tag == _SYMBOL:
                 yield _symbol(child)
             elif tag == _ALTERNATE:
                 # The other branch says the same for older readers.
                 choice = child.find(_CHOICE)
                 yield from self._inline(child if choice is None else choice)
-            elif tag == f"{W}txbxContent":
+            elif tag == _BOX:
                 boxed = [self._block(block) for block in child.iterchildren(_P, _TABLE)]
                 yield "\n" + "\n".join(text for text in boxed if text) + "\n"
             elif tag.startswith(_DRAWN) and tag.endswith("}docPr"):
                 yield _picture(child)
             elif tag in (_P, _TABLE):
                 yield self._block(child) + "\n"
-            elif tag not in _SILENT:
+            else:
                 yield from self._inline(child)
 
     def _run(self, element: Element) -> str:
         """What a person sees of a run: hidden text is not, and what is raised or crossed out says so."""
         text = "".join(self._inline(element))
-        about = element.find(f"{W}rPr")
+        about = next(element.iterchildren(_ABOUT_R), None)
         if about is None or not text:
             return text
         if _on(about, "vanish"):
             return ""
         place = about.find(f"{W}vertAlign")
-        if place is not None and attribute(place, f"{W}val") == "superscript":
+        if place is not None and attribute(place, _VALUE) == "superscript":
             text = raised(text)
         return struck(text) if _on(about, "strike") or _on(about, "dstrike") else text
 

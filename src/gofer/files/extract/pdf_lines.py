@@ -1,0 +1,117 @@
+"""Where do the lines of a PDF's page end, what is raised on them, and in which order is one read that runs leftwards?
+
+PDFium ends a line where the height of the text changes much, which a raised mark does as well, and does not always end
+one where it should.
+"""
+
+import ctypes
+import re
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from gofer.files.extract.marks import raised
+
+_CAREFULLY = 5_000
+"""Characters of a page up to which each is looked at."""
+
+_MOST_MARKS = 4
+# A line that begins with one space or with nothing but a sign may go on another one, and so may one behind a formula.
+_GOES_ON = re.compile(r"(?<=\S)\r\n(?= \S|[.,;:!?)\]]+(?:\s|$))|(?<=[^\W\d]\d)\r\n(?=\w)")
+_LEFTWARD = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
+RIGHT_TO_LEFT = re.compile(f"[{_LEFTWARD}]")
+_ENDS_FIRST = re.compile(rf"^([.,:;!?؟،؛]) ?(?=[^\w\s]*[{_LEFTWARD}])(.*)$", re.DOTALL)
+_BRACKETS = str.maketrans("()[]{}«»", ")(][}{»«")
+_OPENS = {")": "(", "]": "[", "}": "{"}
+
+Box = tuple[float, float, float, float]
+"""Left, right, bottom, top; heights grow upwards."""
+
+
+class Lines:
+    """The text of one page, and where each of its characters lies."""
+
+    def __init__(self, page: pypdfium2.PdfTextPage, text: str) -> None:
+        self._page, self._text = page, text
+        self._sides = tuple(ctypes.c_double() for _ in range(4))
+
+    def whole(self) -> str:
+        """The text with lines whole that only a raised mark divides; the mark stands raised."""
+        # Places in the text are places on the page only while every character has one code unit.
+        if not _GOES_ON.search(self._text) or not self._plain():
+            return self._text
+        parts: list[str] = []
+        done = 0
+        for found in _GOES_ON.finditer(self._text):
+            begin = found.end() + self._text.startswith(" ", found.end())
+            if self._side_by_side(before := self._box(found.start() - 1), after := self._box(begin)):
+                head = self._text[done : found.start()]
+                marks = self._marks(found.start(), after) if before and after else 0
+                parts.append(head[: len(head) - marks] + raised(head[len(head) - marks :]))
+                done = found.end()
+        return "".join([*parts, self._text[done:]])
+
+    def divided(self, lines: int) -> str:
+        """The text with line ends where it goes down and back, if the page has more lines than the text."""
+        text = self._text
+        if text.count("\n") + 1 >= lines or len(text) > _CAREFULLY or not self._plain():
+            return text
+        parts: list[str] = []
+        before: Box | None = None
+        for at, char in enumerate(text):
+            if char.isspace():
+                before = before if char == " " else None
+            else:
+                box = self._box(at)
+                if box and before and box[3] < before[2] and box[0] < before[0]:
+                    parts.append("\n")
+                before = box
+            parts.append(char)
+        return re.sub(r" +\n", "\n", "".join(parts))
+
+    def _plain(self) -> bool:
+        return max(self._text, default="") <= "\uffff"
+
+    def _box(self, at: int) -> Box | None:
+        place = pdfium.FPDFText_GetCharIndexFromTextIndex(self._page, at)
+        if place < 0 or not pdfium.FPDFText_GetCharBox(self._page, place, *self._sides):
+            return None
+        left, right, bottom, top = (side.value for side in self._sides)
+        return left, right, bottom, top
+
+    def _side_by_side(self, before: Box | None, after: Box | None) -> bool:
+        """Whether one stands behind the other on a line, each perhaps a little higher."""
+        if before is None or after is None:
+            return False
+        height = before[3] - before[2]
+        return after[0] >= before[1] - 1 and -height < before[2] - after[2] < 1.2 * height
+
+    def _marks(self, end: int, after: Box | None) -> int:
+        """How many characters before a place are figures that stand higher than what follows."""
+        count = 0
+        while after and count < _MOST_MARKS and self._text[end - 1 - count].isdigit():
+            box = self._box(end - 1 - count)
+            if box is None or box[2] < after[2] + (box[3] - box[2]) / 4 or box[2] <= after[2]:
+                break
+            count += 1
+        return count
+
+
+def reread(line: str) -> str:
+    """A line that runs leftwards in the order it is read: its last sign comes last, brackets open before they close."""
+    if not RIGHT_TO_LEFT.search(line):
+        return line
+    if not _nested(line) and _nested(turned := line.translate(_BRACKETS)):
+        line = turned
+    found = _ENDS_FIRST.match(line)
+    return f"{found[2].rstrip()}{found[1]}" if found else line
+
+
+def _nested(line: str) -> bool:
+    opened: list[str] = []
+    for char in line:
+        if char in "([{":
+            opened.append(char)
+        elif char in _OPENS and (not opened or opened.pop() != _OPENS[char]):
+            return False
+    return not opened
