@@ -1,5 +1,7 @@
 """Names of ours are found where they are meant; words that only look like them are left alone."""
 
+import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -100,6 +102,16 @@ def test_a_skill_that_a_workflow_bars_is_told_in_its_prompt(tmp_path: Path) -> N
     assert [str(m.place.column) for m in mistakes(agents) if m.rule == "tool-not-granted"] == ["12"]
 
 
+def test_a_skill_in_a_file_in_lower_case_is_known_and_read(tmp_path: Path) -> None:
+    agents, skill = tmp_path / "agents", tmp_path / "skills" / "weekly-numbers"
+    agents.mkdir()
+    skill.mkdir(parents=True)
+    (skill / "skill.md").write_text("---\nname: weekly-numbers\ndescription: d\n---\nCall `file_read(fle='x')`.\n")
+    (agents / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\n')
+    (agents / "w.md").write_text("Count by the skill `weekly-numbers`.")
+    assert [(m.file.name, m.rule) for m in mistakes(agents)] == [("skill.md", "unknown-argument")]
+
+
 def test_a_script_calls_what_every_run_has(tmp_path: Path) -> None:
     for folder in ("agents", "coordinators"):
         (tmp_path / folder).mkdir()
@@ -132,3 +144,26 @@ def test_no_text_is_too_odd_for_its_mentions(text: str) -> None:
         assert line[mention.place.column - 1 :].startswith(mention.name)
         for name, place in mention.arguments:
             assert line[place.column - 1 :].startswith(name)
+
+
+def shown_calls() -> list[str]:
+    """Every call that stands in a block of text of a shipped skill, one a line."""
+    texts = [file.read_text() for file in sorted((ROOT / "skills").glob("*/SKILL.md"))]
+    blocks = [block for text in texts for block in re.findall(r"^```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
+    return [line[: line.rindex(")") + 1] for block in blocks for line in block.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("call", shown_calls())
+def test_every_call_that_a_shipped_skill_shows_is_one_that_its_tool_takes(call: str) -> None:
+    tree = ast.parse(call, mode="eval").body
+    assert isinstance(tree, ast.Call)
+    assert isinstance(tree.func, ast.Name)
+    given = {one.arg: ast.literal_eval(one.value) for one in tree.keywords if one.arg}
+    assert KNOWN.tools[tree.func.id].parse(given)
+    assert not tree.args
+
+
+def test_every_file_of_this_repository_that_a_shipped_skill_names_is_there() -> None:
+    for file in sorted((ROOT / "skills").glob("*/SKILL.md")):
+        named = re.findall(r"`((?:docs|src|tests|skills|agents|subagents|coordinators)/[\w./-]+)`", file.read_text())
+        assert [name for name in named if not (ROOT / name).exists()] == []
