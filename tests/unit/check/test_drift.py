@@ -2,6 +2,7 @@
 
 import ast
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,8 @@ def test_words_that_are_none_of_ours_are_left_alone() -> None:
         "`agents/<name>.yaml`, `skills/`, `docs/nothing.md`, `agents/../x.md`, `src/gofer/x.py`",
         "[a page](https://example.org/a.md) and [here](nothing.md)",
         "the skill `my-skill` and the subagent `your-subagent`",
-        "slack_read_tread and jira-routng without any code",
+        "jira-routng, jira_update_issue, a jira_issue and read_file.txt without any code",
+        "see https://example.org/slack_read_tread or lib/slack_read_tread.py",
     ],
 )
 def test_what_is_an_example_or_somebody_elses_is_left_alone(text: str) -> None:
@@ -80,6 +82,15 @@ def test_what_is_an_example_or_somebody_elses_is_left_alone(text: str) -> None:
 
 def test_calls_in_blocks_of_text_are_held_to_the_arguments_of_tools() -> None:
     assert told('```text\nfile_read(file="a", stat_line=3)\n```') == ["2:21 unknown-argument Write `start_line`."]
+    lines = "```text\nfile_read( # (a part\n  file='it is (x',\n  stat_line=f(y=1),\n)\nfile_read(\nz=1\n```\n`a`"
+    assert told(lines) == []
+    lines = "```text\nfile_read(\n  file='it is (x',\n  stat_line=f(y=1),\n)\nfile_read(\nz=1\n```\n`slack_reed_thread`"
+    assert told(lines) == [
+        "4:3 unknown-argument Write `start_line`.",
+        "9:2 unknown-tool Write `slack_read_thread`.",
+    ]
+    # Also in a block that nobody closed.
+    assert told("~~~\n\njq(\nprogramm='.')") == ["4:1 unknown-argument Write `program`."]
 
 
 def test_the_keys_of_an_answer_are_words_of_its_prompt(tmp_path: Path) -> None:
@@ -135,6 +146,23 @@ def test_a_hint_is_told_and_fails_nothing(capsys: pytest.CaptureFixture[str]) ->
     assert '"level": "note"' in capsys.readouterr().out
     assert main(["check", "--json", str(HINTED)]) == 0
     assert '"level": "hint"' in capsys.readouterr().out
+
+
+def test_a_tool_is_known_by_its_name_without_code_too(tmp_path: Path) -> None:
+    (tmp_path / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\n')
+    (tmp_path / "w.md").write_text("First jira_search, then slack_read_tread; file_read is there.")
+    found = [(m.place.column, m.rule, m.hint) for m in mistakes(tmp_path)]
+    assert found == [
+        (7, "tool-not-granted", "Add it to `tools`, or do without it here."),
+        (25, "unknown-tool", "Write `slack_read_thread`."),
+    ]
+
+
+@pytest.mark.parametrize("text", ["a(", "```\na(\n", "a(b=[", "`file_read(", "a_b "])
+def test_a_page_of_anything_is_read_in_a_moment(text: str) -> None:
+    begun = time.monotonic()
+    told(text * (100_000 // len(text)))
+    assert time.monotonic() - begun < 20
 
 
 @given(st.text() | st.text("`()\"'=a_-/.[]\n", max_size=80))
