@@ -12,10 +12,13 @@ _ALIKE = 4
 """Letters that two words must begin with alike, when one of them is the beginning of the other."""
 _BEGINNING = 0.6
 """What such a word counts, of one that is the same."""
-_LITTLE = frozenset(
-    "a an and any are as at be by can do for from how i in into is it me my of on or our some that the this to up us we "
-    "what when where which who with you your".split()
-)
+# fmt: off
+_LITTLE = frozenset((
+    "a", "an", "and", "any", "are", "as", "at", "be", "by", "can", "do", "for", "from", "how", "i", "in", "into", "is",
+    "it", "me", "my", "of", "on", "or", "our", "some", "that", "the", "this", "to", "up", "us", "we", "what", "when",
+    "where", "which", "who", "with", "you", "your",
+))
+# fmt: on
 """Words that stand in every description and say nothing of what it is for."""
 _NAME = 3
 """How often the words of a name count."""
