@@ -59,7 +59,7 @@ def mentions(text: str) -> Iterator[Mention]:
         else:
             yield from _in_line(number, line)
     if block and not program:
-        yield from _calls(number - len(block) + 1, "\n".join(block), example=True)
+        yield from _calls(text.count("\n") + 2 - len(block), "\n".join(block), example=True)
 
 
 def _in_line(number: int, line: str) -> Iterator[Mention]:
