@@ -26,8 +26,8 @@ SANDBOX_MODULES: Mapping[str, frozenset[str] | None] = {
     "pathlib": frozenset(("Path",)),
     "typing": frozenset((
         "Annotated", "Any", "Callable", "ClassVar", "Dict", "Final", "FrozenSet", "Generator", "Generic", "Iterable",
-        "Iterator", "List", "Literal", "Mapping", "Never", "NoReturn", "Optional", "Protocol", "Self", "Sequence", "Set",
-        "TYPE_CHECKING", "Tuple", "Type", "TypeVar", "Union",
+        "Iterator", "List", "Literal", "Mapping", "Never", "NoReturn", "Optional", "Protocol", "Self", "Sequence",
+        "Set", "TYPE_CHECKING", "Tuple", "Type", "TypeVar", "Union",
     )),
     "unicodedata": frozenset((
         "category", "combining", "is_normalized", "lookup", "name", "normalize", "unidata_version",
@@ -38,8 +38,8 @@ SANDBOX_MODULES: Mapping[str, frozenset[str] | None] = {
     )),
 }
 # fmt: on
-"""What Python of the sandbox can import: some of the standard library. Where that has only a few names of a module, they
-are listed."""
+"""What Python of the sandbox can import, by module: some of the standard library. Where it has only a few names of one,
+they are listed."""
 _LISTS = ("required", "allowed", "prohibited")
 _LONGEST = 400
 """Characters of one sentence about a skill at most."""
