@@ -99,3 +99,44 @@ async def test_a_tool_that_the_prompt_does_not_list_is_found_and_called(tmp_path
     assert not names & {"slack_read_thread", "slack_add_reaction"}
     assert "You have 2 tools beside those listed, of: slack (2)." in first["messages"][0]["content"]
     assert all(prompt["tools"] == first["tools"] for prompt in prompts(model))
+
+
+COMPUTES = """\
+- name: computes
+  when: {says: 'add these up', tools: [python]}
+  steps:
+    - calls:
+        - load_skills: {names: [adding-up]}
+    - calls:
+        - load_subskill: {skill: adding-up, file: references/units.md}
+        - python: {skill: adding-up, script: scripts/total.py, code: "total([1, 2.5])"}
+        - python: {skill: adding-up, script: scripts/other.py, code: "1"}
+    - text: Three and a half.
+"""
+
+
+async def test_a_script_of_a_skill_computes_in_the_sandbox(tmp_path: Path) -> None:
+    root = tmp_path / "repository"
+    for room in ("agents", "coordinators", "skills", "subagents"):
+        shutil.copytree(ROOT / room, root / room)
+    home = root / "skills" / "adding-up"
+    for name, text in {
+        "SKILL.md": "---\nname: adding-up\ndescription: How sums are made. Use it for sums.\n---\nCall `total`.\n",
+        "references/units.md": "Euros.\n",
+        "scripts/total.py": "def total(values):\n    return f'{sum(values):.2f}'\n",
+    }.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+    workflow = root / "agents" / "answer-here.yaml"
+    workflow.write_text(workflow.read_text().replace("allowed: [", "allowed: [adding-up, "))
+    model = ScriptedModel(load_scripts(COMPUTES, "here"))
+    async with company(tmp_path, root=root, model=model) as made:
+        asked = await made.ask("@Gofer add these up please")
+        (head,) = await made.ended()
+        assert [answer.text for answer in made.answers(asked)] == ["Three and a half."]
+        gave = {entry.call: entry.text for entry in await made.entries(head.run) if isinstance(entry, ToolResult)}
+    assert "- scripts/total.py (" in gave["1.0"]
+    assert "scripts/ is Python for the tool python" in gave["1.0"]
+    assert gave["2.0"].endswith("Euros.\n")
+    assert gave["2.1"] == "3.50"
+    assert gave["2.2"].startswith("The skill 'adding-up' has no script 'scripts/other.py'.")

@@ -71,6 +71,8 @@ def check_page(page: Page, known: Known) -> Iterator[Mistake]:
         match mention.kind:
             case "name":
                 yield from _name(page, mention, known)
+            case "word":
+                yield from _word(page, mention, known)
             case "call":
                 yield from _call(page, mention, known)
             case "file":
@@ -114,6 +116,15 @@ def _name(page: Page, mention: Mention, known: Known) -> Iterator[Mistake]:
     elif "-" in name and (meant := close_match(name, [*sorted(known.skills), *sorted(known.subagents)], _CLOSER)):
         named = _skill if meant in known.skills else _subagent
         yield from named(page, name, mention.place, known)
+
+
+def _word(page: Page, mention: Mention, known: Known) -> Iterator[Mistake]:
+    """A tool whose name somebody wrote without marking it; a word that only looks like one may be any word."""
+    if mention.name in known.tools:
+        yield from _granted(page, mention, known)
+    elif mention.name not in page.own and (meant := _misspelt(mention.name, known.tools)):
+        message = f"There is no tool `{mention.name[:80]}`."
+        yield Mistake(page.file, mention.place, "unknown-tool", message, f"Write `{meant}`.")
 
 
 def _call(page: Page, mention: Mention, known: Known) -> Iterator[Mistake]:

@@ -49,8 +49,8 @@ class Holder:
 
     def has_subagent(self, name: str) -> bool:
         """Whether it may ask a subagent."""
-        chosen = self.source.fields.get("subagents")
-        return name in as_list(chosen) if isinstance(chosen, list) else self._asks()
+        fields = self.source.fields
+        return name in as_list(fields["subagents"]) if isinstance(fields.get("subagents"), list) else self._asks()
 
     def _asks(self) -> bool:
         chosen = self.source.fields.get("subagents")

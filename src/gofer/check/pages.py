@@ -9,7 +9,7 @@ from gofer.check.holder import Holder
 from gofer.workflows.load import SKILLS, prompt_name
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.output_file import read_output
-from gofer.workflows.skill import FILE
+from gofer.workflows.skill import skill_file, skill_folders
 from gofer.workflows.source import Source
 from gofer.workflows.subagent import prompt_of
 from gofer.workflows.text import read_text
@@ -17,7 +17,7 @@ from gofer.workflows.text import read_text
 
 def skill_names(root: Path) -> list[str]:
     """The skills of a repository."""
-    return sorted(path.parent.name for path in (root / SKILLS).glob(f"*/{FILE}"))
+    return [home.name for home in skill_folders(root / SKILLS) if skill_file(home).exists()]
 
 
 def page_of(file: Path, text: str, holder: Holder | None) -> Page:
@@ -50,7 +50,7 @@ def check_hints(
     folder: Path, workflows: Sequence[Source], subagents: Sequence[Source], defaults: Source, known: Known
 ) -> Iterator[Mistake]:
     """Tools that workflows of models, and subagents, list, and that nothing their models read speaks of."""
-    skills = [_read(known.root / SKILLS / name / FILE) or "" for name in known.skills]
+    skills = [_read(skill_file(known.root / SKILLS / name)) or "" for name in known.skills]
     preamble = defaults.fields.get("preamble")
     house = (_read(folder / preamble) or "") if isinstance(preamble, str) else ""
     for source in workflows:

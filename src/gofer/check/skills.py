@@ -15,13 +15,31 @@ from gofer.workflows.skill import SCRIPTS, Skill, read_skill, skill_file, skill_
 from gofer.workflows.source import Source
 
 # fmt: off
-SANDBOX_MODULES = frozenset((
-    "asyncio", "base64", "binascii", "bisect", "collections", "copy", "csv", "dataclasses", "datetime", "decimal",
-    "functools", "hashlib", "itertools", "json", "math", "os", "pathlib", "posixpath", "random", "re", "sys", "time",
-    "tomllib", "typing", "unicodedata",
-))
+SANDBOX_MODULES: Mapping[str, frozenset[str] | None] = {
+    "asyncio": frozenset(("gather", "run", "sleep")),
+    "collections": frozenset(("Counter", "defaultdict", "deque", "namedtuple")),
+    "copy": frozenset(("copy", "deepcopy")),
+    "dataclasses": frozenset(("FrozenInstanceError", "MISSING", "dataclass", "field", "is_dataclass")),
+    "datetime": frozenset(("date", "datetime", "time", "timedelta", "timezone")),
+    "functools": frozenset(("cache", "lru_cache", "partial", "reduce")),
+    "json": frozenset(("JSONDecodeError", "dump", "dumps", "load", "loads")),
+    "pathlib": frozenset(("Path",)),
+    "typing": frozenset((
+        "Annotated", "Any", "Callable", "ClassVar", "Dict", "Final", "FrozenSet", "Generator", "Generic", "Iterable",
+        "Iterator", "List", "Literal", "Mapping", "Never", "NoReturn", "Optional", "Protocol", "Self", "Sequence",
+        "Set", "TYPE_CHECKING", "Tuple", "Type", "TypeVar", "Union",
+    )),
+    "unicodedata": frozenset((
+        "category", "combining", "is_normalized", "lookup", "name", "normalize", "unidata_version",
+    )),
+    **dict.fromkeys((
+        "base64", "binascii", "bisect", "csv", "decimal", "hashlib", "itertools", "math", "os", "os.path", "posixpath",
+        "random", "re", "sys", "time", "tomllib",
+    )),
+}
 # fmt: on
-"""What Python of the sandbox can import: some of the standard library, and of that not everything."""
+"""What Python of the sandbox can import, by module: some of the standard library. Where it has only a few names of one,
+they are listed."""
 _LISTS = ("required", "allowed", "prohibited")
 _LONGEST = 400
 """Characters of one sentence about a skill at most."""
@@ -81,19 +99,25 @@ def _scripts(home: Path, skill: Skill) -> Iterator[Mistake]:
             line = error.lineno or 1 if isinstance(error, SyntaxError) else 1
             yield Mistake(file, Place(line), "skill-script", "This is not Python.", "Correct it, or remove the file.")
             continue
-        for node, module in _imports(tree):
-            if module.partition(".")[0] not in SANDBOX_MODULES:
-                message = f"The sandbox has no `{module[:80]}`, so that this script cannot run."
-                hint = f"Do without it, or keep the file outside of {SCRIPTS}."
-                yield Mistake(file, Place(node.lineno, node.col_offset + 1), "skill-import", message, hint)
+        for node, what in _lacking(tree):
+            message = f"The sandbox has no `{what[:80]}`, so that this script cannot run."
+            hint = f"Do without it, or keep the file outside of {SCRIPTS}."
+            yield Mistake(file, Place(node.lineno, node.col_offset + 1), "skill-import", message, hint)
 
 
-def _imports(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
+def _lacking(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
+    """What a script imports that is not there: modules, and names of modules."""
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
-                yield from ((node, name.name) for name in names)
-            case ast.ImportFrom(module=module, level=level) if module != "__future__":
-                yield node, f"{'.' * level}{module or ''}"
+                yield from ((node, name.name) for name in names if name.name not in SANDBOX_MODULES)
+            case ast.ImportFrom(module=module, level=level, names=names) if module != "__future__":
+                whole = f"{'.' * level}{module or ''}"
+                if whole not in SANDBOX_MODULES:
+                    yield node, whole
+                    continue
+                known = SANDBOX_MODULES[whole]
+                lacking = [name.name for name in names if name.name == "*" or (known and name.name not in known)]
+                yield from ((node, f"from {whole} import {name}") for name in lacking)
             case _:
                 pass

@@ -272,7 +272,7 @@ def _plain(value: object, parts: Mapping[str, object]) -> object:
     fields = dict(cast(Mapping[str, object], value))
     # Null stays where it is a value; where it is the default it means what leaving out means.
     null = {"type": "null"} if "default" in fields and fields["default"] is None else {}
-    if options := [option for option in as_list(fields.pop("anyOf", [])) if option != null]:
+    if options := [option for option in as_list(fields.pop("anyOf", None)) if option != null]:
         fields = {**as_object(options[0]), **fields} if len(options) == 1 else {"anyOf": options, **fields}
     if named := as_text(fields.pop("$ref", "")):
         part = as_object(parts[named.rpartition("/")[2]])

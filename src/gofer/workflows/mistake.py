@@ -104,7 +104,7 @@ RULES: Mapping[Rule, str] = {
     "script-syntax": "A script is not Python.",
     "skill-import": "A script of a skill imports what the sandbox does not have.",
     "skill-script": "A script of a skill is not Python.",
-    "tool-not-granted": "A prompt or a script names a tool, a subagent or a skill that its workflow, or its subagent, does not have.",
+    "tool-not-granted": "A prompt or a script names a tool, a subagent or a skill that its file does not give it.",
     "unknown-argument": "A prompt or a skill calls a tool with an argument that it does not have.",
     "unknown-key": "A key does not exist.",
     "unknown-role": "A workflow wants a model by a role that `defaults.yaml` does not have.",

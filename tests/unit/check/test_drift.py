@@ -1,5 +1,8 @@
 """Names of ours are found where they are meant; words that only look like them are left alone."""
 
+import ast
+import re
+import time
 from pathlib import Path
 
 import pytest
@@ -69,7 +72,8 @@ def test_words_that_are_none_of_ours_are_left_alone() -> None:
         "`agents/<name>.yaml`, `skills/`, `docs/nothing.md`, `agents/../x.md`, `src/gofer/x.py`",
         "[a page](https://example.org/a.md) and [here](nothing.md)",
         "the skill `my-skill` and the subagent `your-subagent`",
-        "slack_read_tread and jira-routng without any code",
+        "jira-routng, jira_update_issue, a jira_issue and read_file.txt without any code",
+        "see https://example.org/slack_read_tread or lib/slack_read_tread.py",
     ],
 )
 def test_what_is_an_example_or_somebody_elses_is_left_alone(text: str) -> None:
@@ -78,6 +82,15 @@ def test_what_is_an_example_or_somebody_elses_is_left_alone(text: str) -> None:
 
 def test_calls_in_blocks_of_text_are_held_to_the_arguments_of_tools() -> None:
     assert told('```text\nfile_read(file="a", stat_line=3)\n```') == ["2:21 unknown-argument Write `start_line`."]
+    lines = "```text\nfile_read( # (a part\n  file='it is (x',\n  stat_line=f(y=1),\n)\nfile_read(\nz=1\n```\n`a`"
+    assert told(lines) == []
+    lines = "```text\nfile_read(\n  file='it is (x',\n  stat_line=f(y=1),\n)\nfile_read(\nz=1\n```\n`slack_reed_thread`"
+    assert told(lines) == [
+        "4:3 unknown-argument Write `start_line`.",
+        "9:2 unknown-tool Write `slack_read_thread`.",
+    ]
+    # Also in a block that nobody closed.
+    assert told("~~~\n\njq(\nprogramm='.')") == ["4:1 unknown-argument Write `program`."]
 
 
 def test_the_keys_of_an_answer_are_words_of_its_prompt(tmp_path: Path) -> None:
@@ -98,6 +111,16 @@ def test_a_skill_that_a_workflow_bars_is_told_in_its_prompt(tmp_path: Path) -> N
     (agents / "w.yaml").write_text(yaml)
     (agents / "w.md").write_text("Choose by `jira-routing`.")
     assert [str(m.place.column) for m in mistakes(agents) if m.rule == "tool-not-granted"] == ["12"]
+
+
+def test_a_skill_in_a_file_in_lower_case_is_known_and_read(tmp_path: Path) -> None:
+    agents, skill = tmp_path / "agents", tmp_path / "skills" / "weekly-numbers"
+    agents.mkdir()
+    skill.mkdir(parents=True)
+    (skill / "skill.md").write_text("---\nname: weekly-numbers\ndescription: d\n---\nCall `file_read(fle='x')`.\n")
+    (agents / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\n')
+    (agents / "w.md").write_text("Count by the skill `weekly-numbers`.")
+    assert [(m.file.name, m.rule) for m in mistakes(agents)] == [("skill.md", "unknown-argument")]
 
 
 def test_a_script_calls_what_every_run_has(tmp_path: Path) -> None:
@@ -125,6 +148,23 @@ def test_a_hint_is_told_and_fails_nothing(capsys: pytest.CaptureFixture[str]) ->
     assert '"level": "hint"' in capsys.readouterr().out
 
 
+def test_a_tool_is_known_by_its_name_without_code_too(tmp_path: Path) -> None:
+    (tmp_path / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\n')
+    (tmp_path / "w.md").write_text("First jira_search, then slack_read_tread; file_read is there.")
+    found = [(m.place.column, m.rule, m.hint) for m in mistakes(tmp_path)]
+    assert found == [
+        (7, "tool-not-granted", "Add it to `tools`, or do without it here."),
+        (25, "unknown-tool", "Write `slack_read_thread`."),
+    ]
+
+
+@pytest.mark.parametrize("text", ["a(", "```\na(\n", "a(b=[", "`file_read(", "a_b "])
+def test_a_page_of_anything_is_read_in_a_moment(text: str) -> None:
+    begun = time.monotonic()
+    told(text * (100_000 // len(text)))
+    assert time.monotonic() - begun < 20
+
+
 @given(st.text() | st.text("`()\"'=a_-/.[]\n", max_size=80))
 def test_no_text_is_too_odd_for_its_mentions(text: str) -> None:
     for mention in mentions(text):
@@ -132,3 +172,26 @@ def test_no_text_is_too_odd_for_its_mentions(text: str) -> None:
         assert line[mention.place.column - 1 :].startswith(mention.name)
         for name, place in mention.arguments:
             assert line[place.column - 1 :].startswith(name)
+
+
+def shown_calls() -> list[str]:
+    """Every call that stands in a block of text of a shipped skill, one a line."""
+    texts = [file.read_text() for file in sorted((ROOT / "skills").glob("*/SKILL.md"))]
+    blocks = [block for text in texts for block in re.findall(r"^```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
+    return [line[: line.rindex(")") + 1] for block in blocks for line in block.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("call", shown_calls())
+def test_every_call_that_a_shipped_skill_shows_is_one_that_its_tool_takes(call: str) -> None:
+    tree = ast.parse(call, mode="eval").body
+    assert isinstance(tree, ast.Call)
+    assert isinstance(tree.func, ast.Name)
+    given = {one.arg: ast.literal_eval(one.value) for one in tree.keywords if one.arg}
+    assert KNOWN.tools[tree.func.id].parse(given)
+    assert not tree.args
+
+
+def test_every_file_of_this_repository_that_a_shipped_skill_names_is_there() -> None:
+    for file in sorted((ROOT / "skills").glob("*/SKILL.md")):
+        named = re.findall(r"`((?:docs|src|tests|skills|agents|subagents|coordinators)/[\w./-]+)`", file.read_text())
+        assert [name for name in named if not (ROOT / name).exists()] == []

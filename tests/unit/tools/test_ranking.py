@@ -29,6 +29,11 @@ def test_a_word_that_only_begins_alike_finds_it_too() -> None:
     assert ranked("on", {"a": "online"}) == []
 
 
+def test_little_words_find_nothing_beside_others_and_something_alone() -> None:
+    assert ranked("who is in a group", TOOLS) == ["slack_get_group"]
+    assert ranked("who is it", {"a": "Who wrote it.", "b": "A page."}) == ["a"]
+
+
 def test_a_rare_word_counts_more_than_a_common_one() -> None:
     texts = {"a": "issue", "b": "issue page", "c": "issue", "d": "issue"}
     assert ranked("page issue", texts)[0] == "b"

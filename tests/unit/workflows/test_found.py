@@ -1,5 +1,6 @@
 """Which skills a workflow has, and what its prompt says of them and of tools that it does not list."""
 
+import importlib
 import shutil
 from pathlib import Path
 
@@ -129,9 +130,15 @@ def test_one_skill_is_checked_by_its_folder(
 
 def test_the_modules_that_scripts_of_skills_may_import_are_those_that_the_sandbox_has() -> None:
     with Monty() as pool:
-        for module in (*SANDBOX_MODULES, "__future__"):
+        for module, names in {**SANDBOX_MODULES, "__future__": {"annotations"}}.items():
             with pool.checkout() as session:
                 session.feed_run(f"import {module}" if module != "__future__" else "from __future__ import annotations")
+                for name in dir(importlib.import_module(module)) if names else ():
+                    if name in names:
+                        session.feed_run(f"from {module} import {name}")
+                    elif not name.startswith("_") and module != "__future__":
+                        with pytest.raises(Exception, match="cannot import"):
+                            session.feed_run(f"from {module} import {name}")
         for module in ("statistics", "urllib.request", "subprocess", "numpy"):
             with pool.checkout() as session, pytest.raises(Exception, match=r"No module|ModuleNotFound"):
                 session.feed_run(f"import {module}")

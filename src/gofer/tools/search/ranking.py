@@ -12,13 +12,22 @@ _ALIKE = 4
 """Letters that two words must begin with alike, when one of them is the beginning of the other."""
 _BEGINNING = 0.6
 """What such a word counts, of one that is the same."""
+# fmt: off
+_LITTLE = frozenset((
+    "a", "an", "and", "any", "are", "as", "at", "be", "by", "can", "do", "for", "from", "how", "i", "in", "into", "is",
+    "it", "me", "my", "of", "on", "or", "our", "some", "that", "the", "this", "to", "up", "us", "we", "what", "when",
+    "where", "which", "who", "with", "you", "your",
+))
+# fmt: on
+"""Words that stand in every description and say nothing of what it is for."""
 _NAME = 3
 """How often the words of a name count."""
 
 
 def ranked(query: str, described: Mapping[str, str]) -> Sequence[str]:
     """The names whose words, or those of their descriptions, fit the query; best first, and then by name."""
-    wanted = set(words(query))
+    said = words(query)
+    wanted = {word for word in said if word not in _LITTLE} or set(said)
     texts = {name: Counter(words(name) * _NAME + words(text)) for name, text in described.items()}
     average = sum(counts.total() for counts in texts.values()) / max(1, len(texts))
     found = {word: {name: _times(word, counts) for name, counts in texts.items()} for word in sorted(wanted)}
