@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from gofer.blobs.store import Blobs
 from gofer.errors import Damaged, Gone, TemporaryError
+from gofer.journal.below import runs_below
 from gofer.journal.coordination import DAY_MS, Head, Retention
-from gofer.journal.entries import SubagentStarted
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.outside import Clock
@@ -141,7 +141,7 @@ async def _empty_below(run: str, store: Store, blobs: Blobs) -> None:
         # Emptied already, or nobody can tell what there was: without the key of the root it is noise.
         return
     accepted = entries[0].at if entries else 0
-    for below in {one.entry.run: one for one in entries if isinstance(one.entry, SubagentStarted) and one.entry.run}:
+    for below in runs_below(entries):
         await _empty_below(below, store, blobs)
         await store.empty(below)
         # By this its positions are forgotten with those of others, when nobody can come back to it any more.
