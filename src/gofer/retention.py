@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from gofer.blobs.store import Blobs
 from gofer.errors import Damaged, Gone, TemporaryError
+from gofer.journal.below import named_below
 from gofer.journal.coordination import DAY_MS, Head, Retention
-from gofer.journal.entries import SubagentStarted
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.outside import Clock
@@ -122,7 +122,7 @@ async def delete(runs: Sequence[str], store: Store, blobs: Blobs) -> int:
     """
     marked = [run for run in runs if await store.retain(run, "due", "deleting") == "deleting"]
     for run in marked:
-        await _empty_below(run, store, blobs)
+        await _empty_below(run, store)
         await store.destroy_key(run)
         await blobs.drop(run)
         await store.empty(run)
@@ -133,19 +133,13 @@ async def delete(runs: Sequence[str], store: Store, blobs: Blobs) -> int:
     return len(marked)
 
 
-async def _empty_below(run: str, store: Store, blobs: Blobs) -> None:
+async def _empty_below(run: str, store: Store) -> None:
     """Empties the frames of the subagents of a run; those that stand lowest first, as only those above name them."""
-    try:
-        entries = await read_journal(run, store, blobs)
-    except (Gone, Damaged):
-        # Emptied already, or nobody can tell what there was: without the key of the root it is noise.
-        return
-    accepted = entries[0].at if entries else 0
-    for below in {one.entry.run: one for one in entries if isinstance(one.entry, SubagentStarted) and one.entry.run}:
-        await _empty_below(below, store, blobs)
+    for below, (accepted, last) in (await named_below(run, store)).items():
+        await _empty_below(below, store)
         await store.empty(below)
         # By this its positions are forgotten with those of others, when nobody can come back to it any more.
-        await store.create_head(Head(below, "", "", accepted, "done", retention="deleted", updated_at=entries[-1].at))
+        await store.create_head(Head(below, "", "", accepted, "done", retention="deleted", updated_at=last))
 
 
 async def keep(run: str, store: Store, *, wanted: bool) -> bool:

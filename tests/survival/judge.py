@@ -47,6 +47,10 @@ class Report:
     """Calls of scripts that have an outcome."""
     told: int = 0
     """Calls that were answered from what another one did for the same message."""
+    delegated: int = 0
+    """Subagents that worked in runs of their own."""
+    compacted: int = 0
+    """Times that the beginning of a history left its window."""
 
 
 @dataclass
@@ -209,8 +213,9 @@ def _after_cancel(entries: Sequence[e.Entry], *, accepted: bool) -> list[str]:
     if concluded and concluded[0] < found[0]:
         return []
     later = [entry for entry in entries[found[0] :] if isinstance(entry, e.ToolCall | e.LlmRequest | e.SubagentStarted)]
-    # Told where the answer goes, and where people were asked.
+    # Told where the answer goes, and where people were asked; and a subagent that is found again did begin before.
     begun = [one for one in later if not (isinstance(one, e.ToolCall) and one.call.startswith(("answer/", "told/")))]
+    begun = [one for one in begun if not (isinstance(one, e.SubagentStarted) and one.resumed)]
     ends = [entry.status for entry in entries if isinstance(entry, e.RunFinished)]
     wrong = [status for status in ends if status not in ("cancelled", "failed", "needs_attention")]
     return (["something began after a cancel"] if begun else []) + (["a cancelled run went on"] if wrong else [])

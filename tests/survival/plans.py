@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from delegating import HELPER, delegating
 from people import LEAD
 
 from gofer.events import Event
@@ -36,14 +37,18 @@ class Plan:
     """The tool that has one effect for each message; empty for none."""
     stopped: int = 1
     """The number of the event whose run somebody may stop."""
+    delegates: bool = False
+    """Whether its runs have long results, a small window and subagents in runs of their own."""
 
     @property
     def catalog(self) -> Catalog:
         """The workflow as workers load it."""
+        asked = {"s": HELPER if self.delegates else ASKED}
         if not self.script:
-            return Catalog({"w": Loaded("w", self.workflow, "Simulate.", "agents/w.md", ("m", "n"))}, Defaults())
+            loaded = Loaded("w", self.workflow, "Simulate.", "agents/w.md", ("m", "n"))
+            return Catalog({"w": replace(loaded, subagents=asked) if self.delegates else loaded}, Defaults())
         scripted = self.workflow.model_copy(update={"coordinator": "script", "coordinator_script": SCRIPT.file})
-        loaded = Loaded("w", scripted, "", SCRIPT.file, ("m",), subagents={"s": ASKED})
+        loaded = Loaded("w", scripted, "", SCRIPT.file, ("m",), subagents=asked)
         return Catalog({"w": loaded}, Defaults(), scripts={SCRIPT.file: SCRIPT})
 
     @property
@@ -59,6 +64,12 @@ class Plan:
 
 
 def plan(seed: int) -> Plan:
+    """What a seed is about; one of seventeen hands work to subagents, whatever else it does."""
+    made = _plan(seed)
+    return replace(made, workflow=delegating(made.workflow), delegates=True) if seed % 17 == 2 else made
+
+
+def _plan(seed: int) -> Plan:
     """Of five schedules one is plain, one has approvals, one asks before something leaves a private channel, and two do
     something once per message, in one conversation and in two."""
     events = [PRIVATE, mention(ts="2.0", channel="C2"), mention(ts="3.0", channel="C2")]

@@ -15,7 +15,7 @@ from test_schedules import MUTANTS
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 COUNTED = (
     *("runs", "calls", "unknown", "needless", "takeovers", "handovers", "cancelled", "duplicates"),
-    *("asked", "ignored", "stopped", "told"),
+    *("asked", "ignored", "stopped", "told", "delegated", "compacted"),
 )
 """What is added up of all schedules."""
 BEGIN, END = "<!-- made by `make reliability` -->\n", "<!-- until here -->\n"
@@ -56,6 +56,8 @@ def rows(count: int) -> list[tuple[str, str]]:
         ("presses that did not count: of somebody else, too late, forged, or a second one", f"{total['ignored']:,}"),
         ("runs that somebody stopped while they waited for a decision", f"{total['stopped']:,}"),
         ("calls answered with what was done for the same message before", f"{total['told']:,}"),
+        ("subagents that worked in runs of their own", f"{total['delegated']:,}"),
+        ("times that the beginning of a history left its window", f"{total['compacted']:,}"),
         ("violations", f"**{total['violations']}**"),
         ("calls whose outcome nobody can tell", f"{total['unknown']:,} of {total['calls']:,}"),
         ("of those needless: nothing had gone wrong while they were under way", f"{total['needless']:,}"),

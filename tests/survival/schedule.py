@@ -4,12 +4,14 @@ import asyncio
 import itertools
 import random
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from below import below, unasked, unread
 from clockwork import START, VirtualClock, VirtualLoop, play
 from cloud import MachineTable, SharedTable, StandardQueue
+from delegating import base_tools
 from judge import Judge, Report
 from machines import Faults, Machine, MachineQueue, MachineStore
 from people import People
@@ -25,8 +27,10 @@ from gofer.engine.term import Term
 from gofer.errors import Damaged, TemporaryError
 from gofer.events import Event
 from gofer.journal import entries as e
+from gofer.journal.below import runs_below
 from gofer.journal.dynamodb import DynamoStore
-from gofer.journal.log import read_journal
+from gofer.journal.lineage import root_of
+from gofer.journal.log import read_body, read_journal
 from gofer.journal.memory import MemoryStore
 from gofer.journal.seal import KEY_BYTES
 from gofer.journal.sqlite import SCHEMA, SqliteStore
@@ -123,6 +127,8 @@ class Schedule:
         self.graves: list[asyncio.Task] = []
         self.accepted: dict[tuple[str, ...], set[str]] = {}
         self.cancelled: set[str] = set()
+        self.questions: list[bytes] = []
+        """What models were asked."""
         self.seen: dict[str, tuple[int, e.Entry | None]] = {}
         """How many frames of a run were read last, and the last entry among them."""
         self.deliveries = 0
@@ -255,8 +261,8 @@ class Schedule:
         services = Services(
             store,
             self.blobs,
-            RestlessModel(machine),
-            self.rules.tools(),
+            RestlessModel(machine, self.questions, delegates=self.plan.delegates),
+            {**self.rules.tools(), **(base_tools() if self.plan.delegates else {})},
             Prices({}),
             Links("http://localhost"),
             self._outside(machine),
@@ -316,21 +322,27 @@ class Schedule:
 
     async def _left(self, run: str) -> bool:
         """Whether there is anything of a run's contents in the store."""
-        return await self.store.key(run) is not None or any(await self.store.frames(run))
+        return bool(await self.store.key(run)) or any(await self.store.frames(run))
 
     async def _report(self) -> Report:
         runs = sorted({run for found in self.accepted.values() for run in found})
         violations = [f"{len(found)} runs for one event" for found in self.accepted.values() if len(found) != 1]
-        violations += ["the contents of a private run are left" for run in self._private() if await self._left(run)]
         report = Report(violations, self.faults.seen, len(runs), self.deliveries - len(self.accepted))
-        journals = {}
-        for run in runs:
+        journals: dict[str, Sequence[e.Recorded]] = {}
+        left = list(runs)
+        for run in left:
             report.journals.append(b"\n".join(await self.copy.frames(run)))
             try:
                 journals[run] = await read_journal(run, self.copy, self.blobs)
-                if not await self._through(run):
+                left += runs_below(journals[run])
+                if run in runs and not await self._through(run):
                     report.violations.append("an accepted run neither ended nor waits with a reason and a time")
             except Damaged as error:
                 report.violations.append(str(error))
         Judge(self.world, self.people, self.faults, self.plan, self.cancelled).judge(journals, report)
+        gone = {run for run in journals if root_of(run) in self._private()}
+        report.violations += ["the contents of a private run are left" for run in gone if await self._left(run)]
+        report.violations += below(journals, report) + unasked(journals, self.questions)
+        kept = {run: journal for run, journal in journals.items() if run not in gone}
+        report.violations += await unread(kept, lambda run, name: read_body(run, name, self.store, self.blobs))
         return report

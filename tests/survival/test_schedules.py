@@ -29,7 +29,10 @@ from gofer.triggers.stamp import Stamp, token
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
-HAPPENS = ("asked", "ignored", "stopped", "told", "scripted", "cancelled", "takeovers", "handovers", "unknown")
+HAPPENS = (
+    *("asked", "ignored", "stopped", "told", "scripted", "cancelled", "takeovers", "handovers", "unknown"),
+    *("delegated", "compacted"),
+)
 """What some schedules of many come to, beside decisions."""
 
 

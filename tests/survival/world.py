@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import delegating
 from machines import Faults, Machine
 
 from gofer.canonical import encode
@@ -151,7 +152,7 @@ def _tool(name: str, effect: Effect) -> Tool[Arguments]:
     async def act(call: Call, said: Arguments) -> ToolResult:
         if (await send("act", call, said)).status == 409:
             raise ToolError("refused")
-        return ToolResult(f"{name} {_words(said)}", name, _details(said))
+        return ToolResult(delegating.given(name, _words(said)), name, _details(said))
 
     async def look(call: Call, said: Arguments) -> ToolResult | None:
         found = json.loads((await send("look", call, said)).body)["found"]
@@ -174,8 +175,10 @@ def _tool(name: str, effect: Effect) -> Tool[Arguments]:
 class RestlessModel:
     """Asks for the tools of the plan, with other words every time, unless it has none; sometimes it is not there."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, questions: list[bytes], *, delegates: bool = False) -> None:
         self._machine = machine
+        self._questions = questions
+        self._delegates = delegates
         self.asked = 0
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
@@ -183,15 +186,21 @@ class RestlessModel:
         self.asked += 1
         if self._machine.suffers("absent"):
             raise TemporaryError("nobody is there", retry_after=self._machine.faults.chance.uniform(70, 400))
+        self._questions.append(body)
         request = json.loads(body)
         turn = sum(message["role"] == "assistant" for message in request["messages"])
         await asyncio.sleep(self._machine.faults.chance.uniform(1, 10))
         await self._machine.boundary()
+        if self._delegates:
+            return delegating.answer(request, len(body) // 4, self._words)
         if turn >= len(PLAN) or "tools" not in request:
             return Answer("Done.", (), "stop", "m", Usage(10, 1, 0))
-        words = [f"{self._machine.faults.chance.randrange(10**9)}" for _ in PLAN[turn]]
+        words = [self._words() for _ in PLAN[turn]]
         asks = tuple(
             ToolAsk(f"c{turn}{index}", tool, json.dumps({"text": word}))
             for index, (tool, word) in enumerate(zip(PLAN[turn], words, strict=True))
         )
         return Answer("", asks, "tool_calls", "m", Usage(10, 1, 0))
+
+    def _words(self) -> str:
+        return f"{self._machine.faults.chance.randrange(10**9)}"

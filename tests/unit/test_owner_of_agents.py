@@ -158,6 +158,21 @@ async def test_what_a_subagent_did_right_before_it_was_stopped_is_written_down()
     assert (call.provenance.run, call.provenance.run_url) == ("run1", "http://localhost/runs/run1")
 
 
+async def test_a_run_whose_subagent_was_damaged_does_nothing_more_and_says_which_it_was() -> None:
+    made = with_a_clerk()
+    await made.office.accept("run1", private=False)
+    await made.work(3)
+    (run,) = {one.run for one in await made.entries() if isinstance(one, e.SubagentStarted)}
+    frames = made.office.store._frames[run]
+    frames[2] = frames[2][:-1] + bytes([frames[2][-1] ^ 1])
+    assert await made.press("approved") == ""
+    await made.work()
+    head = await made.office.store.head("run1")
+    assert head is not None
+    assert (head.status, made.filed) == ("needs_attention", [])
+    assert f"Run {run} is damaged at frame 3" in head.reason
+
+
 async def test_of_a_private_run_nothing_of_its_subagents_is_left_at_its_end() -> None:
     made = with_a_clerk(approve=None, private_channels="allow")
     services = made.office.worker.services

@@ -86,6 +86,41 @@ async def test_nothing_at_all_is_left_when_its_time_is_over(tmp_path: Path, kind
         assert not any([await store.frames(run) for run in ("r", BELOW, LOWEST)])
 
 
+@pytest.mark.parametrize("damage", ["first frame", "last frame", "lost frame", "bodies", "below"])
+async def test_what_stands_below_a_damaged_run_is_gone_with_it_too(tmp_path: Path, damage: str) -> None:
+    with any_store("memory", tmp_path) as store:
+        blobs, clock = MemoryBlobs(), SetClock()
+        await grown(store, blobs)
+        frames = store._frames["r" if damage != "below" else BELOW]
+        match damage:
+            case "first frame" | "below":
+                frames[0] = frames[0][:-1] + bytes([frames[0][-1] ^ 1])
+            case "last frame":
+                frames[-1] = b"nonsense"
+            case "lost frame":
+                frames.pop()
+            case _:
+                blobs._bodies.clear()
+        clock.advance(31 * DAY_MS / 1000)
+        assert (await Purger(store, blobs, clock).purge()).deleted == 1
+        for run in ("r", BELOW, LOWEST):
+            assert not any(await store.frames(run))
+        clock.advance(31 * DAY_MS / 1000)
+        await Purger(store, blobs, clock).purge()
+        assert not any([await store.frames(run) for run in ("r", BELOW, LOWEST)])
+
+
+async def test_of_a_run_whose_key_is_lost_those_below_stay_as_bytes_that_nobody_can_read(tmp_path: Path) -> None:
+    with any_store("memory", tmp_path) as store:
+        blobs, clock = MemoryBlobs(), SetClock()
+        await grown(store, blobs)
+        del store._keys["r"]
+        clock.advance(31 * DAY_MS / 1000)
+        assert (await Purger(store, blobs, clock).purge()).deleted == 1
+        with pytest.raises(Gone):
+            await read_journal(BELOW, store, blobs)
+
+
 async def test_a_deletion_that_was_killed_anywhere_finds_those_below_again(tmp_path: Path) -> None:
     class Killed(BaseException):
         pass

@@ -16,7 +16,6 @@ from gofer.bootstrap.worker import build_exporter
 from gofer.cli.listed import listed
 from gofer.errors import ConfigError, Damaged, GoferError, Gone, TemporaryError
 from gofer.journal.coordination import Head
-from gofer.journal.log import read_journal
 from gofer.outside import SystemClock
 from gofer.telemetry.exporter import Exporter, Sent
 from gofer.telemetry.genai import Exported
@@ -88,7 +87,7 @@ async def _export(settings: Settings, state: State, runs: Sequence[str], since: 
 async def _spans(exporter: Exporter, state: State, run: str, *, named: bool) -> Sequence[Exported]:
     """The spans of a run; of one that nobody named, none where it may not or cannot be exported."""
     try:
-        return exporter.spans(run, await read_journal(run, state.store, state.blobs))
+        return await exporter.read(run, state.store, state.blobs)
     except (ConfigError, Gone):
         if named:
             raise

@@ -9,6 +9,7 @@ from gofer.bootstrap.operations import Operations
 from gofer.cli.listed import listed
 from gofer.cli.place import operations, place_options
 from gofer.errors import ConfigError
+from gofer.journal.below import read_below
 from gofer.journal.log import read_journal
 from gofer.projections import progress
 from gofer.projections.outline import outline
@@ -39,4 +40,4 @@ async def _spans(opened: Operations, prefix: str) -> tuple[str, Sequence[Span]]:
     entries = await read_journal(run, opened.store, opened.blobs)
     if progress.project(entries).private:
         raise ConfigError(f"Run {run} began in a private channel; it has no trace.")
-    return run, await whole_trace(entries, opened.store, opened.blobs)
+    return run, whole_trace(entries, await read_below(entries, opened.store, opened.blobs))

@@ -2,9 +2,10 @@
 
 A tool with `once: per_message` has one effect for each message, issue or page. The run that makes the call first claims
 it in a memo, right before its intent: *memo, frame, effect, outcome*. Whoever finds the memo taken is answered from the
-journal of who took it. A run that was lost between memo and frame finds the memo to be its own, or that of a call that
-nobody will make any more, when its script now asks for another one: that one is free. A claim is one exchange of the store, so that two runs that are not of one conversation cannot both have it; the later one waits until the
-earlier has an outcome.
+journal of who took it. A run that was lost between memo and frame finds the memo to be its own, or, when its script
+asks for another call now, to be that of one that nobody makes any more, which is free. A claim is one exchange of the
+store, so that two runs that are not of one conversation cannot both have it; the later one waits until the earlier has
+an outcome.
 
 A memo holds ids only. When the journal behind it is gone, the call is made as one that is in doubt, under the key of
 the first: looked for, or sent again with the same key.
@@ -88,7 +89,7 @@ async def _look(step: Step, item: Permitted, held: _Claim) -> Outcome | str:
 
 
 def _at_it(step: Step, call: str) -> bool:
-    """Whether the owner of a run makes a call, or is about to; a lost one before it may have claimed what is not made."""
+    """Whether the owner of a run makes a call, or is about to; one that was lost may have claimed what nobody makes."""
     return call in step.claimed or call in step.progress.in_doubt or call in step.progress.outcomes
 
 

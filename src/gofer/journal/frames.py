@@ -80,7 +80,7 @@ def open_chain(stored: Sequence[bytes], seal: Seal) -> list[Frame]:
     for n, raw in enumerate(stored, start=1):
         _check_link(seal.run, n, raw, previous)
         # Opened before the next link is looked at: a change is named where it is, not where it shows.
-        frames.append(_open(n, raw, seal))
+        frames.append(open_alone(n, raw, seal))
         previous = frame_hash(raw)
     return frames
 
@@ -92,7 +92,8 @@ def _check_link(run: str, n: int, raw: bytes, previous: bytes) -> None:
         raise Damaged(f"Run {run} is damaged at frame {n}: it does not follow the frame before it.")
 
 
-def _open(n: int, raw: bytes, seal: Seal) -> Frame:
+def open_alone(n: int, raw: bytes, seal: Seal) -> Frame:
+    """One frame, whatever stands before it. Raises Damaged."""
     header = raw[:_HEADER]
     plain = seal.open(f"frame {n}", raw[_HEADER:], header)
     try:

@@ -15,10 +15,11 @@ from starlette.routing import Route
 from gofer.blobs.store import Blobs
 from gofer.errors import Damaged, Gone
 from gofer.events import Event
+from gofer.journal.below import read_below
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections import progress
-from gofer.projections.outline import about
+from gofer.projections.outline import about, levels
 from gofer.projections.trace import Span, timestamp
 from gofer.projections.whole_trace import whole_trace
 from gofer.workflows.load import Catalog
@@ -29,7 +30,7 @@ _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</
 body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1d1c1d }}
 table {{ border-collapse: collapse; width: 100% }} th {{ text-align: left; color: #616061; font-weight: 500 }}
 td, th {{ padding: .4rem .8rem .4rem 0; border-bottom: 1px solid #e8e8e8; vertical-align: top }}
-td.number {{ text-align: right; white-space: nowrap }} .child {{ padding-left: 1.6rem }}
+td.number {{ text-align: right; white-space: nowrap }}
 pre {{ white-space: pre-wrap; background: #f8f8f8; padding: 1rem; border-radius: 6px }} a {{ color: #1264a3 }}
 .ok, .done {{ color: #007a5a }} .error, .failed, .unknown, .refused {{ color: #c01343 }}
 </style><h1>{title}</h1>{body}</html>"""
@@ -74,7 +75,8 @@ class Pages:
         """The trace of one run as a table."""
         if not (spans := await self._spans(request)):
             return _absent()
-        rows = "".join(_row(span, spans[0].start) for span in spans)
+        deep = levels(spans)
+        rows = "".join(_row(span, spans[0].start, deep[span.id]) for span in spans)
         table = f"<table><tr><th>step<th>status<th>after<th>took<th>about it{rows}</table>"
         run = request.path_params["run"]
         return _page(f"Run {escape(run[:8])}", f'{table}<p><a href="/runs/{escape(run)}/trace">as JSON</a>')
@@ -104,16 +106,15 @@ class Pages:
             begun = progress.project(entries)
             if begun.private and not (begun.event and await self.sees(request, begun.event)):
                 return ()
-            return await whole_trace(entries, self.store, self.blobs)
+            return whole_trace(entries, await read_below(entries, self.store, self.blobs))
         except (Damaged, Gone):
             return ()
 
 
-def _row(span: Span, beginning: int) -> str:
+def _row(span: Span, beginning: int, level: int) -> str:
     took = "" if span.end is None else f"{span.end - span.start} ms"
-    child = ' class="child"' if span.parent else ""
     return (
-        f'<tr><td{child}>{escape(span.name)}<td class="{span.status}">{span.status}'
+        f'<tr><td style="padding-left: {level * 1.6:g}rem">{escape(span.name)}<td class="{span.status}">{span.status}'
         f'<td class="number">{span.start - beginning} ms<td class="number">{took}<td>{escape(about(span))}'
     )
 

@@ -1,6 +1,6 @@
 """How does a trace read as lines of text, for a terminal?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gofer.projections.trace import Span
 
@@ -9,20 +9,22 @@ _MARKS = {"ok": "✓", "done": "✓", "approved": "✓", "open": "…", "running
 
 def outline(run: str, spans: Sequence[Span]) -> list[str]:
     """One line per span: when it began, how it went, what it was, how long it took and what it cost."""
-    beginning = spans[0].start
+    beginning, deep = spans[0].start, levels(spans)
     lines = [f"run {run}"]
     for span in spans:
-        indent = "" if span.parent is None else "  " * (_depth(span) + (1 if span.parent == "run" else 2))
         took = "" if span.end is None else f"{span.end - span.start} ms"
         start = f"{(span.start - beginning) / 1000:7.3f} s"
-        name = f"{indent}{_MARKS.get(span.status, '✗')} {span.name}"
+        name = f"{'  ' * deep[span.id]}{_MARKS.get(span.status, '✗')} {span.name}"
         lines.append(f"  {start}  {name:<40} {span.status:<9} {took:>9}  {about(span)}".rstrip())
     return lines
 
 
-def _depth(span: Span) -> int:
-    """How many subagents it stands below."""
-    return span.id.count(">")
+def levels(spans: Sequence[Span]) -> Mapping[str, int]:
+    """How many spans each stands below, by id; those above come first."""
+    deep: dict[str, int] = {}
+    for span in spans:
+        deep[span.id] = 0 if span.parent is None else deep[span.parent] + 1
+    return deep
 
 
 def about(span: Span) -> str:
@@ -33,13 +35,14 @@ def about(span: Span) -> str:
             cost = facts.get("gofer.cost_usd")
             money = "cost unknown" if cost is None else f"{cost:.4f} USD"
             tokens = f"{facts['gen_ai.usage.input_tokens']} in, {facts['gen_ai.usage.output_tokens']} out"
-            return f"{facts['gen_ai.response.model']}: {tokens}, {money}"
+            used = f"{facts['gen_ai.response.model']}: {tokens}, {money}"
+            return f"{used}; {facts['gofer.reason']}" if "gofer.reason" in facts else used
         case "llm" | "agent":
-            return str(facts.get("gofer.deferred", ""))
+            return str(facts.get("gofer.reason") or facts.get("gofer.deferred", ""))
         case "approval":
             asked, by = facts.get("gofer.approval.asked", ""), facts.get("gofer.approval.by", "")
             return f"by {by}" if by else f"asked {asked}"
         case "tool":
-            return str(facts.get("gofer.summary", ""))
+            return str(facts.get("gofer.summary") or facts.get("error.type", ""))
         case _:
             return str(facts.get("gofer.reason", ""))

@@ -1,8 +1,9 @@
 """Which of a model's calls would only give again what they gave?
 
 A call stands still when it is made with the same arguments, gives the same text as the last time, and nothing else
-was new since. New is an outcome that a call did not have the last time, a changed plan, and what people say
-meanwhile. Only hashes are kept.
+was new since. New is an outcome that a call did not have the last time, a plan that the run did not have since
+anything else was new, and what people say meanwhile. What a call says of the plan itself is nothing new: a plan that
+only goes to and fro is no work.
 """
 
 import hashlib
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 
 from gofer.canonical import encode
 from gofer.journal.entries import LlmResponse, MessageReceived, Recorded, ToolResult, ToolUnknown
-from gofer.journal.workspace import PlanUpdated, Todo
+from gofer.journal.workspace import BOOKKEEPING, PlanUpdated, Todo
 from gofer.messages import ToolAsk, arguments, meant
 
 
@@ -26,7 +27,11 @@ class Repetition:
     """The last outcome of everything that was ever asked for."""
     times: dict[bytes, int] = field(default_factory=dict[bytes, int])
     """How often in a row it had that outcome, since anything was new."""
+    bookkeeping: frozenset[str] = frozenset()
+    """The calls of the turn that are about the plan."""
     plan: tuple[Todo, ...] = ()
+    plans: set[tuple[Todo, ...]] = field(default_factory=set[tuple[Todo, ...]])
+    """Those that the run had since anything else was new."""
 
     def fruitless(self, ask: ToolAsk) -> int:
         """How often in a row the same call gave the same, with nothing new since."""
@@ -46,24 +51,36 @@ def fold(state: Repetition, recorded: Recorded) -> Repetition:
     match recorded.entry:
         case LlmResponse(asks=asks):
             state.turn += 1
-            state.asks = {f"{state.turn}.{index}": _identity(meant(ask)) for index, ask in enumerate(asks)}
+            wanted = {f"{state.turn}.{index}": meant(ask) for index, ask in enumerate(asks)}
+            state.asks = {call: _identity(ask) for call, ask in wanted.items()}
+            state.bookkeeping = frozenset(call for call, ask in wanted.items() if ask.tool in BOOKKEEPING)
         case MessageReceived(item=item) if item:
-            state.times.clear()
-        case PlanUpdated(todos=plan) if plan != state.plan:
+            _renew(state)
+        case PlanUpdated(todos=plan):
+            if plan not in state.plans:
+                state.times.clear()
             state.plan = plan
-            state.times.clear()
+            state.plans.add(plan)
         case ToolResult(status="refused"):
             pass  # it did not happen
         case ToolResult(call=call, text=text) | ToolUnknown(call=call, text=text) if call in state.asks:
-            _take(state, state.asks[call], hashlib.sha256(text.encode()).digest())
+            outcome = b"" if call in state.bookkeeping else hashlib.sha256(text.encode()).digest()
+            _take(state, state.asks[call], outcome)
         case _:
             pass
     return state
 
 
+def _renew(state: Repetition) -> None:
+    """Something is new: every call may give something else, and every plan but the present one is another."""
+    state.times.clear()
+    state.plans = {state.plan}
+
+
 def _take(state: Repetition, ask: bytes, outcome: bytes) -> None:
-    if state.gave.get(ask) != outcome:
-        state.times.clear()
+    """`outcome` is empty where it says nothing new whatever it is."""
+    if outcome and state.gave.get(ask) != outcome:
+        _renew(state)
     state.gave[ask] = outcome
     state.times[ask] = state.times.get(ask, 0) + 1
 

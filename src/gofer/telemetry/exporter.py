@@ -17,6 +17,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 
 from gofer.blobs.store import Blobs
 from gofer.errors import ConfigError, TemporaryError
+from gofer.journal.below import read_below
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
@@ -65,7 +66,7 @@ class Exporter:
         """Sends a run that just ended, within so many seconds, or says in the log why not. Raises nothing."""
         try:
             async with asyncio.timeout(min(PATIENCE, patience)):
-                sent = await self.send(self.spans(run, await read_journal(run, store, blobs)))
+                sent = await self.send(await self.read(run, store, blobs))
             if sent.rejected:
                 _log.warning("the collector took %d spans of run %s less than there are", sent.rejected, run)
         except TimeoutError:
@@ -83,14 +84,21 @@ class Exporter:
             rejected += await self._post(await asyncio.to_thread(_packed, request))
         return Sent(len(spans), rejected)
 
-    def spans(self, run: str, journal: Sequence[Recorded]) -> Sequence[Exported]:
-        """The spans of a run that ended. Raises ConfigError for one that did not, and for any that is private."""
-        state = progress.project(journal)
-        if state.private:
-            raise ConfigError(f"Run {run} began in a private channel; its spans are never exported.")
-        if state.finished is None:
-            raise ConfigError(f"Run {run} has not ended; export it when it has.")
-        return exported(run, journal, full=self.full, base_url=self.base_url)[:MOST_SPANS]
+    async def read(self, run: str, store: Store, blobs: Blobs) -> Sequence[Exported]:
+        """The spans of a run that ended, its subagents' among them. Raises what `spans` and reading a journal raise."""
+        journal = await read_journal(run, store, blobs)
+        _check(run, journal)
+        return self.spans(run, journal, (await read_below(journal, store, blobs)).journals)
+
+    def spans(
+        self, run: str, journal: Sequence[Recorded], below: Mapping[str, Sequence[Recorded]] | None = None
+    ) -> Sequence[Exported]:
+        """The spans of a run that ended, and of the journals `below`, by run.
+
+        Raises ConfigError for one that did not end, and for any that is private.
+        """
+        _check(run, journal)
+        return exported(run, journal, below, full=self.full, base_url=self.base_url)[:MOST_SPANS]
 
     async def _post(self, body: bytes) -> int:
         """Sends one request; gives how many of its spans were not taken. Raises ConfigError, TemporaryError."""
@@ -103,6 +111,14 @@ class Exporter:
             told = "check OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS"
             raise ConfigError(f"The collector refuses spans (HTTP {answer.status}); {told}.")
         return _rejected(answer.body)
+
+
+def _check(run: str, journal: Sequence[Recorded]) -> None:
+    state = progress.project(journal)
+    if state.private:
+        raise ConfigError(f"Run {run} began in a private channel; its spans are never exported.")
+    if state.finished is None:
+        raise ConfigError(f"Run {run} has not ended; export it when it has.")
 
 
 def _packed(request: ExportTraceServiceRequest) -> bytes:

@@ -1,7 +1,8 @@
 """Which OpenTelemetry spans is a run? Those of its trace, by the conventions for generative AI.
 
 The run is an `invoke_workflow`; below it stand a `chat` for each time a model was asked, an `execute_tool` for each
-call, and an `invoke_agent` with a `chat` of its own for each subagent. What was said is named by the addresses of its
+call, and an `invoke_agent` for each subagent: with a `chat` of its own, or with all that stands in the journal of its
+run, where it has one. What was said is named by the addresses of its
 entries; the words themselves are added where somebody asked for them (`telemetry/contents.py`). A reason or a summary
 is a sentence that may quote, so it counts as words.
 """
@@ -43,6 +44,8 @@ _TYPED = (
     "gofer.cost_usd",
     "gofer.effect",
     "gofer.event.kind",
+    "gofer.llm_calls",
+    "gofer.tool_calls",
     "gofer.prompt.through",
     "gofer.context.window",
     "gofer.context.expected",
@@ -89,22 +92,56 @@ class Exported:
     """Trace and span of runs that this one goes on from."""
 
 
-def exported(run: str, journal: Sequence[Recorded], *, full: bool = False, base_url: str = "") -> Sequence[Exported]:
+def exported(
+    run: str,
+    journal: Sequence[Recorded],
+    below: Mapping[str, Sequence[Recorded]] | None = None,
+    *,
+    full: bool = False,
+    base_url: str = "",
+) -> Sequence[Exported]:
     """The spans of a run that ended, the root first; with what was said only when `full`.
 
-    `base_url` is where people look at runs. Whether a run may be exported at all is decided before.
+    `below` has the journals of subagents by their runs, `base_url` is where people look at runs. Whether a run may be
+    exported at all is decided before.
     """
-    spans = trace.project(journal)
-    said = contents(journal) if full else {}
-    last = journal[-1].at
-    common = _common(run, journal)
-    made: list[Exported] = []
-    for span in spans:
-        one = _span(run, span, last, common)
-        words = {**said.get(span.began_in, {}), **(_sentences(span) if full else {})}
-        one = replace(one, attributes={**one.attributes, **words})
-        made += _subagent(run, span, one) if _is_agent(span) else [one]
-    return [_root(run, made[0], spans, base_url), *made[1:]]
+    made = _Tree(trace_id(run), below or {}, full).of(run, journal, _common(run, journal))
+    return [_root(run, made[0], trace.project(journal), base_url), *made[1:]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """A run with all that stands below it, while its spans are made."""
+
+    trace: bytes
+    below: Mapping[str, Sequence[Recorded]]
+    full: bool
+
+    def of(
+        self, run: str, journal: Sequence[Recorded], common: Mapping[str, Value], above: bytes = b""
+    ) -> list[Exported]:
+        """The spans of one journal; of a subagent's those `above` whose span they stand, which stands for its run."""
+        said, made = contents(journal) if self.full else {}, list[Exported]()
+        for span in trace.project(journal):
+            if span.parent is None and above:
+                continue
+            parent = b"" if span.parent is None else above or span_id(run, ROOT)
+            one = replace(_span(run, span, journal[-1].at, common), trace=self.trace, parent=parent)
+            words = {**said.get(span.began_in, {}), **(_sentences(span) if self.full else {})}
+            one = replace(one, attributes={**one.attributes, **words})
+            made += self._subagent(run, span, one, common) if _is_agent(span) else [one]
+        return made
+
+    def _subagent(self, run: str, span: Span, one: Exported, common: Mapping[str, Value]) -> list[Exported]:
+        """A subagent and what it did; tokens and costs are of its exchanges, so that they count once."""
+        child = str(span.attributes.get("gofer.subagent.run", ""))
+        if not child:
+            return _question(run, span, one)
+        if not (journal := self.below.get(child, ())):
+            # What it used is told nowhere else.
+            return [one]
+        named = {**common, "gofer.run.id": child, "gen_ai.agent.name": one.attributes["gen_ai.agent.name"]}
+        return [_totalled(one), *self.of(child, journal, named, one.id)]
 
 
 def _common(run: str, journal: Sequence[Recorded]) -> dict[str, Value]:
@@ -125,10 +162,9 @@ def _span(run: str, span: Span, last: int, common: Mapping[str, Value]) -> Expor
     error = _error(span)
     if error:
         attributes["error.type"] = error
-    parent = b"" if span.parent is None else span_id(run, ROOT)
     end, client = max(span.start, last if span.end is None else span.end), span.kind == "llm"
     own = span_id(run, span.began_in)
-    return Exported(trace_id(run), own, parent, _name(span), span.start, end, client, attributes, error)
+    return Exported(trace_id(run), own, b"", _name(span), span.start, end, client, attributes, error)
 
 
 def _name(span: Span) -> str:
@@ -137,7 +173,7 @@ def _name(span: Span) -> str:
             return f"invoke_workflow {span.name}"
         case "tool":
             return f"execute_tool {span.attributes.get('gen_ai.tool.name', span.name)}"
-        case "llm" if _is_agent(span):
+        case "llm" | "agent" if _is_agent(span):
             return f"invoke_agent {span.attributes['gen_ai.agent.name']}"
         case _:
             return span.name
@@ -155,6 +191,9 @@ def _typed(span: Span) -> dict[str, Value]:
         case "llm":
             agent = {"gen_ai.agent.name": str(span.attributes["gen_ai.agent.name"])} if _is_agent(span) else {}
             return {**known, **agent, **_asked(span)}
+        case "agent":
+            own = {name: str(span.attributes[name]) for name in ("gen_ai.agent.name", "gofer.subagent.run")}
+            return {**known, **own, "gen_ai.operation.name": "invoke_agent"}
         case "tool":
             return {"gen_ai.tool.type": "function", **known, "gen_ai.operation.name": "execute_tool"}
         case _:
@@ -186,16 +225,19 @@ def _is_agent(span: Span) -> bool:
     return span.attributes.get("gen_ai.operation.name") == "invoke_agent"
 
 
-def _subagent(run: str, span: Span, one: Exported) -> list[Exported]:
-    """The subagent, and the exchange with its model; tokens and costs are of the exchange, so that they count once."""
-    if "gofer.subagent.run" in span.attributes:
-        # One with a run of its own: what it used is of all its exchanges, which are told nowhere else.
-        return [replace(one, client=False)]
+def _question(run: str, span: Span, one: Exported) -> list[Exported]:
+    """A subagent that is asked one question, and its exchange with the model."""
     of_model = ("gen_ai.request.", "gen_ai.response.", "gen_ai.usage.", "gen_ai.provider.", "gofer.cost_usd")
     attributes = {name: value for name, value in one.attributes.items() if not name.startswith(of_model)}
     agent = replace(one, client=False, attributes={**attributes, "gen_ai.operation.name": "invoke_agent"})
     model = f"chat {span.attributes.get('gen_ai.request.model', '')}"
     return [agent, replace(one, id=span_id(run, f"{span.began_in} chat"), parent=one.id, name=model)]
+
+
+def _totalled(one: Exported) -> Exported:
+    """A span with what all below it used under names of our own, so that nobody adds it up twice."""
+    named = {name.replace("gen_ai.usage.", "gofer.usage."): value for name, value in one.attributes.items()}
+    return replace(one, attributes={name: it for name, it in named.items() if not name.startswith("gen_ai.response.")})
 
 
 def _calls(span: Span, name: str) -> int:

@@ -20,9 +20,13 @@ pytestmark = pytest.mark.anyio
 
 ENDLESS = Limits(llm_calls=100_000, tool_calls=100_000, tokens=10**9, usd=10**6, minutes=10**6)
 LOOK = ("look", {"text": "1"})
-turns = st.lists(
-    st.sampled_from([LOOK, ("look", {"text": "2"}), ("post", {"text": "1"}), ("fly", {}), ("look", "{")]), max_size=3
-)
+PLAN = ("todo_write", {"todos": [{"id": "1", "description": "look"}, {"id": "2", "description": "tell"}]})
+CALLS = [LOOK, ("look", {"text": "2"}), ("post", {"text": "1"}), ("fly", {}), ("look", "{")]
+PLANS = [
+    PLAN,
+    *[("todo_update", {"id": one, "status": status}) for one in "12" for status in ("pending", "in_progress")],
+]
+turns = st.lists(st.sampled_from([*CALLS, *PLANS]), max_size=3)
 
 
 @dataclass
@@ -95,6 +99,29 @@ async def test_a_plan_that_changed_lets_it_be_asked_again() -> None:
     assert len(made.acted) == 3
 
 
+async def test_a_model_that_only_moves_its_plan_to_and_fro_is_told_so_and_then_ends() -> None:
+    to_and_fro = [says("", ("todo_update", {"id": "1", "status": status})) for status in ("in_progress", "pending")]
+    made = endless(says("", PLAN), *to_and_fro * 20)
+    made.tools |= {tool.name: tool for tool in plan_tools()}
+    assert (await made.run()).status == "failed"
+    assert len(made.model.requests) < 12
+    assert (
+        "todo_update gave the same for these arguments 2 times, and nothing is new since" in (await refusals(made))[0]
+    )
+
+
+async def test_a_plan_may_go_to_and_fro_as_long_as_work_gives_something_new_in_between() -> None:
+    def move(status: str, n: int) -> Answer:
+        return says("", ("todo_update", {"id": "1", "status": status}), ("look", {"text": f"{n}"}))
+
+    moves = [move("in_progress" if n % 2 else "pending", n) for n in range(1, 30)]
+    made = endless(says("", PLAN), *moves, *[says("No.")] * 3)
+    made.tools |= {tool.name: tool for tool in plan_tools()}
+    await made.run()
+    assert len(made.acted) == 29
+    assert [text for text in await refusals(made) if "gave the same" in text] == []
+
+
 async def test_polling_that_gets_new_results_is_never_refused() -> None:
     numbers = itertools.count()
 
@@ -118,5 +145,6 @@ async def test_a_model_that_repeats_itself_for_ever_always_ends(
     told: list[list[tuple[str, dict[str, object]]]],
 ) -> None:
     made = endless()
+    made.tools |= {tool.name: tool for tool in plan_tools()}
     made.model = Parrot([says("", *asks) for asks in told])
     assert (await made.run()).status == "failed"

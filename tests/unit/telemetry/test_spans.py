@@ -272,6 +272,7 @@ KEPT |= {
     "arguments_sha256",
     "on",
     "of",
+    "run",
 }
 """Fields of entries that hold names, ids and kinds."""
 

@@ -1,0 +1,71 @@
+"""Which journals stand below a run: those of its subagents, and of theirs?"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gofer.blobs.store import Blobs
+from gofer.errors import Damaged, Gone
+from gofer.journal.entries import Recorded, SubagentStarted
+from gofer.journal.frames import Frame, open_alone
+from gofer.journal.log import read_journal
+from gofer.journal.seal import Seal, seal_of
+from gofer.journal.store import Store
+
+STARTED = "subagent.started"
+Span = tuple[int, int]
+"""When the run above began and when its last frame was written, unix milliseconds."""
+
+
+@dataclass(slots=True)
+class Below:
+    """What stands below one run, by run. Those that were deleted, and those that never began, are left out."""
+
+    journals: dict[str, Sequence[Recorded]] = field(default_factory=dict[str, Sequence[Recorded]])
+    damaged: dict[str, str] = field(default_factory=dict[str, str])
+    """Why a journal cannot be read; what stands below that one, nobody knows."""
+
+
+def runs_below(entries: Iterable[Recorded]) -> Sequence[str]:
+    """The runs of the subagents that a journal names, each once."""
+    named = [one.entry.run for one in entries if isinstance(one.entry, SubagentStarted) and one.entry.run]
+    return list(dict.fromkeys(named))
+
+
+async def named_below(run: str, store: Store) -> Mapping[str, Span]:
+    """The subagents that what is left of a run names, for whoever deletes it: of a damaged one, the frames that open.
+
+    Raises TemporaryError.
+    """
+    try:
+        seal = await seal_of(run, store)
+    except (Gone, Damaged):
+        # Emptied already, or nobody can tell what there was: without the key of the root it is noise.
+        return {}
+    opened = [frame for n, raw in enumerate(await store.frames(run), start=1) if (frame := _opened(n, raw, seal))]
+    started = [entry for frame in opened for entry in frame.entries if entry.get("kind") == STARTED]
+    at = (opened[0].at, opened[-1].at) if opened else (0, 0)
+    return {str(entry["run"]): at for entry in started if entry.get("run")}
+
+
+def _opened(n: int, raw: bytes, seal: Seal) -> Frame | None:
+    try:
+        return open_alone(n, raw, seal)
+    except Damaged:
+        return None
+
+
+async def read_below(entries: Iterable[Recorded], store: Store, blobs: Blobs) -> Below:
+    """The journals of all subagents below the run that wrote some entries. Raises TemporaryError."""
+    found, left = Below(), list(runs_below(entries))
+    for run in left:
+        try:
+            journal = await read_journal(run, store, blobs)
+        except Gone:
+            continue
+        except Damaged as error:
+            found.damaged[run] = str(error)
+            continue
+        if journal:
+            found.journals[run] = journal
+            left += runs_below(journal)
+    return found

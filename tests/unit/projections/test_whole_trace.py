@@ -1,0 +1,90 @@
+"""An engineer at night sees what subagents did, what it cost and why one stopped, whatever happened to its journal."""
+
+import pytest
+
+from agents_room import AgentsRoom, Asked, agents_room
+from engine_room import says
+from gofer.journal.below import read_below
+from gofer.journal.lineage import child_of
+from gofer.models.model import Answer
+from gofer.projections.outline import outline
+from gofer.projections.whole_trace import whole_trace
+from gofer.workflows.schema import Limits
+
+pytestmark = pytest.mark.anyio
+MIDDLE = ("subagent", {"agent_name": "middle", "prompt": "go"})
+DEEP = ("subagent", {"agent_name": "deep", "prompt": "go"})
+
+
+def think(asked: Asked) -> Answer:
+    match asked.system, asked.turn:
+        case "You are deep.", _:
+            return says("", ("look", {"text": str(asked.turn)}))
+        case "You are middle.", 0:
+            return says("", DEEP)
+        case "You are middle.", _:
+            return says("So far.")
+        case _, 0:
+            return says("", MIDDLE, ("subagent", {"agent_name": "nobody", "prompt": "go"}))
+        case _:
+            return says("Done.")
+
+
+async def worked() -> AgentsRoom:
+    room = agents_room(think)
+    room.tool("look", "read")
+    room.subagent("deep", tools="inherit", limits={"llm_calls": 2})
+    room.subagent("middle", tools="inherit", subagents=["deep"])
+    room.listed, room.limits = ("middle",), Limits(llm_calls=30)
+    await room.go_on()
+    return room
+
+
+async def lines_of(room: AgentsRoom) -> list[str]:
+    """What `gofer trace` prints, without times."""
+    journal = await room.journal()
+    spans = whole_trace(journal, await read_below(journal, room.store, room.blobs))
+    return [line[13:] for line in outline("run1", spans)[1:]]
+
+
+async def test_each_step_stands_below_whoever_made_it_and_says_what_it_cost() -> None:
+    lines = await lines_of(await worked())
+    depths = [(len(line) - len(line.lstrip())) // 2 for line in lines]
+    names = [line.split()[1:3] for line in lines]
+    assert [(depth, " ".join(name).removesuffix(" ok")) for depth, name in zip(depths, names, strict=True)] == [
+        (0, "answer-here running"),
+        (1, "chat m"),
+        (2, "subagent middle"),
+        (3, "chat m"),
+        (4, "subagent deep"),
+        (5, "chat m"),
+        (6, "look"),
+        (5, "chat m"),
+        (6, "look"),
+        (3, "chat m"),
+        (2, "subagent error"),
+        (1, "chat m"),
+    ]
+    (middle,) = [line for line in lines if "subagent middle" in line]
+    assert "40 in" in middle
+    assert "USD" in middle
+
+
+async def test_a_subagent_that_stopped_says_why_and_so_does_one_that_does_not_exist() -> None:
+    lines = await lines_of(await worked())
+    (deep,) = [line for line in lines if "subagent deep" in line]
+    assert deep.endswith("USD; stopped after 2 model calls")
+    (nobody,) = [line for line in lines if "subagent  " in line]
+    assert nobody.endswith("no_such_subagent")
+
+
+async def test_a_subagent_that_cannot_be_read_is_said_to_be_so_and_hides_nothing_else() -> None:
+    room = await worked()
+    run = child_of(child_of("run1", "1.0"), "1.0")
+    frames = room.store._frames[run]
+    frames[1] = frames[1][:-1] + bytes([frames[1][-1] ^ 1])
+    lines = await lines_of(room)
+    (deep,) = [line for line in lines if "subagent deep" in line]
+    assert f"Run {run} is damaged" in deep
+    assert "20 in" in deep
+    assert sum("chat m" in line for line in lines) == 4
