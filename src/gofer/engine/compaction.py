@@ -16,7 +16,7 @@ from gofer.engine.asking import Aside, order
 from gofer.engine.context import Window
 from gofer.engine.gates import Stop
 from gofer.engine.step import Step
-from gofer.engine.transcript import Folded, digest, transcript
+from gofer.engine.transcript import HISTORY, Folded, digest, transcript
 from gofer.engine.weights import Scale, Weight
 from gofer.errors import RunStopped
 from gofer.files.tokens import estimate
@@ -194,4 +194,4 @@ def read(call: str, answer: Answer) -> SubagentFinished:
 def _history(leaving: Folded, cut: Cut) -> NewFile:
     first, last = cut.turns
     content = transcript(leaving).encode()
-    return NewFile(f"turns-{first}-to-{last}.txt", "text/plain", content, "this conversation", prefix="history")
+    return NewFile(f"turns-{first}-to-{last}.txt", "text/plain", content, "this conversation", prefix=HISTORY)
