@@ -39,7 +39,7 @@ class Folded:
 
 
 def transcript(folded: Folded) -> str:
-    """Every message with its role and turn, in order, and nothing left out but what was looked at."""
+    """Every message with its role and turn, in order, and nothing left out but what was looked at or thought."""
     rows, turn = list[str](), folded.turn - 1
     for message in folded.messages():
         turn += message.get("role") == "assistant"

@@ -7,7 +7,7 @@ is taken for what it should be: sizes are limited, and a part of another shape c
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import httpx2
@@ -26,6 +26,12 @@ MOST_CALLS = 128
 """Tool calls of an answer that are kept."""
 _NAME_LIMIT = 200
 """Characters of a name that are kept: of a model, a reason for stopping, an id, a tool."""
+
+EXTRA_LIMIT = 400_000
+"""Characters that are kept of what a provider wants to see again."""
+# Thoughts, and signatures of thoughts: some providers refuse a history with a tool call that comes without its own.
+_THOUGHTS = ("reasoning_content", "reasoning_details")
+_SIGNATURES = ("extra_content",)
 
 # Not compressed: what is read is what is limited.
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
@@ -101,6 +107,7 @@ def parse_answer(raw: bytes) -> Answer:
         finish=finish,
         model=as_text(body.get("model"))[:_NAME_LIMIT],
         usage=_usage(as_object(body.get("usage"))),
+        extra=_extra(message, _THOUGHTS),
     )
 
 
@@ -113,7 +120,14 @@ def _ask(call: Mapping[str, object], *, cut: bool) -> ToolAsk:
         id=as_text(call.get("id"))[:_NAME_LIMIT],
         tool=as_text(function.get("name"))[:_NAME_LIMIT],
         arguments=text or ("" if cut else "{}"),
+        extra=_extra(call, _SIGNATURES),
     )
+
+
+def _extra(said: Mapping[str, object], names: Sequence[str]) -> str:
+    """What has to be sent again as it came, as a JSON object; empty for nothing, and for more than anybody needs."""
+    kept = encode_text({name: said[name] for name in names if said.get(name)})
+    return kept if kept != "{}" and len(kept) <= EXTRA_LIMIT else ""
 
 
 def _text(content: object) -> str:

@@ -181,7 +181,7 @@ def _hear(state: Conversation, recorded: Recorded, response: LlmResponse) -> Non
     state.outcomes, state.uncalled = {}, 0
     if response.text.strip() or response.asks:
         state.starts.append(len(state.parts))
-        state.parts.append(messages.assistant(response.text, _presentable(state, response.asks)))
+        state.parts.append(messages.assistant(response.text, _presentable(state, response.asks), response.extra))
         state.through = recorded.address
     state.flaw = _flaw(response)
     state.answered = not response.asks and not state.flaw
