@@ -29,6 +29,11 @@ _NAME_LIMIT = 200
 
 EXTRA_LIMIT = 400_000
 """Characters that are kept of what a provider wants to see again."""
+TOO_LARGE = (
+    "The model takes no request as large as this one (HTTP {}); set context.window of the workflow to the tokens that it "
+    "takes."
+)
+_LARGE = re.compile("context.?(length|window|size)|too (long|large|many tokens)|maximum context", re.IGNORECASE)
 # Thoughts, and signatures of thoughts: some providers refuse a history with a tool call that comes without its own.
 _THOUGHTS = ("reasoning_content", "reasoning_details")
 _SIGNATURES = ("extra_content",)
@@ -55,6 +60,8 @@ class OpenAIModel:
         except AuthenticationError as error:
             raise RunStopped("The model's provider does not accept the API key; check OPENAI_API_KEY.") from error
         except APIStatusError as error:
+            if _too_large(error):
+                raise RunStopped(TOO_LARGE.format(error.status_code)) from error
             raise _status_error(error.status_code, error.response.headers.get("retry-after", "")) from error
         except (APIError, httpx2.HTTPError, OSError) as error:
             raise TemporaryError("The model could not be reached; try again in a minute.") from error
@@ -145,6 +152,13 @@ def _usage(usage: Mapping[str, object]) -> Usage:
 def _count(value: object) -> int:
     """A plausible token count; anything else a provider may send counts as nothing."""
     return value if type(value) is int and 0 <= value <= _MOST_TOKENS else 0
+
+
+def _too_large(error: APIStatusError) -> bool:
+    """Whether a request was refused for its size, as far as providers say so."""
+    return error.status_code == 413 or (
+        error.status_code == 400 and bool(_LARGE.search(f"{error.code} {error.message}"))
+    )
 
 
 def _status_error(status: int, retry_after: str) -> TemporaryError | RunStopped:

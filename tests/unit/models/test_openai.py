@@ -70,6 +70,22 @@ async def test_a_refusal_says_who_must_act_and_is_not_retried(status: int, error
 
 
 @pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (413, b"<html>413 Request Entity Too Large</html>"),
+        (400, b'{"error": {"code": "context_length_exceeded", "message": "secret"}}'),
+        (400, b'{"error": {"message": "This model\'s maximum context length is 8192 tokens, secret"}}'),
+        (400, b'{"error": {"message": "prompt is too long: 210000 tokens > 200000 maximum, secret"}}'),
+    ],
+)
+async def test_a_request_that_is_too_large_for_the_model_says_which_setting_helps(status: int, said: bytes) -> None:
+    async with model(httpx2.Response(status, content=said)) as (asked, _):
+        with pytest.raises(RunStopped, match=r"set context\.window") as raised:
+            await asked.ask(b"{}", 5)
+    assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
     ("header", "seconds"), [("7", 7.0), ("1.5", 1.5), ("", 0.0), ("Wed, 21 Oct 2026 07:28:00 GMT", 0.0), ("-1", 0.0)]
 )
 async def test_a_busy_provider_says_how_long_to_wait(header: str, seconds: float) -> None:
