@@ -30,8 +30,8 @@ _NAME_LIMIT = 200
 EXTRA_LIMIT = 400_000
 """Characters that are kept of what a provider wants to see again."""
 TOO_LARGE = (
-    "The model takes no request as large as this one (HTTP {}); set context.window of the workflow to the tokens that it "
-    "takes."
+    "The model takes no request as large as this one (HTTP {}); set context.window of the workflow to the tokens that "
+    "it takes."
 )
 _LARGE = re.compile("context.?(length|window|size)|too (long|large|many tokens)|maximum context", re.IGNORECASE)
 # Thoughts, and signatures of thoughts: some providers refuse a history with a tool call that comes without its own.
