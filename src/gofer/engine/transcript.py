@@ -28,6 +28,8 @@ class Folded:
     """The turn of the first answer of the model among them."""
     tokens: int = 0
     """What they weigh, by estimate."""
+    after_first: bool = True
+    """Whether the first message stays."""
 
     def messages(self) -> Sequence[Mapping[str, object]]:
         """The same as objects."""

@@ -95,6 +95,9 @@ async def test_the_goal_stays_though_the_first_message_left_and_no_model_sums_up
     assert (await run(made, model, more=" word" * 6_000 + " Answer in Welsh.")).answer == "done"
     folded = await compactions(made)
     assert (folded[0].first, {one.by for one in folded}, len(folded) > 2) == (0, {"code"}, True)
+    # Whoever sums up knows that nobody else keeps it.
+    asked = [body.decode() for body in model.bodies if b"too long for its window" in body]
+    assert all("all of it leaves, the first message too, now." in one for one in asked)
     said = [json.loads(body)["messages"][1]["content"] for body in model.bodies]
     assert all("Add the numbers of all pages." in one and "Answer in Welsh." in one for one in said)
 
