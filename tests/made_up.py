@@ -9,7 +9,7 @@ from gofer.journal import entries as e
 from gofer.journal import subagents as s
 from gofer.journal import workspace as w
 from gofer.journal.entries import Entry, Recorded
-from gofer.messages import ToolAsk, Usage
+from gofer.messages import Media, ToolAsk, Usage
 from gofer.projections import conversation
 from stand_ins import mention
 
@@ -45,8 +45,8 @@ class Story:
         if not ends or state.asks:
             return
         end = self.draw(st.sampled_from(ends))
-        turns = (state.folded + 1, state.folded + 1)
-        self.entries.append(w.ContextCompacted("what was", "history_1", 1, end - 1, turns, "model"))
+        turns, first = (state.folded + 1, state.folded + 1), self.draw(st.integers(0, 1))
+        self.entries.append(w.ContextCompacted("what was", "history_1", first, end - first, turns, "model"))
 
     def ask(self) -> None:
         """One model call, with deferrals, and the outcomes of what it asked for in any order."""
@@ -139,6 +139,8 @@ class Story:
             self.found()
         result = e.ToolResult(call, self.draw(st.sampled_from(["ok", "error"])), "text", took_ms=3)
         self.entries.append(self.draw(st.sampled_from([result, e.ToolUnknown(call, "nobody knows", "there")])))
+        if self.maybe():
+            self.entries.append(e.MessageReceived("to look at", media=(Media("file_1", "image/png", "AAAA"),)))
 
     def found(self) -> None:
         """What a call may change of what the run has at hand, right before its result."""

@@ -5,11 +5,11 @@ enters the conversation, and never again.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from gofer.canonical import MAX_DEPTH, clean, deeper_than, encode, finite, refuse_constant
+from gofer.canonical import MAX_DEPTH, as_object, clean, deeper_than, encode, finite, refuse_constant
 
 ARGUMENTS_LIMIT = 200_000
 """Characters of the arguments of one call that are read at most."""
@@ -23,6 +23,8 @@ class ToolAsk:
     """The provider's id, empty when it sent none; ours is `<turn>.<index>`."""
     tool: str
     arguments: str
+    extra: str = ""
+    """What its provider wants to see again beside it, as a JSON object; empty for nothing."""
 
 
 CALL_TOOL = "call_tool"
@@ -119,15 +121,24 @@ def _part(media: Media) -> dict[str, object]:
     return {"type": "file", "file": {"filename": name, "file_data": url}}
 
 
-def assistant(text: str, asks: tuple[ToolAsk, ...]) -> bytes:
-    """What the model said, with the tool calls it asked for."""
-    message: dict[str, object] = {"role": "assistant", "content": text or None}
+def assistant(text: str, asks: tuple[ToolAsk, ...], extra: str = "") -> bytes:
+    """What the model said, with the tool calls it asked for and what its provider wants to see again."""
+    message: dict[str, object] = {**_object(extra), "role": "assistant", "content": text or None}
     if asks:
         message["tool_calls"] = [
-            {"id": ask.id, "type": "function", "function": {"name": ask.tool, "arguments": ask.arguments}}
+            {
+                **_object(ask.extra),
+                "id": ask.id,
+                "type": "function",
+                "function": {"name": ask.tool, "arguments": ask.arguments},
+            }
             for ask in asks
         ]
     return encode(message)
+
+
+def _object(text: str) -> Mapping[str, object]:
+    return as_object(json.loads(text)) if text else {}
 
 
 def tool(ask_id: str, text: str) -> bytes:

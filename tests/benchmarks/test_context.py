@@ -82,18 +82,31 @@ def common(one: bytes, other: bytes) -> int:
     return low
 
 
+def kept(bodies: Sequence[bytes]) -> float:
+    """The share of a prompt that the next one repeats from its first byte, on average."""
+    return sum(common(one, other) / len(one) for one, other in pairwise(bodies)) / (len(bodies) - 1)
+
+
 @pytest.mark.parametrize(
-    ("name", "results"),
+    ("name", "results", "most", "most_weighted"),
     [
-        ("a tool returns 2 MB, ten further turns", [json.dumps([ROW] * 18_000), *["short"] * 10]),
-        ("200 turns with 4 kB each", [f"{n} " + "what was found, in words. " * 155 for n in range(200)]),
+        ("a tool returns 2 MB, ten further turns", [json.dumps([ROW] * 18_000), *["short"] * 10], 80_000, 14_500),
+        (
+            "200 turns with 4 kB each",
+            [f"{n} " + "what was found, in words. " * 155 for n in range(200)],
+            20_000_000,
+            3_500_000,
+        ),
     ],
 )
-def test_prompt_bytes_against_a_loop_that_sends_everything(name: str, results: list[str]) -> None:
+def test_prompt_bytes_against_a_loop_that_sends_everything(
+    name: str, results: list[str], most: int, most_weighted: int
+) -> None:
     bodies = asyncio.run(sent(results))
     mine, all_of_it = sum(map(len, bodies)), everything(results)
     print(f"\n{name}: {mine:,} bytes in {len(bodies)} calls; sending everything {all_of_it:,}")
     weighted = mine - 0.9 * shared(bodies) * mine
     print(f"  weighted with a prompt cache {weighted:,.0f} bytes (new ones, and a tenth of those seen before)")
     print(f"  ratio {mine / all_of_it:.4f}; shared with the call before {shared(bodies):.3f}")
-    print(f"  largest prompt {max(map(len, bodies)):,} bytes")
+    print(f"  largest prompt {max(map(len, bodies)):,} bytes; {kept(bodies):.3f} of each is repeated by the next")
+    assert (mine <= most, weighted <= most_weighted) == (True, True)

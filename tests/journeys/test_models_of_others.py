@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
@@ -36,6 +37,39 @@ async def provider(answer: Callable[[str, int], Response]) -> AsyncIterator[str]
 
 def completion(text: str) -> Response:
     return JSONResponse({"model": "m", "choices": [{"finish_reason": "stop", "message": {"content": text}}]})
+
+
+def thinking(messages: list[dict[str, Any]]) -> Response:
+    """A provider that wants each call back with the thoughts before it, and with its signature, as they were."""
+    calls = [message for message in messages if message.get("tool_calls")]
+    for number, message in enumerate(calls, 1):
+        (call,) = message["tool_calls"]
+        if message.get("reasoning_content") != f"Thought {number}: ½" or call.get("extra_content") != signed(number):
+            return JSONResponse({"error": {"message": "a thought_signature is missing"}}, 400)
+    if len(calls) == 2:
+        return completion("Thought through.")
+    function, number = {"name": "todo_read", "arguments": json.dumps({})}, len(calls) + 1
+    call = {"id": f"c{number}", "type": "function", "function": function, "extra_content": signed(number)}
+    message = {"content": None, "reasoning_content": f"Thought {number}: ½", "tool_calls": [call]}
+    return JSONResponse({"model": "m", "choices": [{"finish_reason": "tool_calls", "message": message}]})
+
+
+def signed(number: int) -> dict[str, object]:
+    return {"google": {"thought_signature": f"c2ln{number}=="}}
+
+
+async def test_a_model_that_thinks_gets_its_thoughts_and_their_signatures_back(tmp_path: Path) -> None:
+    async def complete(request: Request) -> Response:
+        return thinking(json.loads(await request.body())["messages"])
+
+    async with (
+        serve(Starlette(routes=[Route("/{path:path}", complete, methods=["POST"])])) as url,
+        company(tmp_path, OPENAI_BASE_URL=url) as made,
+    ):
+        asked = await made.ask("@Gofer hello", "general")
+        (head,) = await made.ended()
+        (reply,) = made.answers(asked)
+    assert (head.status, reply.text) == ("done", "Thought through.")
 
 
 @pytest.mark.parametrize(

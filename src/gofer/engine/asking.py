@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gofer.engine.services import Services
 from gofer.errors import GoferError, RunStopped, TemporaryError
-from gofer.journal.entries import CallDeferred, RunParked, SubagentFinished
+from gofer.journal.entries import CallDeferred, LlmResponse, RunParked, SubagentFinished
 from gofer.models.model import Answer, Unusable
 from gofer.projections.progress import Progress
 
@@ -83,6 +83,13 @@ async def answer(services: Services, body: bytes, timeout: float) -> Answer:
         await asyncio.sleep(wait)
         pause *= 4
     raise AssertionError("the last attempt returns or raises")
+
+
+def heard(services: Services, answer: Answer, took_ms: int) -> LlmResponse:
+    """What is recorded of an answer to the conversation."""
+    cost = services.prices.cost(answer.model, answer.usage)
+    said = answer.text, answer.asks, answer.finish, answer.model, answer.usage
+    return LlmResponse(*said, cost, took_ms, answer.extra)
 
 
 def put_off(

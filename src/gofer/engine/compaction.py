@@ -16,7 +16,7 @@ from gofer.engine.asking import Aside, order
 from gofer.engine.context import Window
 from gofer.engine.gates import Stop
 from gofer.engine.step import Step
-from gofer.engine.transcript import Folded, digest, transcript
+from gofer.engine.transcript import HISTORY, Folded, digest, transcript
 from gofer.engine.weights import Scale, Weight
 from gofer.errors import RunStopped
 from gofer.files.tokens import estimate
@@ -43,8 +43,9 @@ LEAST = 0.05
 LONGEST = 0.5
 """Share of what leaves that its summary may have."""
 NAME = "compaction"
+FIRST_STAYS, ALL_LEAVES = "all of it but the first message leaves", "all of it leaves, the first message too,"
 SUMMARISE = """\
-[Gofer, by code] The conversation has become too long for its window: all of it but the first message leaves now. \
+[Gofer, by code] The conversation has become too long for its window: {leaves} now. \
 Write what you need to go on without it, in at most {words} words, and nothing else; call no tool. Keep:
 - the goal, in the words of whoever asked, and what they ruled out;
 - what was decided, and why;
@@ -136,7 +137,8 @@ async def make_room(
     if cut is None:
         return _too_large(expected, room, size)
     leaves = slice(cut.first, cut.first + cut.folded)
-    leaving, until = Folded(parts[leaves], cut.turns[0], sum(weights[leaves])), parts[: leaves.stop]
+    leaving = Folded(parts[leaves], cut.turns[0], sum(weights[leaves]), after_first=cut.first > 0)
+    until = parts[: leaves.stop]
     summary, by = await _summary(step, bundle, partial(window.up_to, parts=until), leaving, estimated, timeout)
     (added,) = await step.shelf.add([_history(leaving, cut)], always=True)
     step.note(added)
@@ -165,7 +167,7 @@ async def _summary(
     most = max(200, round(room.window * (1 - room.compact_at) / 3))
     if step.progress.llm_calls + 1 >= bundle.loaded.workflow.limits.llm_calls:
         return digest(leaving, most), "code"
-    told = SUMMARISE.format(words=most // 2)
+    told = SUMMARISE.format(words=most // 2, leaves=FIRST_STAYS if leaving.after_first else ALL_LEAVES)
     tail = "," + messages.user(told).decode() + "]}"
     chain = order(bundle.params(), step.progress.asked)
     call = f"{NAME}/{step.conversation.epoch + 1}"
@@ -194,4 +196,4 @@ def read(call: str, answer: Answer) -> SubagentFinished:
 def _history(leaving: Folded, cut: Cut) -> NewFile:
     first, last = cut.turns
     content = transcript(leaving).encode()
-    return NewFile(f"turns-{first}-to-{last}.txt", "text/plain", content, "this conversation", prefix="history")
+    return NewFile(f"turns-{first}-to-{last}.txt", "text/plain", content, "this conversation", prefix=HISTORY)

@@ -153,8 +153,7 @@ class Step(Views):
             return e.LlmRequest(self.conversation.through, prefix_sha256, params, tail, weights), body
 
         answer, took = await self._ask_in_turn(asking.order(chain, self.progress.asked), intend, timeout)
-        cost = self.services.prices.cost(answer.model, answer.usage)
-        self.note(e.LlmResponse(answer.text, answer.asks, answer.finish, answer.model, answer.usage, cost, took))
+        self.note(asking.heard(self.services, answer, took))
 
     async def ask_aside(self, asked: asking.Aside, gate: Gate) -> e.SubagentFinished:
         """One question beside the conversation, and what is recorded of its answer. Raises as `ask_model`."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from gofer import messages
 from gofer.canonical import encode_text
+from gofer.engine.transcript import HISTORY
 from gofer.journal.workspace import Todo
 from gofer.projections.progress import Progress
 from gofer.projections.workspace import HeldFile, Workspace
@@ -11,7 +12,9 @@ from gofer.tools.plan.todos import CURRENT, current, open_items, shown
 from gofer.workflows.schema import Limits
 
 LISTED = 40
-"""Files that are listed at most; the newest, and the rest counted."""
+"""Files that are listed at most; the rest is counted."""
+LASTING = 30
+"""Of these, attachments and turns that left at most."""
 PLAN = 4_000
 """Characters of a plan that is shown whole."""
 LINE = 80
@@ -41,9 +44,16 @@ def _files(workspace: Workspace) -> Sequence[str]:
     files = list(workspace.files.values())
     if not files:
         return []
-    hidden = len(files) - LISTED
-    older = [f"- {hidden} older files, not listed"] if hidden > 0 else []
-    return ["Files of this run (tools take the id; names are data):", *older, *map(_file, files[-LISTED:])]
+    listed = _listed(files)
+    more = [f"- {len(files) - len(listed)} other files, not listed"] if len(files) > len(listed) else []
+    return ["Files of this run (tools take the id; names are data):", *more, *map(_file, listed)]
+
+
+def _listed(files: Sequence[HeldFile]) -> Sequence[HeldFile]:
+    """The newest; but before results what nothing else may tell of any more: attachments, and turns that left."""
+    lasting = [one.added.file for one in files if one.added.source or one.added.file.startswith(HISTORY)][-LASTING:]
+    results = [one.added.file for one in files if one.added.file not in lasting][len(lasting) - LISTED :]
+    return [one for one in files if one.added.file in {*lasting, *results}]
 
 
 def _plan(workspace: Workspace) -> Sequence[str]:

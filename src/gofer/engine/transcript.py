@@ -5,10 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.canonical import as_list, as_object, as_text
+from gofer.files.preview import preview_text
 from gofer.files.tokens import estimate
+from gofer.projections.conversation import LEFT, SUMMARY
 
 SHORT = 300
 """Characters of one result in a digest."""
+HISTORY = "history"
+"""What the ids of files begin with that hold turns which left."""
+OPENING = 0.5
+"""Share of a digest that its oldest message may have."""
+SHORTENED = "Shortened by code, without judgement:\n"
+SINCE = "\n\nWhat came after that, as far as there is room:\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +28,8 @@ class Folded:
     """The turn of the first answer of the model among them."""
     tokens: int = 0
     """What they weigh, by estimate."""
+    after_first: bool = True
+    """Whether the first message stays."""
 
     def messages(self) -> Sequence[Mapping[str, object]]:
         """The same as objects."""
@@ -31,7 +41,7 @@ class Folded:
 
 
 def transcript(folded: Folded) -> str:
-    """Every message with its role and turn, in order, and nothing left out but what was looked at."""
+    """Every message with its role and turn, in order, and nothing left out but what was looked at or thought."""
     rows, turn = list[str](), folded.turn - 1
     for message in folded.messages():
         turn += message.get("role") == "assistant"
@@ -40,16 +50,27 @@ def transcript(folded: Folded) -> str:
 
 
 def digest(folded: Folded, tokens: int) -> str:
-    """The beginnings of what was said and given; the newest, when there is not room for all."""
-    lines: list[str] = []
-    left = tokens
-    for message in reversed(folded.messages()):
+    """What was said first, or an earlier summary; then the beginnings of what was said and given, the newest, when
+    there is not room for all."""
+    first, *rest = folded.messages()
+    opening, lines = _opening(_said(first), round(OPENING * tokens)), list[str]()
+    left = tokens - estimate(opening)
+    for message in reversed(rest):
         line = f"- {message.get('role')}: {_brief(_said(message))}"
         if (left := left - estimate(line) - 1) < 0:
             lines.append("- (what came before is in the file only)")
             break
         lines.append(line)
-    return "\n".join(["Shortened by code, without judgement:", *reversed(lines)])
+    return f"{SHORTENED}{opening}{SINCE}" + "\n".join(reversed(lines))
+
+
+def _opening(said: str, tokens: int) -> str:
+    """What nothing that follows says again: the goal in the first message, or what is known from before."""
+    earlier = said.partition(SUMMARY)[2] if said.startswith(LEFT) else ""
+    if earlier.startswith(SHORTENED):
+        # As it is: shortened each time, nothing would be left of it in the end.
+        return earlier.removeprefix(SHORTENED).partition(SINCE)[0]
+    return preview_text(earlier or said, max_tokens=tokens).partial_data
 
 
 def _said(message: Mapping[str, object]) -> str:

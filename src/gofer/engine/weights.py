@@ -103,6 +103,7 @@ class Scale:
     def _take(self, message: Mapping[str, object]) -> int:
         role, content = self._role(message), message.get("content")
         tokens = self._weight.add(role, as_text(content), more=MESSAGE)
+        tokens += self._weight.add(role, as_text(message.get("reasoning_content")))
         for piece in map(as_object, as_list(content)):
             looked_at = piece.get("type") != "text"
             text = as_text(piece.get("text"))

@@ -98,6 +98,8 @@ class LlmResponse:
     cost_usd: float | None
     """None when the model's price is not known."""
     took_ms: int
+    extra: str = ""
+    """What its provider wants to see again beside it, as a JSON object; empty for nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ class Answer:
     model: str
     """The model that answered, by its provider's name."""
     usage: Usage
+    extra: str = ""
+    """What its provider wants to see again beside it, as a JSON object; empty for nothing."""
 
 
 class Model(Protocol):

@@ -7,7 +7,7 @@ is taken for what it should be: sizes are limited, and a part of another shape c
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import httpx2
@@ -26,6 +26,17 @@ MOST_CALLS = 128
 """Tool calls of an answer that are kept."""
 _NAME_LIMIT = 200
 """Characters of a name that are kept: of a model, a reason for stopping, an id, a tool."""
+
+EXTRA_LIMIT = 400_000
+"""Characters that are kept of what a provider wants to see again."""
+TOO_LARGE = (
+    "The model takes no request as large as this one (HTTP {}); set context.window of the workflow to the tokens that "
+    "it takes."
+)
+_LARGE = re.compile("context.?(length|window|size)|too (long|large|many tokens)|maximum context", re.IGNORECASE)
+# Thoughts, and signatures of thoughts: some providers refuse a history with a tool call that comes without its own.
+_THOUGHTS = ("reasoning_content", "reasoning_details")
+_SIGNATURES = ("extra_content",)
 
 # Not compressed: what is read is what is limited.
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
@@ -49,6 +60,8 @@ class OpenAIModel:
         except AuthenticationError as error:
             raise RunStopped("The model's provider does not accept the API key; check OPENAI_API_KEY.") from error
         except APIStatusError as error:
+            if _too_large(error):
+                raise RunStopped(TOO_LARGE.format(error.status_code)) from error
             raise _status_error(error.status_code, error.response.headers.get("retry-after", "")) from error
         except (APIError, httpx2.HTTPError, OSError) as error:
             raise TemporaryError("The model could not be reached; try again in a minute.") from error
@@ -101,6 +114,7 @@ def parse_answer(raw: bytes) -> Answer:
         finish=finish,
         model=as_text(body.get("model"))[:_NAME_LIMIT],
         usage=_usage(as_object(body.get("usage"))),
+        extra=_extra(message, _THOUGHTS),
     )
 
 
@@ -113,7 +127,14 @@ def _ask(call: Mapping[str, object], *, cut: bool) -> ToolAsk:
         id=as_text(call.get("id"))[:_NAME_LIMIT],
         tool=as_text(function.get("name"))[:_NAME_LIMIT],
         arguments=text or ("" if cut else "{}"),
+        extra=_extra(call, _SIGNATURES),
     )
+
+
+def _extra(said: Mapping[str, object], names: Sequence[str]) -> str:
+    """What has to be sent again as it came, as a JSON object; empty for nothing, and for more than anybody needs."""
+    kept = encode_text({name: said[name] for name in names if said.get(name)})
+    return kept if kept != "{}" and len(kept) <= EXTRA_LIMIT else ""
 
 
 def _text(content: object) -> str:
@@ -131,6 +152,13 @@ def _usage(usage: Mapping[str, object]) -> Usage:
 def _count(value: object) -> int:
     """A plausible token count; anything else a provider may send counts as nothing."""
     return value if type(value) is int and 0 <= value <= _MOST_TOKENS else 0
+
+
+def _too_large(error: APIStatusError) -> bool:
+    """Whether a request was refused for its size, as far as providers say so."""
+    return error.status_code == 413 or (
+        error.status_code == 400 and bool(_LARGE.search(f"{error.code} {error.message}"))
+    )
 
 
 def _status_error(status: int, retry_after: str) -> TemporaryError | RunStopped:

@@ -41,6 +41,10 @@ from gofer.projections.repair import presentable
 
 NAMED = 40
 """Files that are named at most of those that were looked at and left; the newest."""
+LEFT = "[Gofer, by code] Your turns 1"
+"""What begins what stands in for turns that left."""
+SUMMARY = " A summary of all of them:\n\n"
+"""What stands there right before their summary."""
 Flaw = Literal["", "empty", "cut", "unfit", "premature", "uncallable", "refusal", "filtered"]
 """What is wrong with the model's last answer: nothing; neither text nor calls; cut off before any call; not what the
 workflow asks for; too early; calls of which none could happen; the model says that it will not; its provider does not
@@ -177,7 +181,7 @@ def _hear(state: Conversation, recorded: Recorded, response: LlmResponse) -> Non
     state.outcomes, state.uncalled = {}, 0
     if response.text.strip() or response.asks:
         state.starts.append(len(state.parts))
-        state.parts.append(messages.assistant(response.text, _presentable(state, response.asks)))
+        state.parts.append(messages.assistant(response.text, _presentable(state, response.asks), response.extra))
         state.through = recorded.address
     state.flaw = _flaw(response)
     state.answered = not response.asks and not state.flaw
@@ -207,9 +211,8 @@ def recalled(compacted: ContextCompacted, gone: Mapping[str, int]) -> str:
     held = "them" if first == 1 else f"turns {first} to {last}"
     older = "" if first == 1 else " Older files of this run, named by their turns, hold those before."
     return (
-        f"[Gofer, by code] Your turns 1 to {last} have left this conversation; {compacted.file} holds {held} word "
-        f"for word: look for things in it with file_regex, and read it with file_read.{older}{_looked_at(gone)} A "
-        f"summary of all of them:\n\n{compacted.summary}"
+        f"{LEFT} to {last} have left this conversation; {compacted.file} holds {held} word for word: look for things "
+        f"in it with file_regex, and read it with file_read.{older}{_looked_at(gone)}{SUMMARY}{compacted.summary}"
     )
 
 

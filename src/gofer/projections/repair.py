@@ -21,6 +21,7 @@ def presentable(ask: ToolAsk, turn: int, index: int, taken: Collection[str]) -> 
         id=ask.id if usable else _own_id(turn, index, taken),
         tool=_NOT_IN_NAMES.sub("_", ask.tool)[:64] or "unnamed",
         arguments=ask.arguments if _whole(ask.arguments) else "{}",
+        extra=ask.extra,
     )
 
 

@@ -19,7 +19,8 @@ from engine_room import ListModel, Room, Said, room, says
 from gofer.engine import bulk
 from gofer.engine.weights import Scale
 from gofer.files.image import BYTES
-from gofer.journal.entries import MessageReceived, Recorded
+from gofer.journal.entries import LlmResponse, MessageReceived, Recorded
+from gofer.journal.workspace import ContextCompacted
 from gofer.messages import Media, Usage
 from gofer.models.model import Answer
 from gofer.projections import conversation
@@ -176,6 +177,18 @@ async def test_a_request_never_has_more_than_a_hundred_images() -> None:
     _, model = await look(*([f"{n} 1000"] for n in range(300)), window=2_000_000)
     counts = [len(shown(json.loads(body)["messages"])) for body in model.bodies]
     assert 50 < max(counts) <= 100
+
+
+def test_what_stood_in_the_first_message_and_left_with_it_is_named_as_that() -> None:
+    entries = [
+        MessageReceived("see", media=(Media("file_1", "image/png", "AAAA"),)),
+        LlmResponse("I saw.", (), "stop", "m", Usage(), None, 1),
+        MessageReceived("and?", "i1"),
+        ContextCompacted("what was", "history_1", 0, 2, (1, 1), "model"),
+    ]
+    state = conversation.project(Recorded(n, 0, n, "me", entry) for n, entry in enumerate(entries, 1))
+    assert "do not see them any more: file_1 (the first message); load_file" in state.parts[0].decode()
+    assert (state.seen, bulk.sizes(state)) == ([], [len(part) for part in state.parts])
 
 
 def test_what_is_looked_at_counts_as_files() -> None:

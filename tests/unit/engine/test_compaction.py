@@ -84,6 +84,36 @@ async def test_a_model_that_refuses_to_sum_up_does_not_end_the_run() -> None:
     assert [span.status for span in spans] == ["error"] * len(await compactions(made))
 
 
+async def test_the_goal_stays_though_the_first_message_left_and_no_model_sums_up() -> None:
+    def decide(messages: Messages) -> Answer:
+        if is_asked_to_sum_up(messages):
+            return says("")
+        return says("done") if len(model.bodies) > 100 else says("", ("look", {"text": str(len(model.bodies))}))
+
+    made, model = pages(300), ReadingModel(decide)
+    # More than a fifth of the window: it cannot stay.
+    assert (await run(made, model, more=" word" * 6_000 + " Answer in Welsh.")).answer == "done"
+    folded = await compactions(made)
+    assert (folded[0].first, {one.by for one in folded}, len(folded) > 2) == (0, {"code"}, True)
+    # Whoever sums up knows that nobody else keeps it.
+    asked = [body.decode() for body in model.bodies if b"too long for its window" in body]
+    assert all("all of it leaves, the first message too, now." in one for one in asked)
+    said = [json.loads(body)["messages"][1]["content"] for body in model.bodies]
+    assert all("Add the numbers of all pages." in one and "Answer in Welsh." in one for one in said)
+
+
+async def test_what_a_model_summed_up_outlives_a_time_when_none_does() -> None:
+    def decide(messages: Messages) -> Answer:
+        if is_asked_to_sum_up(messages):
+            return says("" if "it has 4711" in json.dumps(messages) else "Found out so far: it has 4711.")
+        return says("done") if len(model.bodies) > 130 else says("", ("look", {"text": str(len(model.bodies))}))
+
+    made, model = pages(300), ReadingModel(decide)
+    assert (await run(made, model)).answer == "done"
+    assert [one.by for one in await compactions(made)][:3] == ["model", "code", "code"]
+    assert "it has 4711" in model.bodies[-1].decode()
+
+
 async def test_what_left_is_a_file_that_the_run_can_search_and_read() -> None:
     def decide(messages: Messages) -> Answer:
         if is_asked_to_sum_up(messages):

@@ -16,7 +16,7 @@ from gofer.files.child import Children
 from gofer.journal import inbox
 from gofer.journal.entries import LlmRequest, MessageReceived, Recorded
 from gofer.journal.workspace import ContextCompacted
-from gofer.messages import Usage
+from gofer.messages import Media, Usage
 from gofer.models.model import Answer
 from gofer.tools.files.tools import file_tools
 from gofer.tools.plan.tools import plan_tools
@@ -39,10 +39,12 @@ class Turn:
     """Whether another worker goes on after it."""
     spoken: str
     """What a person says meanwhile."""
+    shown: bool
+    """Whether each call of the turn gives an image to look at, too."""
 
 
 results = st.lists(st.integers(0, 3_000), min_size=1, max_size=3)
-turns = st.builds(Turn, results, st.booleans(), st.booleans(), st.sampled_from(["", "by the way"]))
+turns = st.builds(Turn, results, st.booleans(), st.booleans(), st.sampled_from(["", "by the way"]), st.booleans())
 
 
 class Stopped(Exception):
@@ -82,10 +84,11 @@ async def play(story: Sequence[Turn]) -> tuple[list[bytes], Sequence[Recorded]]:
     made.model = model  # type: ignore[assignment]
 
     async def look(call: Call, said: Said) -> ToolResult:
-        spoken = model.story[model.at - 1].spoken
-        if spoken:
-            await inbox.put(made.store, "run1", f"i{model.at}", MessageReceived(spoken))
-        return ToolResult(f"{said.text}: " + "word " * int(said.text.split()[0]), "looked")
+        turn = model.story[model.at - 1]
+        if turn.spoken:
+            await inbox.put(made.store, "run1", f"i{model.at}", MessageReceived(turn.spoken))
+        media = (Media(f"file_{model.at}", "image/png", "A" * 3_000),) if turn.shown else ()
+        return ToolResult(f"{said.text}: " + "word " * int(said.text.split()[0]), "looked", media=media)
 
     made.tool("look", "read", look)
     made.tools |= {tool.name: tool for tool in (*file_tools(Children()), *plan_tools())}

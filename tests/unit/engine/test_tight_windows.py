@@ -7,10 +7,15 @@ import pytest
 
 from engine_room import Said, says
 from gofer.engine.shelf import FILES
+from gofer.engine.tail import LISTED, tail
 from gofer.errors import TemporaryError
+from gofer.journal.entries import Recorded
 from gofer.journal.workspace import FileAdded
 from gofer.models.model import Answer
+from gofer.projections import workspace
+from gofer.projections.progress import Progress
 from gofer.tools.tool import Call, NewFile, ToolResult
+from gofer.workflows.schema import Limits
 from long_run import Messages, ReadingModel, adder, compactions, is_asked_to_sum_up, pages, run
 
 pytestmark = pytest.mark.anyio
@@ -80,6 +85,18 @@ async def test_a_run_with_as_many_files_as_it_may_have_can_still_be_compacted() 
     assert ending.answer == "done", ending
     assert len(await compactions(made)) > 0
     assert sum(isinstance(one.entry, FileAdded) for one in await made.journal()) > FILES
+
+
+def test_what_left_and_what_people_attached_is_listed_however_many_results_came_since() -> None:
+    attached = [FileAdded(f"file_{n}", "a.log", "text/plain", 5, "Slack", "sha", source={"n": n}) for n in range(3)]
+    left = [FileAdded(f"history_{n}", "turns.txt", "text/plain", 5, "this conversation", "sha") for n in range(2)]
+    results = [FileAdded(f"result_{n}", "look.txt", "text/plain", 5, "look", "sha") for n in range(100)]
+    entries = [*attached, *results[:50], *left, *results[50:]]
+    at_hand = workspace.project(Recorded(n, 0, n, "me", entry) for n, entry in enumerate(entries, 1))
+    listed = re.findall(r"- (\w+_\d+) ", json.loads(tail(Progress(), at_hand, Limits())[1:-2])["content"])
+    assert listed[:3] == ["file_0", "file_1", "file_2"]
+    assert {"history_0", "history_1", "result_99"} < {*listed}
+    assert len(listed) == LISTED
 
 
 @pytest.mark.parametrize("left", [20, 25, 30, 35, 40, 45, 50, 55])

@@ -12,7 +12,7 @@ from openai import AsyncOpenAI
 from gofer.errors import RunStopped, TemporaryError
 from gofer.messages import ToolAsk, Usage
 from gofer.models.model import Answer, Unusable
-from gofer.models.openai import MOST_CALLS, TEXT_LIMIT, OpenAIModel, parse_answer
+from gofer.models.openai import EXTRA_LIMIT, MOST_CALLS, TEXT_LIMIT, OpenAIModel, parse_answer
 
 pytestmark = pytest.mark.anyio
 
@@ -66,6 +66,22 @@ async def test_a_refusal_says_who_must_act_and_is_not_retried(status: int, error
             await asked.ask(b"{}", 5)
     assert "secret" not in str(raised.value)
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (413, b"<html>413 Request Entity Too Large</html>"),
+        (400, b'{"error": {"code": "context_length_exceeded", "message": "secret"}}'),
+        (400, b'{"error": {"message": "This model\'s maximum context length is 8192 tokens, secret"}}'),
+        (400, b'{"error": {"message": "prompt is too long: 210000 tokens > 200000 maximum, secret"}}'),
+    ],
+)
+async def test_a_request_that_is_too_large_for_the_model_says_which_setting_helps(status: int, said: bytes) -> None:
+    async with model(httpx2.Response(status, content=said)) as (asked, _):
+        with pytest.raises(RunStopped, match=r"set context\.window") as raised:
+            await asked.ask(b"{}", 5)
+    assert "secret" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +151,20 @@ def test_what_is_kept_of_an_answer_has_limits() -> None:
     answer = parse_answer(json.dumps({"choices": [choice], "model": "m" * 10**4}).encode())
     assert (len(answer.text), len(answer.asks)) == (TEXT_LIMIT, MOST_CALLS)
     assert max(map(len, (answer.finish, answer.model, answer.asks[0].id, answer.asks[0].tool))) == 200
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ({"reasoning_content": "so\ud800", "reasoning": "twice"}, '{"reasoning_content":"so\ufffd"}'),
+        ({"reasoning_details": [{"data": "x"}]}, '{"reasoning_details":[{"data":"x"}]}'),
+        ({"reasoning_content": ""}, ""),
+        ({"reasoning_content": "x" * EXTRA_LIMIT}, ""),
+        ({"content": "hello"}, ""),
+    ],
+)
+def test_thoughts_are_kept_for_the_provider_that_wants_them_again(said: dict[str, object], kept: str) -> None:
+    assert parse_answer(json.dumps({"choices": [{"message": said}]}).encode()).extra == kept
 
 
 def test_a_number_too_large_for_any_json_is_no_answer() -> None:

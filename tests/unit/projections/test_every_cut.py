@@ -51,6 +51,11 @@ def check_conversation(state: conversation.Conversation) -> None:
             assert message["role"] != "tool"
             waiting = [call["id"] for call in message.get("tool_calls", [])]
     assert waiting == []
+    # What is there to look at is known, and where; of what left, the last turn in which it was shown.
+    pictures = [at for at, message in enumerate(messages) if isinstance(message["content"], list)]
+    assert [seen.part for seen in state.seen] == pictures
+    assert all(0 <= seen.turn <= state.folded + len(state.starts) for seen in state.seen)
+    assert all(turn <= state.folded for turn in state.left.values())
 
 
 def check_progress(state: progress.Progress) -> None:
