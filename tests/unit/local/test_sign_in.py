@@ -119,6 +119,22 @@ async def test_whoever_is_not_known_is_sent_to_sign_in_and_a_program_is_told() -
     assert (trace.status_code, trace.text) == (401, "Sign in first.\n")
 
 
+async def test_a_program_that_is_signed_in_gets_json_of_every_page_about_runs() -> None:
+    async with browser() as made:
+        made.gofer.headers["accept"] = "application/json"
+        stranger = await made.get("/runs")
+        await made.sign_in()
+        listed, page, trace = [await made.get(path) for path in ("/runs", "/runs/run2", "/runs/run2/trace")]
+        made.gofer.headers["accept"] = "text/html,application/xhtml+xml,*/*;q=0.8"
+        shown = await made.get("/runs")
+    assert stranger.status_code == 401
+    (row,) = listed.json()["runs"]
+    assert (row["run"], row["workflow"], row["status"]) == ("run1", "answer-here", "queued")
+    assert page.json() == trace.json()
+    assert page.json()["spans"]
+    assert shown.headers["content-type"].startswith("text/html")
+
+
 async def test_a_member_signs_in_and_comes_to_the_page_they_wanted() -> None:
     async with browser() as made:
         answer = await made.sign_in(to="/runs/run1")
