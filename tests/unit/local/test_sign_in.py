@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 
+from cloud_template import written
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import Pen, claim
@@ -40,8 +41,10 @@ class Odd(SimulatedHttp):
     def __init__(self, http: httpx2.AsyncClient) -> None:
         super().__init__(http)
         self.said: dict[str, bytes] = {}
+        self.patience: list[float] = []
 
     async def send(self, request: HttpRequest) -> HttpResponse:
+        self.patience.append(request.timeout)
         said = self.said.get(request.url.rpartition("/")[2])
         return await super().send(request) if said is None else HttpResponse(200, {}, said)
 
@@ -276,6 +279,13 @@ async def test_a_slack_that_does_not_say_what_kind_of_member_somebody_is_opens_n
         answer = await made.sign_in()
         page = await made.get("/runs")
     assert (answer.status_code, page.status_code) == (503, 303)
+
+
+async def test_a_slack_that_hangs_is_given_up_before_the_function_is_out_of_time() -> None:
+    async with browser() as made:
+        await made.sign_in()
+    assert len(made.http.patience) == 4
+    assert sum(made.http.patience) < written()["Resources"]["DashboardFunction"]["Properties"]["Timeout"]
 
 
 async def test_whoever_says_no_is_let_go() -> None:
