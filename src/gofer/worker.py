@@ -237,9 +237,9 @@ class Worker:
         except Gone as error:
             # A head that lied: nothing is left to continue, and only what ended is deleted.
             await self._show(head, "done", str(error))
-        except Newer:
+        except Newer as error:
             # As it was: a newer worker continues it. The sign of life is for the sweeper, which need not hurry.
-            await self._show(head, head.status, head.reason)
+            await self._show(head, head.status, _why(error))
             await self._forget_lost(head, lost)
             raise
         except Damaged as error:

@@ -17,7 +17,7 @@ from botocore.exceptions import (
 )
 
 from gofer.aws import Aws, Refusal
-from gofer.blobs.s3 import S3Blobs
+from gofer.blobs.s3 import S3Blobs, S3Bodies
 from gofer.errors import ConfigError, Fenced, TemporaryError
 from gofer.journal.dynamo_client import DynamoTable
 from gofer.journal.dynamodb import DynamoStore
@@ -256,3 +256,34 @@ async def test_who_meets_the_frame_of_somebody_else_stops() -> None:
     mine.add(MessageReceived("user", "mine"))
     with pytest.raises(Fenced):
         await mine.commit()
+
+
+class Contested:
+    """A bucket in which others write the same object so many times just now."""
+
+    def __init__(self, conflicts: int) -> None:
+        self.conflicts = conflicts
+        self.kept: dict[str, bytes] = {}
+
+    def put_object(self, **place: Any) -> Mapping[str, Any]:
+        if self.conflicts:
+            self.conflicts -= 1
+            raise refused("ConditionalRequestConflict")
+        self.kept[place["Key"]] = place["Body"]
+        return {}
+
+    def get_object(self, **_: object) -> Mapping[str, Any]:
+        raise AssertionError
+
+
+async def test_a_body_that_others_write_just_now_is_written_once_more_and_never_taken_for_one_that_stands() -> None:
+    bucket = Contested(2)
+    await S3Bodies(Aws(), bucket, "b").put("run1/1", b"body")
+    assert bucket.kept == {"blobs/run1/1": b"body"}
+    busy = Contested(1_000)
+    blobs = S3Bodies(Aws(), busy, "b")
+    with pytest.raises(TemporaryError, match="others write"):
+        await blobs.put("run1/1", b"body")
+    busy.conflicts = 0
+    await blobs.put("run1/1", b"body")
+    assert busy.kept == {"blobs/run1/1": b"body"}

@@ -77,7 +77,7 @@ async def test_a_run_of_a_newer_gofer_waits_for_that_one_however_often_it_is_hea
         made.clock.advance(121)
     head = await made.store.head("run1")
     assert head is not None
-    assert replace(head, updated_at=0) == before
+    assert replace(head, updated_at=0) == replace(before, reason="its journal is of a newer Gofer")
     assert (await made.store.frames("run1"), made.posted) == (frames, [])
     assert "run run1 was not continued: Run run1 cannot be read at frame 2: this journal has an entry" in caplog.text
     assert [letter.why for letter in await made.queue.buried(9)] == ["its journal is of a newer Gofer"]

@@ -1,5 +1,6 @@
 """How are bodies kept in S3?"""
 
+import asyncio
 from collections import OrderedDict
 from typing import Any, Protocol
 
@@ -11,6 +12,11 @@ PREFIX = "blobs/"
 """What keys begin with; the bucket holds more than bodies."""
 _KNOWN = 1_000
 """Keys that are known to stand; the bundle of a workflow is stored again by every run of it."""
+
+_THERE, _CONTESTED = "PreconditionFailed", "ConditionalRequestConflict"
+_TRIES = 5
+_PAUSE = 0.05
+"""Seconds before a body that others write just now is written again; then twice as long each time."""
 
 
 class S3Objects(Protocol):
@@ -40,13 +46,22 @@ class S3Bodies:
         """See Blobs.put."""
         if key in self._known:
             return
-        # A body that is there is the one its name says, or damaged; in neither case is it replaced.
-        place = {"Bucket": self._bucket, "Key": PREFIX + key}
-        refusals = ["PreconditionFailed"]
-        await self._aws.ask(self._objects.put_object, refusals=refusals, **place, Body=body, IfNoneMatch="*")
+        await self._stand(key, body)
         self._known[key] = None
         if len(self._known) > _KNOWN:
             self._known.popitem(last=False)
+
+    async def _stand(self, key: str, body: bytes) -> None:
+        """Returns when a body of this name stands. Raises TemporaryError."""
+        # A body that is there is the one its name says, or damaged; in neither case is it replaced.
+        place = {"Bucket": self._bucket, "Key": PREFIX + key, "Body": body, "IfNoneMatch": "*"}
+        for attempt in range(_TRIES):
+            found = await self._aws.ask(self._objects.put_object, refusals=[_THERE, _CONTESTED], **place)
+            if not isinstance(found, Refusal) or found.code == _THERE:
+                return
+            # Whether the other one succeeds is not known yet, so nothing is concluded from it.
+            await asyncio.sleep(_PAUSE * 2**attempt)
+        raise TemporaryError("S3 did not keep a body now: others write the same one.")
 
     async def get(self, key: str) -> bytes:
         """See Blobs.get."""

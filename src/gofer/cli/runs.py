@@ -10,6 +10,7 @@ from gofer.bootstrap.operations import Operations
 from gofer.cli.numbers import number
 from gofer.cli.place import operations, place_options
 from gofer.journal.coordination import Head
+from gofer.projections.listing import row_of
 from gofer.projections.trace import timestamp
 
 
@@ -27,7 +28,7 @@ def execute(arguments: argparse.Namespace) -> int:
     for line in dead:
         print(line, file=sys.stderr)
     if arguments.json:
-        print(json.dumps([_line(head) for head in heads], indent=2))
+        print(json.dumps([row_of(head) for head in heads], indent=2))
         return 0
     for head in heads:
         print(f"{head.run}  {head.status:<15} {timestamp(head.accepted_at)}  {head.workflow}  {head.reason}".rstrip())
@@ -46,15 +47,3 @@ async def _read(opened: Operations, limit: int) -> tuple[Sequence[Head], list[st
             name = f"run {letter.run}" if head and not head.private else "a run that is not listed"
             dead.append(f"Given up at {timestamp(int(letter.at * 1000))}: the doorbell of {name}; {letter.why}.")
     return await opened.store.heads(limit), dead
-
-
-def _line(head: Head) -> dict[str, object]:
-    return {
-        "run": head.run,
-        "workflow": head.workflow,
-        "status": head.status,
-        "reason": head.reason,
-        "accepted_at": timestamp(head.accepted_at),
-        "updated_at": timestamp(head.updated_at),
-        "retention": head.retention,
-    }

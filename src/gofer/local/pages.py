@@ -1,7 +1,7 @@
 """What do the links under an answer show: the runs, one run's trace, the prompt that made it?
 
-Private runs are not listed, and have a page only for who is where they began. Traces hold names and counts, no
-contents.
+Whoever asks for `application/json` gets the same for programs. Private runs are not listed, and have a page only for
+who is where they began. Traces hold names and counts, no contents.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,6 +19,7 @@ from gofer.journal.below import read_below
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections import progress
+from gofer.projections.listing import row_of
 from gofer.projections.outline import about, levels
 from gofer.projections.trace import Span, timestamp
 from gofer.projections.whole_trace import whole_trace
@@ -34,6 +35,11 @@ td.number {{ text-align: right; white-space: nowrap }}
 pre {{ white-space: pre-wrap; background: #f8f8f8; padding: 1rem; border-radius: 6px }} a {{ color: #1264a3 }}
 .ok, .done {{ color: #007a5a }} .error, .failed, .unknown, .refused {{ color: #c01343 }}
 </style><h1>{title}</h1>{body}</html>"""
+
+
+def for_program(request: Request) -> bool:
+    """Whether a page is asked for by a program and not by somebody at a browser."""
+    return request.url.path.endswith("/trace") or "application/json" in request.headers.get("accept", "").lower()
 
 
 async def _nobody(request: Request, event: Event) -> bool:
@@ -63,6 +69,8 @@ class Pages:
     async def runs(self, request: Request) -> Response:
         """The newest runs that are not private."""
         heads = await self.store.heads(200)
+        if for_program(request):
+            return JSONResponse({"runs": [row_of(head) for head in heads]})
         rows = [
             f'<tr><td><a href="/runs/{head.run}">{head.run[:8]}</a><td>{escape(head.workflow)}'
             f'<td class="{head.status}">{head.status}<td>{timestamp(head.accepted_at)}<td>{escape(head.reason)}'
@@ -73,6 +81,8 @@ class Pages:
 
     async def run(self, request: Request) -> Response:
         """The trace of one run as a table."""
+        if for_program(request):
+            return await self.trace(request)
         if not (spans := await self._spans(request)):
             return _absent()
         deep = levels(spans)

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from gofer.errors import BadRequest, TemporaryError
 from gofer.events import Event
 from gofer.local.cookies import Cookie
+from gofer.local.pages import for_program
 from gofer.local.slack_openid import CALLBACK, SlackOpenId
 from gofer.outside import Outside
 from gofer.secret import Secret
@@ -105,8 +106,8 @@ class SignIn:
         async def guarded(request: Request) -> Response:
             if self.session.read(request.cookies.get(self.session.name, ""), self._now) is None:
                 to = request.url.path
-                if to.endswith("/trace"):
-                    # Read by programs, which a page to sign in would only confuse.
+                if for_program(request):
+                    # A page to sign in would only confuse it.
                     return PlainTextResponse("Sign in first.\n", 401)
                 return RedirectResponse(f"{PATH}?{urlencode({'to': to})}", 303)
             answer = await page(request)

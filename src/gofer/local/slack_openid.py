@@ -16,6 +16,8 @@ from gofer.triggers.jwt_bearer import JwtProof
 
 CALLBACK = "/sign-in/callback"
 _TEAM = "https://slack.com/team_id"
+_SECONDS = 5.0
+"""For each request to Slack: four of them are less than a function has for a page."""
 _MEMBERS = 1_000
 """Members of a channel that one request tells; of so many pages at most is it asked."""
 _PAGES = 20
@@ -105,7 +107,9 @@ class SlackOpenId:
             raise TemporaryError("Slack shows no key that its tokens could be checked with") from error
 
     async def _keys(self) -> tuple[Mapping[str, object], ...]:
-        request = HttpRequest("GET", f"{self._origin}/openid/connect/keys", {"Accept": "application/json"})
+        request = HttpRequest(
+            "GET", f"{self._origin}/openid/connect/keys", {"Accept": "application/json"}, timeout=_SECONDS
+        )
         keys = as_list((await self._send(request)).get("keys"))
         # Only what can be a key of theirs: another kind beside them must not keep anybody out.
         return tuple(as_object(key) for key in keys if as_object(key).get("kty") == "RSA")
@@ -119,7 +123,8 @@ class SlackOpenId:
 
     async def _post(self, method: str, form: Mapping[str, str], headers: Mapping[str, str]) -> Mapping[str, object]:
         typed = {"Content-Type": "application/x-www-form-urlencoded", **headers}
-        return await self._send(HttpRequest("POST", self.api_url + method, typed, urlencode(form).encode()))
+        content = urlencode(form).encode()
+        return await self._send(HttpRequest("POST", self.api_url + method, typed, content, _SECONDS))
 
     async def _send(self, request: HttpRequest) -> Mapping[str, object]:
         response = await self.http.send(request)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 
+from cloud_template import written
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import Pen, claim
@@ -40,8 +41,10 @@ class Odd(SimulatedHttp):
     def __init__(self, http: httpx2.AsyncClient) -> None:
         super().__init__(http)
         self.said: dict[str, bytes] = {}
+        self.patience: list[float] = []
 
     async def send(self, request: HttpRequest) -> HttpResponse:
+        self.patience.append(request.timeout)
         said = self.said.get(request.url.rpartition("/")[2])
         return await super().send(request) if said is None else HttpResponse(200, {}, said)
 
@@ -117,6 +120,22 @@ async def test_whoever_is_not_known_is_sent_to_sign_in_and_a_program_is_told() -
         page, trace = await made.get("/runs"), await made.get("/runs/run1/trace")
     assert (page.status_code, page.headers["location"]) == (303, "/sign-in?to=%2Fruns")
     assert (trace.status_code, trace.text) == (401, "Sign in first.\n")
+
+
+async def test_a_program_that_is_signed_in_gets_json_of_every_page_about_runs() -> None:
+    async with browser() as made:
+        made.gofer.headers["accept"] = "application/json"
+        stranger = await made.get("/runs")
+        await made.sign_in()
+        listed, page, trace = [await made.get(path) for path in ("/runs", "/runs/run2", "/runs/run2/trace")]
+        made.gofer.headers["accept"] = "text/html,application/xhtml+xml,*/*;q=0.8"
+        shown = await made.get("/runs")
+    assert stranger.status_code == 401
+    (row,) = listed.json()["runs"]
+    assert (row["run"], row["workflow"], row["status"]) == ("run1", "answer-here", "queued")
+    assert page.json() == trace.json()
+    assert page.json()["spans"]
+    assert shown.headers["content-type"].startswith("text/html")
 
 
 async def test_a_member_signs_in_and_comes_to_the_page_they_wanted() -> None:
@@ -260,6 +279,13 @@ async def test_a_slack_that_does_not_say_what_kind_of_member_somebody_is_opens_n
         answer = await made.sign_in()
         page = await made.get("/runs")
     assert (answer.status_code, page.status_code) == (503, 303)
+
+
+async def test_a_slack_that_hangs_is_given_up_before_the_function_is_out_of_time() -> None:
+    async with browser() as made:
+        await made.sign_in()
+    assert len(made.http.patience) == 4
+    assert sum(made.http.patience) < written()["Resources"]["DashboardFunction"]["Properties"]["Timeout"]
 
 
 async def test_whoever_says_no_is_let_go() -> None:

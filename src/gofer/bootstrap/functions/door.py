@@ -26,6 +26,9 @@ from gofer.triggers.webhook import JwtProofs
 THREADS = 4
 """Requests of one delivery that are under way at once."""
 
+SOON = 1.5
+"""Seconds for each step of asking Parameter Store: while it hangs, a door goes on in time with what it knows."""
+
 OWN: Mapping[str, str] = {
     "JIRA_WEBHOOK_SECRET": "JIRA_ACCOUNT_ID",
     "NOTION_WEBHOOK_SECRET": "NOTION_BOT_ID",
@@ -49,7 +52,10 @@ def door(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool 
     store = DynamoStore(DynamoTable(aws, LightDynamo(ground.wire("dynamodb")), cloud.table))
     blobs = S3Bodies(aws, LightS3(ground.wire("s3", cloud.bucket)), cloud.bucket)
     queue = SqsQueue(aws, sqs, cloud.queue_url, cloud.dead_letter_url, ground.clock)
-    ssm, token = LightParameters(ground.wire("ssm")), f"{ground.environment.get('GOFER_PARAMETERS', '')}{NAME}"
+    ssm, token = (
+        LightParameters(ground.wire("ssm", timeout=SOON)),
+        f"{ground.environment.get('GOFER_PARAMETERS', '')}{NAME}",
+    )
     parameters = ground.parameters(ssm)
 
     def build(told: Told) -> Ingress:

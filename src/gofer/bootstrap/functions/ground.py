@@ -15,7 +15,7 @@ from gofer.bootstrap.functions.invocation import Answer, Handler, handler
 from gofer.bootstrap.functions.light import LightS3
 from gofer.bootstrap.functions.lines import start_lines
 from gofer.bootstrap.functions.parameters import Parameters, ParameterStore
-from gofer.bootstrap.functions.wire import Account, Wire, read_account
+from gofer.bootstrap.functions.wire import TIMEOUT, Account, Wire, read_account
 from gofer.bootstrap.published import live_front
 from gofer.bootstrap.settings import process_variables, read_log_level
 from gofer.bootstrap.shelf import S3Shelf
@@ -65,9 +65,9 @@ class Ground:
         """Time, ids, chance and the network."""
         return Outside(http or NoNetwork(), self.clock, random_id, random.SystemRandom(), random_key)
 
-    def wire(self, service: str, bucket: str = "") -> Wire:
-        """Signed requests to a service."""
-        wire = Wire(self.account, service, self.clock, bucket)
+    def wire(self, service: str, bucket: str = "", timeout: float = TIMEOUT) -> Wire:
+        """Signed requests to a service; `timeout` is how many seconds each step of one may take."""
+        wire = Wire(self.account, service, self.clock, bucket, timeout=timeout)
         self.kept.callback(wire.close)
         return wire
 

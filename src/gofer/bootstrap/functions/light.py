@@ -114,9 +114,8 @@ class LightS3:
         """An object: its `Body`, to be read, and its `ETag`. Raises ClientError."""
         status, headers, body = self._wire.send("GET", self._path(Bucket, Key), {}, b"")
         if status != 200:
-            # Whoever may read objects but not list them is told this of one that is not there.
-            code = _code(status, body)
-            raise ClientError({"Error": {"Code": "NoSuchKey" if code == "AccessDenied" else code}}, "GetObject")
+            # Doors may list the bucket too, so what is forbidden is not what is missing.
+            raise ClientError({"Error": {"Code": _code(status, body)}}, "GetObject")
         return {"Body": io.BytesIO(body), "ETag": headers.get("etag", "")}
 
     def put_object(self, *, Bucket: str, Key: str, Body: bytes, IfNoneMatch: str) -> Mapping[str, Any]:  # noqa: N803

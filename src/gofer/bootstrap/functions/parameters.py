@@ -12,6 +12,8 @@ from gofer.outside import Clock
 
 FRESH = 300.0
 """Seconds that a parameter is taken for what it was: a secret that was changed is known to everybody after that."""
+AGAIN = 30.0
+"""Seconds after which what could not be read again is asked for once more; until then it is what it was."""
 KEY = "INSTALLATION_KEY"
 SIGN_IN = (KEY, "GOFER_URL", "SLACK_BOT_TOKEN", "SLACK_API_URL", "SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET")
 """What the pages need."""
@@ -49,15 +51,27 @@ class Parameters:
         self._read: dict[str, tuple[float, str | None]] = {}
 
     def told(self, names: Sequence[str]) -> Mapping[str, str]:
-        """The environment and these parameters, as they were at most FRESH seconds ago."""
+        """The environment and these parameters, as they were at most FRESH seconds ago or could be read last.
+
+        Raises TemporaryError for one that could never be read.
+        """
         now = self._clock.now()
         wanted = [name for name in names if name not in self._environment] if self._path else []
         stale = [name for name in wanted if not 0 <= now - self._read.get(name, (-FRESH, None))[0] < FRESH]
         if stale:
-            found = self._store.read([f"{self._path}{name}" for name in stale])
-            self._read |= {name: (now, found.get(f"{self._path}{name}")) for name in stale}
+            self._read |= self._anew(stale, now)
         known = {name: value for name in wanted if (value := self._read[name][1]) is not None}
         return {**known, **self._environment}
+
+    def _anew(self, names: Sequence[str], now: float) -> Mapping[str, tuple[float, str | None]]:
+        try:
+            found = self._store.read([f"{self._path}{name}" for name in names])
+        except TemporaryError as error:
+            if not set(names) <= self._read.keys():
+                raise
+            _log.error("the settings stay what they were: %s", error)
+            return {name: (now - FRESH + AGAIN, self._read[name][1]) for name in names}
+        return {name: (now, found.get(f"{self._path}{name}")) for name in names}
 
 
 class Following(Generic[K, T]):

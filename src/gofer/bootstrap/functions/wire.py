@@ -17,7 +17,6 @@ from gofer.secret import Secret
 
 ATTEMPTS = 3
 TIMEOUT = 5.0
-"""Seconds for each step of an exchange."""
 _PAUSE = 0.05
 _BUSY = (
     *(b"ThrottlingException", b"ProvisionedThroughputExceededException", b"RequestLimitExceeded"),
@@ -68,6 +67,8 @@ class Wire:
     clock: Clock
     bucket: str = ""
     tls: ssl.SSLContext | None = None
+    timeout: float = TIMEOUT
+    """Seconds for each step of an exchange."""
     _idle: "queue.SimpleQueue[http.client.HTTPConnection]" = field(default_factory=queue.SimpleQueue)
 
     def __post_init__(self) -> None:
@@ -84,6 +85,8 @@ class Wire:
             except (OSError, http.client.HTTPException) as error:
                 if attempt == ATTEMPTS:
                     raise EndpointConnectionError(endpoint_url=self._origin, error=type(error).__name__) from error
+                # What was kept beside it was closed as well, while nobody looked: Lambda may sleep for minutes.
+                self.close()
             else:
                 if attempt == ATTEMPTS or not _busy(answer):
                     return answer
@@ -116,9 +119,9 @@ class Wire:
         except queue.Empty:
             pass
         if self._origin.startswith("http://"):
-            return http.client.HTTPConnection(self._host, timeout=TIMEOUT)
+            return http.client.HTTPConnection(self._host, timeout=self.timeout)
         self.tls = self.tls or ssl.create_default_context()
-        return http.client.HTTPSConnection(self._host, timeout=TIMEOUT, context=self.tls)
+        return http.client.HTTPSConnection(self._host, timeout=self.timeout, context=self.tls)
 
 
 def _busy(answer: Answer) -> bool:

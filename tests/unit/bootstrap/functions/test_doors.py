@@ -3,7 +3,10 @@
 import asyncio
 import json
 import logging
+import threading
+from dataclasses import replace
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -24,7 +27,7 @@ from gofer.simulators.jira.delivery import signature as jira_signature
 from gofer.simulators.notion.delivery import signature as notion_signature
 from gofer.workflows.published import Compiled, encode_compiled
 from lambda_stage import as_event
-from one_function import invoke, put
+from one_function import KEY, invoke, put
 
 SECRET = "NOTION_WEBHOOK_SECRET"
 TOKEN, OTHER = "secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce", "secret_of_somebody_else_1234"
@@ -43,6 +46,35 @@ def test_a_door_that_does_not_know_as_whom_gofer_acts_takes_nothing(
     put(ground.environment["GOFER_PARAMETERS"], **{own: "0" * 32})
     known = door(ground, secret, own)
     assert invoke(known, as_event("POST", PATHS[source], {}, b"{}"))["statusCode"] == 401
+
+
+class Denied(BaseHTTPRequestHandler):
+    """S3 that lets nobody read."""
+
+    def do_GET(self) -> None:
+        told = b"<Error><Code>AccessDenied</Code></Error>"
+        self.send_response(403)
+        self.send_header("content-length", str(len(told)))
+        self.end_headers()
+        self.wfile.write(told)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_a_door_that_may_not_read_what_is_published_takes_nothing(
+    ground: Ground, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What came with its code may be months old: by that it would ignore events for good."""
+    logging.getLogger().addHandler(caplog.handler)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Denied) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        elsewhere = replace(ground.account, endpoint=f"http://127.0.0.1:{server.server_port}")
+        known = {**ground.environment, "INSTALLATION_KEY": KEY, "SLACK_SIGNING_SECRET": "secret"}
+        function = door(replace(ground, account=elsewhere, environment=known), "SLACK_SIGNING_SECRET")
+        assert invoke(function, as_event("POST", PATHS["slack"], {}, b"{}"))["statusCode"] == 503
+        server.shutdown()
+    assert "There are no workflows to go by: AWS does not allow get_object here" in caplog.text
 
 
 def test_what_gofer_itself_wrote_starts_nothing(ground: Ground) -> None:

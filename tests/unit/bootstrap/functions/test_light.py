@@ -1,9 +1,13 @@
 """AWS without boto3: the same signatures, the same stores, the same errors."""
 
 import asyncio
+import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -16,11 +20,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import moto_cloud
+from cloud_template import written
 from gofer.aws import Aws
+from gofer.bootstrap.functions.door import SOON
 from gofer.bootstrap.functions.light import LightDynamo, LightParameters, LightS3, LightSqs
 from gofer.bootstrap.functions.parameter_store import SsmParameters
 from gofer.bootstrap.functions.signature import Signer
-from gofer.bootstrap.functions.wire import Account, Wire, read_account
+from gofer.bootstrap.functions.wire import ATTEMPTS, Account, Wire, read_account
 from gofer.bootstrap.shelf import S3Shelf
 from gofer.errors import ConfigError, TemporaryError
 from gofer.journal.coordination import Head, InboxItem
@@ -240,3 +246,56 @@ def test_every_service_has_its_address(region: str, service: str, bucket: str, o
     account = read_account({"AWS_REGION": region, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"})
     assert account.origin(service, bucket) == origin
     assert "key=***" in repr(account)
+
+
+@contextmanager
+def sleepy(at_once: int) -> Iterator[tuple[str, Callable[[], None]]]:
+    """A service that answers its first requests when so many are there; and how to close all its connections."""
+    held, barriers = list[socket.socket](), [threading.Barrier(at_once)]
+
+    class Service(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            held.append(self.connection)
+            for barrier in barriers:
+                barrier.wait(10)
+            self.send_response(200)
+            self.send_header("content-length", "2")
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    def close() -> None:
+        barriers.clear()
+        for one in held:
+            one.shutdown(socket.SHUT_RDWR)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", close
+        server.shutdown()
+
+
+def test_connections_that_were_all_closed_while_lambda_slept_are_no_trouble() -> None:
+    kept = ATTEMPTS + 1
+    with sleepy(kept) as (url, close), ThreadPoolExecutor(kept) as pool:
+        client = LightDynamo(wire("dynamodb", url))
+        list(pool.map(lambda _: client.get_item(TableName="t"), range(kept)))
+        close()
+        assert client.get_item(TableName="t") == {}
+        WIRES.pop().close()
+
+
+def test_a_parameter_store_that_hangs_is_given_up_while_a_door_has_time_left() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        account = replace(NOWHERE, endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}")
+        hung, began = Wire(account, "ssm", SystemClock(), timeout=0.1), time.monotonic()
+        with pytest.raises(TemporaryError, match="The parameters cannot be read now"):
+            LightParameters(hung).read(["/a"])
+        assert time.monotonic() - began < 2
+    doors = written()["Globals"]["Function"]["Timeout"]
+    assert doors > 2 * ATTEMPTS * SOON

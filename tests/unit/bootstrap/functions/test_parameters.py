@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from gofer.bootstrap.functions.parameters import FRESH, Following, Parameters
+from gofer.bootstrap.functions.parameters import AGAIN, FRESH, Following, Parameters
 from gofer.errors import ConfigError, TemporaryError
 from stand_ins import SetClock
 
@@ -20,6 +20,7 @@ class Kept:
 
     def read(self, names: Sequence[str]) -> Mapping[str, str]:
         if self.away:
+            self.asked.append(names)
             raise TemporaryError("away")
         self.asked.append(names)
         return {name: self.values[name] for name in names if name in self.values}
@@ -50,6 +51,28 @@ def test_what_is_known_is_asked_for_again_after_five_minutes_missing_ones_too() 
     clock.advance(1)
     assert parameters.told(["A", "B"])["A"] == "2"
     assert len(store.asked) == 2
+
+
+def test_a_store_that_does_not_answer_is_asked_again_half_a_minute_later_not_with_each_request(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock, store = SetClock(), Kept({"/p/A": "1"}, away=True)
+    parameters = Parameters({"GOFER_PARAMETERS": "/p/"}, store, clock)
+    with pytest.raises(TemporaryError):
+        parameters.told(["A"])
+    store.away = False
+    assert parameters.told(["A"])["A"] == "1"
+    clock.advance(FRESH)
+    store.away, store.values["/p/A"] = True, "2"
+    assert [parameters.told(["A"])["A"] for _ in range(5)] == ["1"] * 5
+    assert len(store.asked) == 3
+    assert "the settings stay what they were" in caplog.text
+    # One that was never read is no setting that holds.
+    with pytest.raises(TemporaryError):
+        parameters.told(["A", "B"])
+    store.away = False
+    clock.advance(AGAIN)
+    assert parameters.told(["A"])["A"] == "2"
 
 
 def test_what_is_made_of_settings_is_made_anew_only_when_they_changed() -> None:
