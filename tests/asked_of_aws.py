@@ -20,7 +20,8 @@ class Asked:
     """The access key that it was signed with."""
     action: str
     resource: str
-    """As it is called there: `dynamodb:<table>/index/sweep`, `s3:<bucket>/blobs/…`, `sqs:<url>`, `ssm:<name>`."""
+    """As it is called there: `dynamodb:<table>/index/sweep`, `s3:<bucket>/blobs/…`, `sqs:<url>`, `ssm:<name>`,
+    `scheduler:schedule/<group>/<name>`, `iam:<arn of a role>`."""
 
 
 def permissions_of(environ: Mapping[str, Any], body: bytes) -> Iterator[Asked]:
@@ -31,6 +32,9 @@ def permissions_of(environ: Mapping[str, Any], body: bytes) -> Iterator[Asked]:
     key, service = signed.groups()
     if service == "s3":
         yield Asked(key, *_s3(environ))
+        return
+    if service == "scheduler":
+        yield from (Asked(key, *one) for one in _scheduler(environ, body))
         return
     action = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
     told = json.loads(body) if action else {}
@@ -64,6 +68,19 @@ def _s3(environ: Mapping[str, Any]) -> tuple[str, str]:
         return ("s3:DeleteObject", f"s3:{bucket}/blobs/") if several else ("s3:ListBucket", f"s3:{bucket}")
     method = environ["REQUEST_METHOD"]
     return f"s3:{_OF_OBJECTS.get(method, method)}", f"s3:{bucket}/{name}"
+
+
+def _scheduler(environ: Mapping[str, Any], body: bytes) -> Iterator[tuple[str, str]]:
+    told = json.loads(body) if body else {}
+    _, kind, *names = environ["PATH_INFO"].split("/")
+    action = {"POST": "Create", "PUT": "Update", "DELETE": "Delete"}.get(environ["REQUEST_METHOD"], "Get")
+    if kind == "schedules" and not names:
+        yield "scheduler:ListSchedules", "scheduler:schedule/*/*"
+    elif kind == "schedules":
+        group = told.get("GroupName") or parse_qs(environ["QUERY_STRING"])["groupName"][0]
+        yield f"scheduler:{action}Schedule", f"scheduler:schedule/{group}/{names[0]}"
+    if "Target" in told:
+        yield "iam:PassRole", f"iam:{told['Target']['RoleArn']}"
 
 
 def refused(asked: Asked, allowed: Mapping[str, set[str]], names: Mapping[str, str]) -> bool:

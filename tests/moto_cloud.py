@@ -50,7 +50,8 @@ class OneAtATime:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> list[bytes]:
         body = b""
-        if target := environ.get("HTTP_X_AMZ_TARGET"):
+        target = environ.get("HTTP_X_AMZ_TARGET")
+        if environ.get("CONTENT_LENGTH") and (target or environ["PATH_INFO"].startswith("/schedules/")):
             body = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
             environ["wsgi.input"] = io.BytesIO(body)
         ASKED.update(permissions_of(environ, body))
