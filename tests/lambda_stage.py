@@ -14,6 +14,7 @@ import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,6 +22,8 @@ from urllib.parse import urlsplit
 import httpx2
 
 import moto_cloud
+from asked_of_aws import refused
+from cloud_template import Json, permissions, transformed
 from company import ROOT
 from gofer.bootstrap.doors import PATHS
 from gofer.journal.coordination import UNFINISHED, Head
@@ -150,6 +153,11 @@ def gateway(host: Host) -> type[Requests]:
     return Gateway
 
 
+@cache
+def _cloud() -> Json:
+    return transformed()
+
+
 @dataclass
 class Stage:
     """A deployed Gofer and the world around it."""
@@ -175,8 +183,26 @@ class Stage:
         """Adds a function, or changes it."""
         handler = "hasty.handler" if name == "hasty" else f"handlers/{name}.handler"
         folder = self.code.packages[name]
-        self.host.add(Function(name, handler, folder, self.code.besides, self.environment(), **changes))
+        environment = self.environment() | {"AWS_ACCESS_KEY_ID": self.key(name)}
+        self.host.add(Function(name, handler, folder, self.code.besides, environment, **changes))
         self.host.retire(name)
+
+    def key(self, name: str) -> str:
+        """The access key of a function's role."""
+        return f"{name}-{self.path.strip('/').replace('/', '-')}"
+
+    def refused(self, name: str) -> Sequence[str]:
+        """What a function asked of AWS although template.yaml does not let it."""
+        allowed = permissions(_cloud(), f"{'Worker' if name == 'hasty' else name.capitalize()}Role")
+        names = {
+            f"dynamodb:{self.cloud.table._name}": "Table.Arn",
+            f"s3:{self.cloud.bucket}": "Bucket.Arn",
+            f"sqs:{self.cloud.url}": "Queue.Arn",
+            f"sqs:{self.cloud.dead}": "DeadLetters.Arn",
+            f"ssm:{self.path}": "ssm:parameter/gofer/Stage/",
+        }
+        asked = [one for one in moto_cloud.ASKED if one.key == self.key(name)]
+        return [f"{one.action} {one.resource}" for one in asked if refused(one, allowed, names)]
 
     def environment(self) -> dict[str, str]:
         """What template.yaml gives every function."""
@@ -300,6 +326,8 @@ async def stage(code: Code, model: Any = None, **parameters: str) -> AsyncIterat
             slack.subscribe(f"{url}/slack/events")
             try:
                 yield made
+                denied = {name: told for name in host.functions if (told := made.refused(name))}
+                assert not denied, f"template.yaml does not let {denied}"
             finally:
                 await slack.close()
                 host.close()

@@ -17,6 +17,7 @@ import boto3
 from moto.server import ThreadedMotoServer
 from moto.sqs.models import sqs_backends
 
+from asked_of_aws import Asked, permissions_of
 from gofer.aws import Aws
 from gofer.blobs.s3 import S3Blobs
 from gofer.bootstrap.aws import build_client
@@ -32,6 +33,8 @@ from stand_ins import SetClock, any_stores
 REGION = "eu-central-1"
 RECEIVES = 5
 """How often a bell is heard before SQS itself makes a dead letter of it."""
+ASKED: set[Asked] = set()
+"""All that was ever asked of this server."""
 _numbers = itertools.count(1)
 
 
@@ -46,11 +49,14 @@ class OneAtATime:
         self._turn = threading.Lock()
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> list[bytes]:
-        if environ.get("HTTP_X_AMZ_TARGET") == "AmazonSQS.ReceiveMessage":
+        body = b""
+        target = environ.get("HTTP_X_AMZ_TARGET")
+        if environ.get("CONTENT_LENGTH") and (target or environ["PATH_INFO"].startswith("/schedules/")):
             body = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
             environ["wsgi.input"] = io.BytesIO(body)
-            if json.loads(body).get("WaitTimeSeconds"):
-                return self._answer(environ, start_response)
+        ASKED.update(permissions_of(environ, body))
+        if target == "AmazonSQS.ReceiveMessage" and json.loads(body).get("WaitTimeSeconds"):
+            return self._answer(environ, start_response)
         with self._turn:
             return self._answer(environ, start_response)
 

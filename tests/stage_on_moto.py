@@ -2,18 +2,23 @@
 
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from asked_of_aws import refused
+from cloud_template import permissions, transformed
 from gofer.bootstrap.shelf import S3Shelf
-from moto_cloud import REGION, MotoCloud, aws, client, server
+from moto_cloud import ASKED, REGION, MotoCloud, aws, client, server
 from stand_ins import SetClock
 
 _numbers = itertools.count(1)
 SCHEDULER = "arn:aws:iam::123456789012:role/scheduler"
+OPERATOR = "operator"
+"""The access key of whoever signed in."""
 FUNCTION = "arn:aws:lambda:eu-central-1:123456789012:function:gofer-schedule"
 
 
@@ -43,6 +48,20 @@ class Stage:
             "GOFER_SCHEDULE_TARGET": FUNCTION,
         }
 
+    def refused(self, policy: str) -> Sequence[str]:
+        """What was asked of AWS at a terminal although a policy of template.yaml does not let it."""
+        names = {
+            f"dynamodb:{self.table._name}": "Table.Arn",
+            f"s3:{self.bucket}": "Bucket.Arn",
+            f"sqs:{self.url}": "Queue.Arn",
+            f"sqs:{self.dead}": "DeadLetters.Arn",
+            f"ssm:/gofer/{self.name}/": "ssm:parameter/gofer/Stage/",
+            f"scheduler:schedule/{self.name}/": "scheduler:schedule/ScheduleGroup/",
+            f"iam:{SCHEDULER}": "SchedulerRole.Arn",
+        }
+        asked = [one for one in ASKED if one.key == OPERATOR]
+        return [f"{one.action} {one.resource}" for one in asked if refused(one, _allowed(policy), names)]
+
     def schedules(self) -> Mapping[str, Any]:
         """The schedules that stand in EventBridge, by the workflow each is for."""
         listed = client("scheduler").list_schedules(GroupName=self.name)["Schedules"]
@@ -50,9 +69,16 @@ class Stage:
         return {json.loads(one["Target"]["Input"])["workflow"]: one for one in found}
 
 
+@cache
+def _allowed(policy: str) -> Mapping[str, set[str]]:
+    cloud = transformed()
+    cloud["Resources"]["Somebody"] = {"Properties": {"ManagedPolicyArns": [{"Ref": policy}]}}
+    return permissions(cloud, "Somebody")
+
+
 def sign_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """An operator's terminal: a profile in AWS' own configuration, and nothing else of this machine."""
-    (folder / "credentials").write_text("[ops]\naws_access_key_id = testing\naws_secret_access_key = testing\n")
+    (folder / "credentials").write_text(f"[ops]\naws_access_key_id = {OPERATOR}\naws_secret_access_key = testing\n")
     (folder / "config").write_text(f"[profile ops]\nregion = {REGION}\n")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(folder / "credentials"))
     monkeypatch.setenv("AWS_CONFIG_FILE", str(folder / "config"))

@@ -119,7 +119,7 @@ def repository(tmp_path: Path) -> Repository:
 
 def test_a_push_of_prompts_subagents_and_skills_only_publishes(repository: Repository) -> None:
     repository.commit("agents/a.md", "subagents/b.yaml", "skills/c/SKILL.md")
-    repository.commit("agents/new.yaml")
+    repository.commit("agents/new.yaml", "agents/übergabe.md")
     assert repository.decision() == "code=false"
 
 
@@ -133,6 +133,13 @@ def test_a_push_without_any_change_only_publishes(repository: Repository) -> Non
 )
 def test_a_push_that_touches_anything_else_too_deploys(repository: Repository, path: str) -> None:
     repository.commit("agents/a.md", path)
+    assert repository.decision() == "code=true"
+
+
+@pytest.mark.parametrize("path", ["src/code.py", "coordinators/a.py"])
+def test_a_file_that_was_moved_to_prompts_was_taken_from_code(repository: Repository, path: str) -> None:
+    repository.git("mv", path, "agents/moved.py")
+    repository.commit()
     assert repository.decision() == "code=true"
 
 

@@ -3,9 +3,11 @@
 import asyncio
 import hmac
 import json
+import shutil
 import time
 from base64 import b64encode
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +18,15 @@ from starlette.routing import Route
 
 import moto_cloud
 from company import ROOT
+from gofer.bootstrap.shelf import S3Shelf
 from gofer.journal.entries import RunHandedOver, RunOwned
+from gofer.outside import SystemClock
+from gofer.publish.publisher import Publisher
 from gofer.schedules.planned import planned
 from gofer.workflows.load import load_catalog
+from gofer.workflows.publication import read_files
 from lambda_stage import Code, Stage, packaged, stage
+from printing_house import MemoryTimetable
 
 pytestmark = pytest.mark.anyio
 
@@ -32,11 +39,15 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> Code:
 
 
 def model(seconds: float = 0.0, calls: int = 0) -> Starlette:
-    """A model that takes its time and asks for so many tool calls; `state.most` is how many it answered at once."""
+    """A model that takes its time and asks for so many tool calls; `state.most` is how many it answered at once.
+
+    `state.systems` is what each call began with.
+    """
 
     async def complete(request: Request) -> Response:
         asked = json.loads(await request.body())
         app.state.now += 1
+        app.state.systems.append(asked["messages"][0]["content"])
         app.state.most = max(app.state.most, app.state.now)
         await asyncio.sleep(seconds)
         app.state.now -= 1
@@ -55,6 +66,7 @@ def model(seconds: float = 0.0, calls: int = 0) -> Starlette:
 
     app = Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
     app.state.now = app.state.most = 0
+    app.state.systems = []
     return app
 
 
@@ -136,6 +148,39 @@ async def test_conversations_wait_for_their_models_together_and_long_runs_cross_
     assert slow.state.most == 3
     # 32,000 of the 128,000 tokens that the model's window holds.
     assert set(numbers["PeakContextUtilisation"]) == {25.0}
+
+
+async def publish(made: Stage, repository: Path) -> str:
+    """Publishes a repository to a stage; gives the name of what is live then."""
+    shelf = S3Shelf(moto_cloud.aws(), moto_cloud.client("s3"), made.cloud.bucket)
+    done = await Publisher(shelf, MemoryTimetable(), SystemClock(), ROOT).publish(read_files(repository))
+    # Whoever is warm looks within thirty seconds; who begins looks at once.
+    for function in ("slack", "worker"):
+        made.host.retire(function)
+    return done.name
+
+
+async def test_prompts_are_live_without_a_deploy_and_a_run_under_way_keeps_its_own(code: Code, tmp_path: Path) -> None:
+    for folder in ("agents", "subagents", "skills"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    prompt = tmp_path / "agents" / "answer-here.md"
+    patient = model(calls=2)
+    async with stage(code, patient) as made:
+        # One call of the model in each invocation.
+        made.deploy("worker", timeout=20.5)
+        first = await publish(made, tmp_path)
+        asked = [await made.ask("@Gofer hello")]
+        while not patient.state.systems:
+            await made.poll()
+        prompt.write_text(f"{prompt.read_text()}\nEnd with a rhyme.\n")
+        second = await publish(made, tmp_path)
+        await made.work()
+        asked.append(await made.ask("@Gofer hello"))
+        await made.work(runs=2)
+        answers = [made.answers(one) for one in asked]
+    assert second != first
+    assert [len(found) for found in answers] == [1, 1]
+    assert ["End with a rhyme." in system for system in patient.state.systems] == [False] * 3 + [True] * 3
 
 
 async def test_what_is_throttled_is_done_later_and_once(code: Code) -> None:

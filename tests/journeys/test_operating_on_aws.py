@@ -20,9 +20,9 @@ from gofer.outside import SystemClock
 from gofer.worker import Worker
 from gofer.workflows.published import POINTER
 from gofer.workflows.routes import read_routes
-from moto_cloud import client
+from moto_cloud import ASKED, client
 from office import Office
-from stage_on_moto import FUNCTION, SCHEDULER, Stage, sign_in
+from stage_on_moto import FUNCTION, OPERATOR, SCHEDULER, Stage, sign_in
 from stand_ins import SetClock, claimed, make_outside, mention
 from typed import gofer
 
@@ -53,8 +53,16 @@ def repository(terminal: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def at(capsys: pytest.CaptureFixture[str], stage: Stage) -> Type:
-    """Types a command for the stage."""
-    return lambda *words: gofer(capsys, *words, "--stage", stage.name, "--profile", "ops")
+    """Types a command for the stage, as somebody who has the policy for it and no other."""
+
+    def typed(*words: str) -> tuple[int, str, str]:
+        ASKED.clear()
+        done = gofer(capsys, *words, "--stage", stage.name, "--profile", "ops")
+        assert done[0] == 2 or OPERATOR in {one.key for one in ASKED}
+        assert stage.refused("PublishPolicy" if words[0] == "publish" else "OperatorPolicy") == []
+        return done
+
+    return typed
 
 
 def write(root: Path, name: str, yaml: str, prompt: str) -> None:
