@@ -191,7 +191,7 @@ def _subagent(run: str, span: Span, one: Exported) -> list[Exported]:
     if "gofer.subagent.run" in span.attributes:
         # One with a run of its own: what it used is of all its exchanges, which are told nowhere else.
         return [replace(one, client=False)]
-    of_model = ("gen_ai.request.", "gen_ai.response.", "gen_ai.usage.", "gen_ai.provider.", "gofer.cost_usd")
+    of_model = ("gen_ai.request.", "gen_ai.response.", "gen_ai.usage.", "gofer.cost_usd")
     attributes = {name: value for name, value in one.attributes.items() if not name.startswith(of_model)}
     agent = replace(one, client=False, attributes={**attributes, "gen_ai.operation.name": "invoke_agent"})
     model = f"chat {span.attributes.get('gen_ai.request.model', '')}"
