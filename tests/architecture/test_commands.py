@@ -1,4 +1,4 @@
-"""Every command that the documents show is one that exists, with these options and these outputs."""
+"""Every command that the documents show is one that exists, with these options, and operators may do what theirs do."""
 
 import re
 import shlex
@@ -9,11 +9,12 @@ import botocore.session
 import pytest
 from botocore import xform_name
 
-from cloud_template import ROOT, written
+from cloud_template import ROOT, listed, transformed, written
 from gofer.cli.main import COMMANDS, main
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 ON_AWS = [ROOT / "docs" / name for name in ("deploy.md", "runbook.md", "publish.md")]
+RUNBOOK = ROOT / "docs" / "runbook.md"
 GLOBAL = {"profile", "region", "output", "query", "cli-binary-format"}
 """Options that every command of the AWS CLI has."""
 OWN = {
@@ -136,3 +137,42 @@ def test_every_command_of_sam_is_one_that_was_tried() -> None:
         for words in commands(document, "sam"):
             options = {word.removeprefix("--") for word in words[1:] if word.startswith("--")}
             assert options <= SAM[words[0]], words
+
+
+ADMINISTRATOR = {
+    "lambda:GetAccountSettings",
+    "s3:ListObjectVersions",
+    "dynamodb:RestoreTableToPointInTime",
+    "dynamodb:UpdateTable",
+}
+"""What needs more than looking after runs, or what no policy can narrow to one stage."""
+
+
+def operator() -> set[str]:
+    """The actions of the operator's policy."""
+    document = transformed()["Resources"]["OperatorPolicy"]["Properties"]["PolicyDocument"]
+    return {action for statement in document["Statement"] for action in listed(statement["Action"])}
+
+
+def actions() -> Iterator[str]:
+    """The actions that the runbook's commands of the AWS CLI need, one for each command."""
+    for service, *rest in commands(RUNBOOK, "aws"):
+        match service, rest[:1]:
+            case "logs", ["tail"]:
+                yield "logs:FilterLogEvents"
+            case "lambda", ["invoke"]:
+                yield "lambda:InvokeFunction"
+            case _, [operation]:
+                name = "".join(word.capitalize() for word in operation.split("-"))
+                yield f"{service.removesuffix('api')}:{name}"
+
+
+def test_an_operator_may_do_what_the_runbook_says() -> None:
+    assert set(actions()) - operator() == ADMINISTRATOR
+
+
+def test_where_an_administrator_is_needed_the_runbook_says_so() -> None:
+    paragraphs = re.split(r"\n\n(?=\*\*|##)", RUNBOOK.read_text())
+    for words in ("get-account-settings", "list-object-versions", "restore-table-to-point-in-time", "update-table"):
+        (paragraph,) = [one for one in paragraphs if words in one]
+        assert "administrator" in paragraph

@@ -4,6 +4,8 @@ import ast
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,12 @@ sys.path[:0] = ["src", "."]
 from importlinter.cli import lint_imports_command
 lint_imports_command(["--no-cache"])
 """
+
+
+@cache
+def nodes(path: Path) -> Sequence[ast.AST]:
+    """All that a module is made of."""
+    return list(ast.walk(ast.parse(path.read_text())))
 
 
 @pytest.fixture(scope="module")
@@ -97,12 +105,14 @@ def test_ingress_loads_nothing_heavy(module: str) -> None:
     assert HEAVY.isdisjoint(loaded)
 
 
+@cache
 def calls(path: Path) -> set[str]:
-    return {ast.unparse(node.func) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)}
+    return {ast.unparse(node.func) for node in nodes(path) if isinstance(node, ast.Call)}
 
 
+@cache
 def attributes(path: Path) -> set[str]:
-    return {ast.unparse(node) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)}
+    return {ast.unparse(node) for node in nodes(path) if isinstance(node, ast.Attribute)}
 
 
 def found(names: set[str], outside: str, of=attributes) -> list[str]:
@@ -137,7 +147,7 @@ def test_imports_stand_at_the_top_and_none_is_hidden() -> None:
     hidden = [
         f"{path.relative_to(SOURCE)}:{inner.lineno}"
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.If)
         for inner in ast.walk(node)
         if isinstance(inner, ast.Import | ast.ImportFrom)

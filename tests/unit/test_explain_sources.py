@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from every_trigger import every_trigger
 from gofer.bootstrap.by_hand import SOURCES, Headers, find_hook, hook_name, way
 from gofer.errors import ConfigError
-from gofer.explain import Explanation, explain
+from gofer.explain import Explanation, Way, explain
 from gofer.workflows.load import Catalog, load_catalog
 from strangers import EVENTS, GARBAGE, GITHUB, MEDIA, ODD, PRESS, changed, headers_of, places, put
 
@@ -28,8 +28,13 @@ def catalog() -> Catalog:
         return load_catalog(every_trigger(Path(folder)))
 
 
+@cache
+def known(source: str, headers: Headers, hook: str) -> Way:
+    return way(catalog(), source, headers, hook)
+
+
 def explained(source: str, raw: bytes, headers: Headers = (), hook: str = "") -> list[Explanation]:
-    return list(explain("f", raw, way(catalog(), source, headers, hook)))
+    return list(explain("f", raw, known(source, tuple(headers), hook)))
 
 
 def one(source: str, payload: object, headers: Headers = (), hook: str = "") -> Explanation:
@@ -63,6 +68,7 @@ def test_no_change_to_a_recorded_payload_goes_unanswered(event: Path, data: st.D
     assert answered(one(source_of(event), payload, headers_of(event)))
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("source", ["jira", "notion", "github"])
 def test_each_field_of_each_recorded_payload_may_be_missing_or_anything(source: str) -> None:
     for event in (event for event in EVENTS if source_of(event) == source):

@@ -193,7 +193,7 @@ def _typed(span: Span) -> dict[str, Value]:
             return {**known, **agent, **_asked(span)}
         case "agent":
             own = {name: str(span.attributes[name]) for name in ("gen_ai.agent.name", "gofer.subagent.run")}
-            return {**known, **own, "gen_ai.operation.name": "invoke_agent"}
+            return {**known, **own, "gen_ai.operation.name": "invoke_agent", "gen_ai.provider.name": PROVIDER}
         case "tool":
             return {"gen_ai.tool.type": "function", **known, "gen_ai.operation.name": "execute_tool"}
         case _:
@@ -227,7 +227,7 @@ def _is_agent(span: Span) -> bool:
 
 def _question(run: str, span: Span, one: Exported) -> list[Exported]:
     """A subagent that is asked one question, and its exchange with the model."""
-    of_model = ("gen_ai.request.", "gen_ai.response.", "gen_ai.usage.", "gen_ai.provider.", "gofer.cost_usd")
+    of_model = ("gen_ai.request.", "gen_ai.response.", "gen_ai.usage.", "gofer.cost_usd")
     attributes = {name: value for name, value in one.attributes.items() if not name.startswith(of_model)}
     agent = replace(one, client=False, attributes={**attributes, "gen_ai.operation.name": "invoke_agent"})
     model = f"chat {span.attributes.get('gen_ai.request.model', '')}"

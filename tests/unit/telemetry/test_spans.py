@@ -137,6 +137,7 @@ def test_the_attributes_are_those_of_the_conventions() -> None:
     }
     assert spans["invoke_agent summary"].attributes == everywhere | {
         "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.provider.name": "openai",
         "gen_ai.agent.name": "summary",
         "gofer.entry": "13.0",
         "gofer.outcome.entry": "14.0",

@@ -6,6 +6,7 @@ HTML is plain text to Slack.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from markdown_it import MarkdownIt
@@ -97,7 +98,7 @@ def normal(markdown: str) -> str:
 
 def blocks(markdown: str) -> Sequence[Block]:
     """The blocks of a `normal` text, in order; together they hold all of its lines but empty ones between them."""
-    tokens = _BLOCKS_ONLY.parse(markdown)
+    tokens = _tokens(markdown)
     lines = markdown.split("\n")
     tops = [(index, token) for index, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0]
     return list(_cut(lines, tokens, tops)) or ([_block("text", lines, False, [])] if markdown else [])
@@ -105,7 +106,7 @@ def blocks(markdown: str) -> Sequence[Block]:
 
 def items(block: Block) -> Sequence[Block]:
     """The items of a list, each with its marker and all that is in it."""
-    tokens = _BLOCKS_ONLY.parse(block.text)
+    tokens = _tokens(block.text)
     tops = [(index, token) for index, token in enumerate(tokens) if token.type == "list_item_open" and token.level == 1]
     return list(_cut(block.lines, tokens, tops))
 
@@ -119,7 +120,7 @@ def cost(markdown: str) -> Cost:
 
 def widest_table(markdown: str) -> int:
     """Columns of the widest table anywhere in a `normal` text; 0 when it has none."""
-    tokens = _BLOCKS_ONLY.parse(markdown)
+    tokens = _tokens(markdown)
     opens = [index for index, token in enumerate(tokens) if token.type == "tr_open"]
     return max((_columns(tokens[index:]) for index in opens), default=0)
 
@@ -127,6 +128,12 @@ def widest_table(markdown: str) -> int:
 def parse(markdown: str) -> Sequence[Token]:
     """The tokens of a text, with what is inside its lines."""
     return _PARSER.parse(markdown)
+
+
+@lru_cache(maxsize=8)
+def _tokens(markdown: str) -> Sequence[Token]:
+    """The tokens of blocks. The same text is asked for by its width, its cost and its blocks, one after the other."""
+    return _BLOCKS_ONLY.parse(markdown)
 
 
 def _expanded(found: Sequence[Block]) -> int:
