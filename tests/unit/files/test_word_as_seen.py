@@ -1,5 +1,7 @@
 """Word documents as Word shows them: lists of styles, raised, hidden and crossed out words, formulas, charts."""
 
+import random
+
 import pytest
 
 from documents import CHART, WORD, docx, paragraph, relations, word_table
@@ -124,3 +126,13 @@ def test_a_chart_is_the_table_it_was_drawn_from() -> None:
     body = f'<w:p><w:r><w:drawing><c:chart xmlns:c="{CHART}" xmlns:w="{WORD}" r:id="r1"/></w:drawing></w:r></w:p>'
     data = docx(body, rels=relations(("r1", "chart", "charts/chart1.xml")), chart1=chart)
     assert word.read(data) == "[chart]\n\n| A | 1 |\n| --- | --- |\n| B |  |\n| C | 3 |"
+
+
+def test_a_document_too_large_for_a_tree_is_read_piece_by_piece() -> None:
+    chance = random.Random(7)
+    texts = [f"{at} {chance.randbytes(1_000).hex()}" for at in range(4_500)]
+    body = "".join(map(paragraph, texts)) + word_table([["a", "b"], ["c", "d"]]) + paragraph("End.")
+    assert len(body) > 8 << 20
+    *paragraphs, table, end = word.read(docx(body)).split("\n\n")
+    assert paragraphs == texts
+    assert (table, end) == ("| a | b |\n| --- | --- |\n| c | d |", "End.")

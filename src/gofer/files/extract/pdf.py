@@ -9,6 +9,7 @@ import pypdfium2.raw as pdfium
 
 from gofer.errors import ToolError
 from gofer.files.extract.grid import Segment, with_tables
+from gofer.files.extract.pdf_leftward import in_order
 from gofer.files.extract.pdf_lines import RIGHT_TO_LEFT, Lines, reread
 from gofer.files.extract.pdf_notes import notes
 from gofer.files.wire import Packet
@@ -117,8 +118,24 @@ def _text(page: pypdfium2.PdfTextPage) -> str:
         plain = Lines(page, raw).divided(alone) if whole == raw else whole
         plain = plain.replace("\r\n", "\n").replace("\0", "")
     if leftward:
-        plain = "\n".join(map(reread, plain.split("\n")))
+        ordered = _ordered(Lines(page, raw), raw)
+        plain = "\n".join(reread(ordered.get(line, line)) for line in plain.split("\n"))
     return _joined(plain).strip()
+
+
+def _ordered(lines: Lines, raw: str) -> dict[str, str]:
+    """For lines of the page that run leftwards, how they are read."""
+    if not lines.plain():
+        return {}
+    letters = sum(map(str.isalpha, raw))
+    leftward = 2 * len(RIGHT_TO_LEFT.findall(raw)) > letters
+    found: dict[str, str] = {}
+    at = 0
+    for line in raw.split("\r\n"):
+        if RIGHT_TO_LEFT.search(line):
+            found[line] = in_order(line, lambda place, at=at: lines.box(at + place), leftward=leftward)
+        at += len(line) + 2
+    return found
 
 
 def _alike(ours: str, theirs: str) -> bool:

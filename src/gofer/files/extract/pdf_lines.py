@@ -18,9 +18,9 @@ _CAREFULLY = 5_000
 _MOST_MARKS = 4
 # A line that begins with one space or with nothing but a sign may go on another one, and so may one behind a formula.
 _GOES_ON = re.compile(r"(?<=\S)\r\n(?= \S|[.,;:!?)\]]+(?:\s|$))|(?<=[^\W\d]\d)\r\n(?=\w)")
-_LEFTWARD = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
-RIGHT_TO_LEFT = re.compile(f"[{_LEFTWARD}]")
-_ENDS_FIRST = re.compile(rf"^([.,:;!?؟،؛]) ?(?=[^\w\s]*[{_LEFTWARD}])(.*)$", re.DOTALL)
+LEFTWARD = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
+RIGHT_TO_LEFT = re.compile(f"[{LEFTWARD}]")
+_ENDS_FIRST = re.compile(rf"^([.,:;!?؟،؛]) ?(?=[^\w\s]*[{LEFTWARD}])(.*)$", re.DOTALL)
 _BRACKETS = str.maketrans("()[]{}«»", ")(][}{»«")
 _OPENS = {")": "(", "]": "[", "}": "{"}
 
@@ -37,14 +37,13 @@ class Lines:
 
     def whole(self) -> str:
         """The text with lines whole that only a raised mark divides; the mark stands raised."""
-        # Places in the text are places on the page only while every character has one code unit.
-        if not _GOES_ON.search(self._text) or not self._plain():
+        if not _GOES_ON.search(self._text) or not self.plain():
             return self._text
         parts: list[str] = []
         done = 0
         for found in _GOES_ON.finditer(self._text):
             begin = found.end() + self._text.startswith(" ", found.end())
-            if self._side_by_side(before := self._box(found.start() - 1), after := self._box(begin)):
+            if self._side_by_side(before := self.box(found.start() - 1), after := self.box(begin)):
                 head = self._text[done : found.start()]
                 marks = self._marks(found.start(), after) if before and after else 0
                 parts.append(head[: len(head) - marks] + raised(head[len(head) - marks :]))
@@ -54,7 +53,7 @@ class Lines:
     def divided(self, lines: int) -> str:
         """The text with line ends where it goes down and back, if the page has more lines than the text."""
         text = self._text
-        if text.count("\n") + 1 >= lines or len(text) > _CAREFULLY or not self._plain():
+        if text.count("\n") + 1 >= lines or len(text) > _CAREFULLY or not self.plain():
             return text
         parts: list[str] = []
         before: Box | None = None
@@ -62,17 +61,19 @@ class Lines:
             if char.isspace():
                 before = before if char == " " else None
             else:
-                box = self._box(at)
+                box = self.box(at)
                 if box and before and box[3] < before[2] and box[0] < before[0]:
                     parts.append("\n")
                 before = box
             parts.append(char)
         return re.sub(r" +\n", "\n", "".join(parts))
 
-    def _plain(self) -> bool:
+    def plain(self) -> bool:
+        """Whether places in the text are places on the page: each character has one code unit."""
         return max(self._text, default="") <= "\uffff"
 
-    def _box(self, at: int) -> Box | None:
+    def box(self, at: int) -> Box | None:
+        """Where the character at a place of the text lies, if that is known."""
         place = pdfium.FPDFText_GetCharIndexFromTextIndex(self._page, at)
         if place < 0 or not pdfium.FPDFText_GetCharBox(self._page, place, *self._sides):
             return None
@@ -90,7 +91,7 @@ class Lines:
         """How many characters before a place are figures that stand higher than what follows."""
         count = 0
         while after and count < _MOST_MARKS and self._text[end - 1 - count].isdigit():
-            box = self._box(end - 1 - count)
+            box = self.box(end - 1 - count)
             if box is None or box[2] < after[2] + (box[3] - box[2]) / 4 or box[2] <= after[2]:
                 break
             count += 1
