@@ -169,11 +169,12 @@ def test_a_subagent_says_which_skills_it_has_and_its_bundle_keeps_them(tmp_path:
     (tmp_path / "subagents").mkdir()
     file = tmp_path / "subagents" / "reader.yaml"
     file.with_suffix(".md").write_text("Read.")
-    for keys, names in (("", []), ("skills: {allowed: [notes]}", ["notes"]), ("skills: {}", list(NAMES))):
+    for keys, names in (("", []), ("skills: {allowed: [notes]}", ["notes"]), ("skills: {prohibited: [notes]}", [])):
         file.write_text(f"description: d\nmodel: gpt-5\ntools: []\n{keys}\n")
         assert mistakes(agents) == []
         bundle = Bundle(load_catalog(agents).workflows["w"], ())
         assert list(decode_bundle(encode_bundle(bundle)).loaded.subagents["reader"].skills) == names
+    file.write_text("description: d\nmodel: gpt-5\nskills: {allowed: [notes, routing, tables, notes-0, notes-1]}\n")
     for name in NAMES:
         (tmp_path / "skills" / name / "all.md").write_bytes(b"x" * 480_000)
     for number in range(2):
@@ -182,4 +183,4 @@ def test_a_subagent_says_which_skills_it_has_and_its_bundle_keeps_them(tmp_path:
             f"---\nname: notes-{number}\ndescription: d\n---"
         )
     (found,) = mistakes(agents)
-    assert (found.file.name, found.rule, found.place.line) == ("reader.yaml", "too-large", 4)
+    assert (found.file.name, found.rule, found.place.line) == ("reader.yaml", "too-large", 3)
