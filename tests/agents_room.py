@@ -83,13 +83,14 @@ class AgentsRoom(Room):
     more: dict[str, object] = field(default_factory=dict)
     """Further keys of the workflow."""
 
-    known: dict[str, Skill] = field(default_factory=dict)
+    skills: dict[str, Skill] = field(default_factory=dict)
     """The skills that there are."""
 
     def subagent(self, name: str, **keys: object) -> None:
         """Declares one, which the run may ask."""
         one = Subagent.model_validate({"description": f"does {name}", **keys})
-        skills = granted_skills(one.skills, self.known)
+        named = {*one.skills.required, *(one.skills.allowed or ())}
+        skills = {name: it for name, it in self.skills.items() if name in named}
         self.subagents[name] = LoadedSubagent(one, f"You are {name}.", ("m",), skills)
         self.listed = (*self.listed, name)
 
@@ -128,7 +129,7 @@ class AgentsRoom(Room):
             "agents/answer-here.md",
             self.models,
             subagents=reached(self.subagents, self.listed),
-            skills=granted_skills(workflow.skills, self.known),
+            skills=granted_skills(workflow.skills, self.skills),
         )
         return Bundle(loaded, [tool.schema() for tool in self.services().offered(loaded)])
 

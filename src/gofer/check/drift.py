@@ -31,7 +31,7 @@ _ACTS_ON = _ACTS | {"append", "close", "edit", "list", "open", "post", "query", 
 _FIELDS = {"count", "id", "ids", "key", "name", "query", "text", "time", "ts", "type", "url"}
 """How names of values end, whatever they begin with."""
 _INSTEAD_OF_BASE = {
-    "plan": "Only those that may keep a plan have it, and here stands `plan: off`; do without it here.",
+    "plan": "With `plan: off`, which subagents have unless they say otherwise, there is none; do without it here.",
     "subagents": "Only those that may ask some have it; name them in `subagents`, or do without it here.",
     "skills": "Only those that may load some have it; name them in `skills`, or do without it here.",
 }

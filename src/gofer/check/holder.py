@@ -40,11 +40,9 @@ class Holder:
     def has_skill(self, name: str) -> bool:
         """Whether its prompt has a skill, or it may load it."""
         fields = self.source.fields
-        if "skills" not in fields:
-            return self.kind == "workflow"
-        skills = as_object(fields["skills"])
+        skills = as_object(fields.get("skills"))
         chosen = [*as_list(skills.get("required")), *as_list(skills.get("allowed"))]
-        open_to_all = not isinstance(skills.get("allowed"), list)
+        open_to_all = self.kind == "workflow" and not isinstance(skills.get("allowed"), list)
         return (open_to_all or name in chosen) and name not in as_list(skills.get("prohibited"))
 
     def has_subagent(self, name: str) -> bool:

@@ -29,7 +29,7 @@ def check_subagents(
         subagent, wrong = fill(source, Subagent)
         yield from wrong
         if subagent is not None:
-            yield from check_amount(source, subagent.skills, skills)
+            yield from check_amount(source, subagent.own_skills, skills)
         yield from read_output(source)[1]
         yield from check_tools(source, tools)
         yield from check_named_skills(folder, source)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from gofer.errors import ConfigError
 from gofer.workflows.schema import Skills, Workflow
-from gofer.workflows.skill import Skill
+from gofer.workflows.skill import SCRIPTS, Skill
 
 SIZE_LIMIT = 2_000_000
 """Bytes of all skills of one workflow at most: every run keeps them."""
@@ -49,9 +49,20 @@ def skills_are_searched(workflow: Workflow, skills: Mapping[str, Skill]) -> bool
     return len(loadable(workflow, skills)) > workflow.search_above
 
 
-def required_text(skill: Skill) -> str:
-    """A required skill as it stands in the prompt."""
-    return f"# Skill: {skill.name}\n\n{skill.body}"
+def required_text(skill: Skill, *, files: bool = True) -> str:
+    """A required skill as it stands in the prompt; with its other files, for whoever has tools to read them."""
+    text = f"# Skill: {skill.name}\n\n{skill.body}"
+    return f"{text}\n\n{told}" if files and (told := other_files(skill)) else text
+
+
+def other_files(skill: Skill) -> str:
+    """The files of a skill beside its text, and what can be done with them; empty without any."""
+    if not skill.files:
+        return ""
+    lines = [f"- {path} ({len(content)} bytes)" for path, content in skill.files.items()]
+    scripts = any(path.startswith(SCRIPTS) for path in skill.files)
+    told = f"; what is in {SCRIPTS} is Python for the tool python" if scripts else ""
+    return "\n".join([f"Its other files, for load_subskill{told}:", *lines])
 
 
 def section(workflow: Workflow, skills: Mapping[str, Skill]) -> str:

@@ -217,8 +217,8 @@ class Subagent(Strict):
     question and has none; an empty list has those that every run has."""
     subagents: tuple[Name, ...] = ()
     """The subagents that it may ask itself."""
-    skills: Skills = Skills(allowed=())
-    """What it knows beyond its prompt, or may load; without this key nothing."""
+    skills: Skills = Skills()
+    """What it knows beyond its prompt, or may load; nothing that is not named here."""
     files: Files = Files()
     """How much of files and of long texts it sees without asking."""
     context: Context = Context()
@@ -233,6 +233,11 @@ class Subagent(Strict):
     """The form its answer must have: a JSON Schema; none means text."""
     limits: SubagentLimits = SubagentLimits()
     """What it may use at most."""
+
+    @property
+    def own_skills(self) -> Skills:
+        """Its skills; it may load none that it does not name."""
+        return self.skills if self.skills.allowed is not None else self.skills.model_copy(update={"allowed": ()})
 
     @property
     def an_agent(self) -> bool:

@@ -137,8 +137,8 @@ def _load(file: Path, subagent: Subagent, roles: Mapping[str, Names], known: Map
     if text is None:
         raise ConfigError(f"The prompt {prompt} cannot be read as text; create it.")
     output = cast(Schema | None, subagent.output)
-    skills = granted_skills(subagent.skills, known)
-    required = [required_text(skills[name]) for name in subagent.skills.required]
+    skills = granted_skills(subagent.own_skills, known)
+    required = [required_text(skills[name], files=subagent.an_agent) for name in subagent.skills.required]
     form = instructions(output) if output is not None else ""
     parts = [text.strip(), *required, form, planning(subagent.plan)]
     name = subagent.model.name

@@ -144,16 +144,37 @@ def test_the_modules_that_scripts_of_skills_may_import_are_those_that_the_sandbo
                 session.feed_run(f"import {module}")
 
 
+def test_a_required_skill_says_which_other_files_it_has(tmp_path: Path) -> None:
+    agents = repository(tmp_path, "skills: {required: [notes], allowed: []}\n")
+    alone = load_catalog(agents).workflows["w"].system
+    (tmp_path / "skills" / "notes" / "scripts").mkdir()
+    (tmp_path / "skills" / "notes" / "scripts" / "sum.py").write_text("1\n")
+    system = load_catalog(agents).workflows["w"].system
+    assert system.startswith(alone)
+    told = "Its other files, for load_subskill; what is in scripts/ is Python for the tool python:"
+    assert system.removeprefix(alone) == f"\n\n{told}\n- scripts/sum.py (2 bytes)"
+    (tmp_path / "subagents").mkdir()
+    file = tmp_path / "subagents" / "reader.yaml"
+    file.with_suffix(".md").write_text("Read.")
+    workflow = tmp_path / "agents" / "w.yaml"
+    workflow.write_text(workflow.read_text() + "subagents: [reader]\n")
+    for keys, said in (("tools: []\n", True), ("", False)):
+        # One that has no tools can read none of them.
+        file.write_text(f"description: d\nmodel: gpt-5\n{keys}skills: {{required: [notes], allowed: []}}\n")
+        assert (told in load_catalog(agents).workflows["w"].subagents["reader"].system) == said
+
+
 def test_a_subagent_says_which_skills_it_has_and_its_bundle_keeps_them(tmp_path: Path) -> None:
     agents = repository(tmp_path, "subagents: [reader]\nskills: {allowed: []}\n")
     (tmp_path / "subagents").mkdir()
     file = tmp_path / "subagents" / "reader.yaml"
     file.with_suffix(".md").write_text("Read.")
-    for keys, names in (("", []), ("skills: {allowed: [notes]}", ["notes"]), ("skills: {}", list(NAMES))):
+    for keys, names in (("", []), ("skills: {allowed: [notes]}", ["notes"]), ("skills: {prohibited: [notes]}", [])):
         file.write_text(f"description: d\nmodel: gpt-5\ntools: []\n{keys}\n")
         assert mistakes(agents) == []
         bundle = Bundle(load_catalog(agents).workflows["w"], ())
         assert list(decode_bundle(encode_bundle(bundle)).loaded.subagents["reader"].skills) == names
+    file.write_text("description: d\nmodel: gpt-5\nskills: {allowed: [notes, routing, tables, notes-0, notes-1]}\n")
     for name in NAMES:
         (tmp_path / "skills" / name / "all.md").write_bytes(b"x" * 480_000)
     for number in range(2):
@@ -162,4 +183,4 @@ def test_a_subagent_says_which_skills_it_has_and_its_bundle_keeps_them(tmp_path:
             f"---\nname: notes-{number}\ndescription: d\n---"
         )
     (found,) = mistakes(agents)
-    assert (found.file.name, found.rule, found.place.line) == ("reader.yaml", "too-large", 4)
+    assert (found.file.name, found.rule, found.place.line) == ("reader.yaml", "too-large", 3)

@@ -9,6 +9,7 @@ from gofer.errors import ToolError
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import SkillLoaded
 from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
+from gofer.workflows.found import other_files
 from gofer.workflows.skill import NAMES, SCRIPTS, Skill
 
 AT_ONCE = 5
@@ -135,10 +136,4 @@ def _shown(skill: Skill) -> str:
 
 
 def _files(skill: Skill) -> str:
-    """The files of a skill, and what can be done with them."""
-    if not skill.files:
-        return "It has no other files."
-    lines = [f"- {path} ({len(content)} bytes)" for path, content in skill.files.items()]
-    scripts = any(path.startswith(SCRIPTS) for path in skill.files)
-    told = f"; what is in {SCRIPTS} is Python for the tool python" if scripts else ""
-    return "\n".join([f"Its other files, for load_subskill{told}:", *lines])
+    return other_files(skill) or "It has no other files."

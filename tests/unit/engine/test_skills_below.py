@@ -25,7 +25,7 @@ def with_skills(*below: Answer, tools: int = 0, **more: object) -> AgentsRoom:
         return below[min(asked.turn, len(below) - 1)]
 
     made = agents_room(think)
-    made.known, made.more = {"routing": ROUTING, "tables": TABLES}, more
+    made.skills, made.more = {"routing": ROUTING, "tables": TABLES}, more
     for number in range(tools):
         made.tool(f"look_{number}", "read")
     return made
