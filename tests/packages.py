@@ -33,15 +33,20 @@ def packages(folder: Path) -> Mapping[str, Path]:
     made = {handler: folder / handler for handler in PACKAGE.KINDS}
     for handler, target in made.items():
         PACKAGE.package(handler, target, uv="", bytecode=False)
-        # Compiling all of it anew takes a minute; times stay as they were, so that it is taken for what it is.
-        for path in target.rglob("*.py"):
-            name = path.relative_to(target)
-            source = (ROOT / "src" if name.parts[0] == "gofer" else LIBRARIES) / name
-            compiled = Path(importlib.util.cache_from_source(str(source)))
-            if compiled.is_file():
-                (path.parent / "__pycache__").mkdir(exist_ok=True)
-                shutil.copy2(compiled, path.parent / "__pycache__")
+        borrow_bytecode(target)
     return made
+
+
+def borrow_bytecode(package: Path) -> None:
+    """Gives a package the bytecode that is here already: to compile all of it anew takes a minute."""
+    for path in package.rglob("*.py"):
+        name = path.relative_to(package)
+        source = (ROOT / "src" if name.parts[0] == "gofer" else LIBRARIES) / name
+        compiled = Path(importlib.util.cache_from_source(str(source)))
+        if compiled.is_file():
+            (path.parent / "__pycache__").mkdir(exist_ok=True)
+            # With its times, so that it is taken for what it is.
+            shutil.copy2(compiled, path.parent / "__pycache__")
 
 
 def runtime(folder: Path) -> Path:
