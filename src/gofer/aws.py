@@ -94,7 +94,8 @@ class Aws:
             return await loop.run_in_executor(self._pool, partial(operation, **arguments))
         except ClientError as error:
             if (code := _code(error)) in refusals:
-                raise _Expected(Refusal(code, error.response)) from error
+                response: Mapping[str, Any] = error.response
+                raise _Expected(Refusal(code, response)) from error
             raise trouble(name, error) from error
         except BotoCoreError as error:
             raise trouble(name, error) from error

@@ -324,7 +324,7 @@ def test_a_stage_that_cannot_be_asked_is_one_sentence(
         ("AWS_CONFIG_FILE", "[profile ops\n", 2, "cannot be used (ConfigParseError); correct the profile until `aws"),
         ("AWS_SHARED_CREDENTIALS_FILE", "ops", 2, "cannot be used (ConfigParseError)"),
         ("AWS_SHARED_CREDENTIALS_FILE", "[ops]\naws_access_key_id = x", 2, "cannot be used (PartialCredentialsError)"),
-        ("AWS_ENDPOINT_URL", "localhost", 2, "The address of AWS that is set is no URL"),
+        ("AWS_ENDPOINT_URL", "localhost", 2, "The address that is set for AWS is no URL"),
         ("AWS_ENDPOINT_URL", "http://127.0.0.1:1", 1, "AWS did not answer get_parameters (EndpointConnectionError)"),
     ],
 )

@@ -79,7 +79,8 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
         if (ROOT / name).is_file():
             shutil.copy(ROOT / name, folder)
         else:
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "broken"))
+            # With bytecode, as a checkout that was used before has it: else each command compiles all of it again.
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("broken"))
     made = Terminal(folder)
     yield made
     for group in made.left_running:

@@ -81,7 +81,8 @@ def misconfigured(error: BotoCoreError | ValueError) -> ConfigError:
     match error:
         case NoRegionError():
             told = "Nothing says in which Region of AWS; set AWS_REGION, or `region` in the profile"
-        case ProfileNotFound(kwargs={"profile": name}):
+        case ProfileNotFound():
+            name = cast(Any, error).kwargs["profile"]
             told = f"AWS' configuration has no profile {name!r}; `aws configure list-profiles` shows which it has"
         case BotoCoreError():
             # Its text may hold what a program for credentials printed.

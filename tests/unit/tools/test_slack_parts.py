@@ -158,6 +158,14 @@ def test_what_fits_is_left_as_it_is() -> None:
     assert split(" \n\u2028") == ()
 
 
+def test_a_line_that_only_looks_empty_to_people_is_no_block() -> None:
+    # The parser takes U+0085 for a word; as a block of nothing it left empty lines at the end of a message.
+    quote = "\n".join(["> - one", *(f">   - {'word ' * 8}" for _ in range(12))])
+    messages = split("\n\n".join(["begin", *["\x85", quote] * 59]))
+    assert len(messages) > 1
+    assert [message for message in messages if message != message.strip("\n") or "\n\n\n" in message] == []
+
+
 def test_a_fence_goes_on_in_its_language_and_a_table_with_its_header() -> None:
     fence = "```python\n" + "\n".join(f"line_{n} = {n}" for n in range(1_500)) + "\n```"
     first, *others = split(fence)

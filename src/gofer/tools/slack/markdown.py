@@ -161,6 +161,9 @@ def _cut(lines: Sequence[str], tokens: Sequence[Token], tops: Sequence[tuple[int
         own = list(lines[bounds[place] : bounds[place + 1]])
         while own and not own[-1].strip():
             own.pop()
+        if not own:
+            # The parser knows fewer kinds of white space than people see, as U+0085.
+            continue
         after = tops[place + 1][0] if place + 1 < len(tops) else len(tokens)
         apart = bounds[place] > 0 and not lines[bounds[place] - 1].strip()
         yield _block(_KINDS.get(token.type, "text"), own, apart, tokens[index:after])
