@@ -17,13 +17,19 @@ from gofer.journal.log import read_journal
 from gofer.models.model import Answer
 from gofer.tools.files.tools import file_tools
 from gofer.tools.plan.tools import plan_tools
+from gofer.tools.search.tools import search_tools
+from gofer.tools.skills.tools import skill_tools
 from gofer.tools.subagent import subagent_tools
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Subagent, Workflow
+from gofer.workflows.skill import Skill
 from gofer.workflows.subagent import LoadedSubagent, reached
 
-BASE = {tool.name: tool for tool in (*file_tools(Children()), *plan_tools(), *subagent_tools())}
+BASE = {
+    tool.name: tool
+    for tool in (*file_tools(Children()), *plan_tools(), *skill_tools(), *search_tools(), *subagent_tools())
+}
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,8 @@ class AgentsRoom(Room):
     """The subagents that the run itself may ask."""
     more: dict[str, object] = field(default_factory=dict)
     """Further keys of the workflow."""
+    skills: dict[str, Skill] = field(default_factory=dict)
+    """What the run itself may load."""
 
     def subagent(self, name: str, **keys: object) -> None:
         """Declares one, which the run may ask."""
@@ -119,8 +127,9 @@ class AgentsRoom(Room):
             "agents/answer-here.md",
             self.models,
             subagents=reached(self.subagents, self.listed),
+            skills=self.skills,
         )
-        return Bundle(loaded, [tool.schema() for tool in self.services().granted(workflow).values()])
+        return Bundle(loaded, [tool.schema() for tool in self.services().offered(loaded)])
 
     async def held(self, owner: str = "me") -> Step:
         """The run in the hands of an owner, as `owner.py` gives it to whoever coordinates."""

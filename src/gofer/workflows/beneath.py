@@ -1,11 +1,12 @@
 """How does a subagent become a workflow of its own, below whoever asks it?
 
-What whoever asks it may do is the ceiling: its tools are those of both, and what somebody has to approve, what happens
-once, and what may leave a private channel stays as it is there.
+What whoever asks it may do is the ceiling: its tools and skills are those of both, and what somebody has to approve, what
+happens once, and what may leave a private channel stays as it is there.
 """
 
 from dataclasses import replace
 
+from gofer.workflows.found import section
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Limits
 from gofer.workflows.subagent import LoadedSubagent, reached
@@ -40,11 +41,15 @@ def beneath(above: Loaded, name: str, asked: LoadedSubagent, limits: Limits, dep
         "output": subagent.output,
         "limits": limits,
     }
+    own = workflow.model_copy(update=changes)
+    named = {*subagent.skills.required, *(subagent.skills.allowed or ())} - {*subagent.skills.prohibited}
+    skills = {skill: it for skill, it in above.skills.items() if skill in named}
     return replace(
         above,
         name=name,
-        workflow=workflow.model_copy(update=changes),
-        system=asked.system,
+        workflow=own,
+        system="\n\n".join(filter(None, [asked.system, section(own, skills)])),
+        skills=skills,
         models=asked.models,
         script_sha256="",
         subagents=reached(above.subagents, subagent.subagents) if depth < DEPTH else {},
