@@ -1,7 +1,7 @@
 """How does a subagent become a workflow of its own, below whoever asks it?
 
-What whoever asks it may do is the ceiling: its tools and skills are those of both, and what somebody has to approve, what
-happens once, and what may leave a private channel stays as it is there.
+What whoever asks it may do is the ceiling: its tools and skills are those of both, and what somebody has to approve,
+what happens once, and what may leave a private channel stays as it is there.
 """
 
 from dataclasses import replace

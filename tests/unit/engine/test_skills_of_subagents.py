@@ -58,7 +58,7 @@ async def test_what_is_prohibited_meanwhile_is_refused_below_too() -> None:
     room = a_room(skills={"allowed": ["tides"]})
     held = room.held
 
-    async def withdrawn(owner: str = "me"):  # noqa: ANN202
+    async def withdrawn(owner: str = "me"):
         step = await held(owner)
         step.withdrawn = frozenset({"tides"})
         return step
