@@ -155,7 +155,8 @@ class Subagents:
         return beneath(self.bundle.loaded, name, loaded, limits_of(part), step.progress.depth + 1)
 
     def _granted(self, step: Step, name: str, loaded: LoadedSubagent, part: Slice) -> Mapping[str, Tool[Any]]:
-        return step.services.granted(self._beneath(step, name, loaded, part).workflow)
+        own = self._beneath(step, name, loaded, part)
+        return step.services.granted(own.workflow, own.skills)
 
     def _waiting(self, step: Step, tool: Tool[Any]) -> int:
         """How many subagents the turn asks that have not begun, this one included."""
@@ -192,6 +193,7 @@ class Subagents:
             child.give_up_calls("every worker that had it was lost")
             return Ending("failed", reason="it broke off at the same point again and again")
         try:
+            child.withdrawn = step.withdrawn
             bundle = await self._begin(step, child, loaded, started)
             child.guard, child.agents = Clearance(bundle.loaded.workflow), Subagents(bundle, self.alone)
             return await loop.coordinate(child, bundle, provenance)

@@ -86,9 +86,11 @@ async def give_up(step: Step, why: str, provenance: Provenance) -> None:
             unused = SubagentFinished(call, "error", why, "", Usage(), 0.0, 0, "stopped", started.run, calls=0)
             step.note(unused)
             continue
+        held = step.below.get(started.run)
         child = await opened(step, started, fresh=False)
         if child.progress.finished is None:
-            child.note(RunOwned())
+            if held is None or not held.progress.owned_at:
+                child.note(RunOwned())
             await child.commit()
             await give_up(child, why, provenance)
             child.give_up_calls(why)

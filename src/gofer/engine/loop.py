@@ -5,7 +5,7 @@ New behaviour arrives as a gate, a tool, an entry or a projection, never as a br
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gofer.engine import ending, gates
@@ -55,9 +55,8 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
             stop = await _ask(step, bundle, view)
         if stop:
             return Ending(stop.status, step.conversation.answer if stop.status == "limited" else stop.said, stop.reason)
-    typed = bundle.loaded.workflow.output is not None
-    answer = step.conversation.answer if typed else ending.with_needs(step.conversation.answer, step.workspace.plan)
-    return done(answer, typed=typed)
+    ended = done(step.conversation.answer, typed=bundle.loaded.workflow.output is not None)
+    return replace(ended, answer=ending.with_needs(ended.answer, step.workspace.plan))
 
 
 def done(answer: str, *, typed: bool) -> Ending:

@@ -127,6 +127,14 @@ async def test_what_is_blocked_may_end_and_the_person_is_told_what_it_needs() ->
     assert ending.answer == "I looked.\n\n**Needed from you to go on:**\n- Do 1: the key of the room"
 
 
+async def test_what_is_blocked_is_told_below_an_answer_for_programs_too() -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    made = room(says("", writes(todo("1", "blocked", "the key of the room"))), says('{"n": 7}'))
+    ending = await work(made, output=schema)
+    assert ending.output == {"n": 7}
+    assert ending.answer.endswith("```\n\n**Needed from you to go on:**\n- Do 1: the key of the room")
+
+
 async def test_a_required_plan_comes_before_every_other_call_and_every_end() -> None:
     made = room(
         says("straight away"),
