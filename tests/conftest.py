@@ -1,10 +1,7 @@
 """What all tests share: asyncio as the only event loop, and profiles for generated tests."""
 
-from collections.abc import Generator
-
 import pytest
-from coverage import Coverage
-from hypothesis import HealthCheck, is_hypothesis_test, settings
+from hypothesis import HealthCheck, settings
 
 settings.register_profile("gofer", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 settings.load_profile("gofer")
@@ -21,23 +18,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seed", type=int, default=None, help="play one schedule again")
     parser.addoption("--store", choices=["memory", "sqlite", "dynamodb"], default="memory", help="on this store")
     parser.addoption("--benchmarks", action="store_true", help="run tests/benchmarks, which print ratios")
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Generated examples are not measured: a hundred of them cover what one does, and each is two times slower then.
-
-    What is covered is thereby what the plain tests cover.
-    """
-    generated = isinstance(item, pytest.Function) and is_hypothesis_test(item.obj)
-    measuring = Coverage.current() if generated or item.get_closest_marker("unmeasured") else None
-    if measuring is None:
-        return (yield)
-    measuring.stop()
-    try:
-        return (yield)
-    finally:
-        measuring.start()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

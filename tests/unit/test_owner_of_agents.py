@@ -83,7 +83,6 @@ async def test_what_is_denied_to_a_subagent_does_not_happen() -> None:
     assert "denied it" in made.office.posted[0]
 
 
-@pytest.mark.unmeasured
 async def test_a_worker_lost_before_or_after_any_frame_changes_nothing_of_what_was_approved() -> None:
     for at, after in ((at, after) for at in range(2, 100) for after in (False, True)):
         made = with_a_clerk()

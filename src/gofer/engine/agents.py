@@ -193,7 +193,6 @@ class Subagents:
             child.give_up_calls("every worker that had it was lost")
             return Ending("failed", reason="it broke off at the same point again and again")
         try:
-            child.withdrawn = step.withdrawn
             bundle = await self._begin(step, child, loaded, started)
             child.guard, child.agents = Clearance(bundle.loaded.workflow), Subagents(bundle, self.alone)
             return await loop.coordinate(child, bundle, provenance)

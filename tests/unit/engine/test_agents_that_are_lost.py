@@ -108,7 +108,6 @@ async def to_its_end(made: AgentsRoom) -> str:
     raise AssertionError("it never ended")
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("script", ["", SCRIPT], ids=["model", "script"])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 async def test_a_worker_lost_at_any_frame_of_a_run_or_of_its_subagents_changes_nothing(

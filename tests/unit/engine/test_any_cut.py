@@ -126,7 +126,6 @@ def answered(journal: Sequence[Recorded]) -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.unmeasured
 async def test_a_run_cut_after_any_frame_asks_the_same_bytes_and_ends_the_same() -> None:
     made, bundle = furnished()
     whole = await tell(made, bundle)

@@ -91,7 +91,6 @@ def test_every_view_of_every_cut_is_defined_and_every_call_is_closed(journal: li
     check(journal)
 
 
-@pytest.mark.unmeasured
 def test_the_journals_that_are_made_up_have_entries_of_every_kind() -> None:
     kinds: set[type] = set()
 
