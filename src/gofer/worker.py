@@ -296,7 +296,7 @@ class Worker:
             case RunParked(until=until):
                 await self._show(head, "parked", step.progress.why_parked, step, wakes_at=until)
                 # Whoever put something into its inbox before the head said so was told that it is busy.
-                news = await self.services.store.items(head.run)
+                news = await step.has_news()
                 seconds = 0.0 if news else until / 1000 - self.services.outside.clock.now()
                 # Rung for again and again where the wait is longer than a queue can hold a bell back.
                 await self.queue.ring(head.run, min(max(0.0, seconds), LONGEST_PARKED))

@@ -10,7 +10,9 @@ from engine_room import Said, says
 from gofer.cancel import cancel
 from gofer.errors import Gone, TemporaryError
 from gofer.journal import entries as e
+from gofer.journal import inbox
 from gofer.journal.log import read_journal
+from gofer.journal.seal import seal_of
 from gofer.models.model import Answer
 from gofer.projections import progress
 from gofer.tools.tool import Call, ToolResult
@@ -71,6 +73,22 @@ async def test_what_a_subagent_wants_to_do_waits_for_the_approval_that_its_workf
     assert key.startswith("run1.")
     assert key.endswith("/1.0")
     assert [ending.partition(" on ")[0] for ending in made.closed] == ["Approved by name of U0LEAD000"]
+
+
+async def test_a_press_handed_down_right_before_its_run_was_parked_is_looked_at() -> None:
+    made = with_a_clerk()
+    await made.office.accept("run1", private=False)
+    await made.work(3)
+    assert await made.press("approved") == ""
+    # As when another subagent was at work, whose step handed it down to one that waited already.
+    (run,) = {one.run for one in await made.entries() if isinstance(one, e.SubagentStarted)}
+    store = made.office.store
+    (item,) = await inbox.read(store, await seal_of("run1", store))
+    assert isinstance(item, e.ApprovalClicked)
+    await inbox.put(store, run, item.item, replace(item, run="", item=""))
+    await store.drop_items("run1", [item.item])
+    await made.work()
+    assert (await status(made), len(made.filed)) == ("done", 1)
 
 
 async def test_what_is_denied_to_a_subagent_does_not_happen() -> None:

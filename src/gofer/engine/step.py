@@ -24,6 +24,7 @@ from gofer.engine.views import Views
 from gofer.errors import Cancelled, Fenced, OutOfTime, RunStopped, TemporaryError, ToolError
 from gofer.journal import entries as e
 from gofer.journal import inbox
+from gofer.journal.below import news
 from gofer.journal.log import Journal
 from gofer.journal.workspace import Weights
 from gofer.models.model import Answer
@@ -275,8 +276,8 @@ class Step(Views):
         return shown
 
     async def has_news(self) -> bool:
-        """Whether somebody put something into the inbox."""
-        return bool(await self.services.store.items(self.run))
+        """Whether somebody put something into its inbox, or into that of a subagent at work."""
+        return await news(self.run, [one.run for one in self.progress.children.values()], self.services.store)
 
     def heed_cancel(self) -> None:
         """Raises Cancelled when somebody asked for the run to stop and it has not been concluded."""
@@ -320,7 +321,6 @@ class Step(Views):
 
     async def _cleared(self, item: Permitted, provenance: Provenance) -> Permitted:
         """The call as it may be made; one that may not has its outcome afterwards."""
-        # `<purpose>/<n>` is the run's own.
         if self.guard is None or "/" in item.call or self._known(item.call):
             return item
         match await self.guard.clear(self, item, provenance):

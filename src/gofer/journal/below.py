@@ -47,6 +47,13 @@ async def named_below(run: str, store: Store) -> Mapping[str, Span]:
     return {str(entry["run"]): at for entry in started if entry.get("run")}
 
 
+async def news(run: str, below: Iterable[str], store: Store) -> bool:
+    """Whether somebody put something into the inbox of a run, or of one that stands below it, at any depth."""
+    if await store.items(run):
+        return True
+    return any([await news(one, await named_below(one, store), store) for one in below])
+
+
 def _opened(n: int, raw: bytes, seal: Seal) -> Frame | None:
     try:
         return open_alone(n, raw, seal)
