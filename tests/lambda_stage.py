@@ -48,7 +48,7 @@ from gofer.engine.effects import Patience
 patience = Patience(permit=1, inflight=2, skew=0, backoff=0.01, pause=0.1)
 handler = worker_function(stand(), patience, lease=1.0, leave=-60)
 """
-"""The worker where nothing is later than two seconds: with short waits, and one that never leaves in good order before its deadline."""
+"""The worker where nothing is later than two seconds; it never leaves in good order before its deadline."""
 FUNCTIONS = ("slack", "jira", "notion", "github", "webhook", "schedule", "worker", "dashboard")
 _PATIENCE = 60.0
 _TEXT = ("application/json", "text/")
