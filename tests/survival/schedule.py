@@ -27,7 +27,7 @@ from gofer.engine.term import Term
 from gofer.errors import Damaged, TemporaryError
 from gofer.events import Event
 from gofer.journal import entries as e
-from gofer.journal.below import news, runs_below
+from gofer.journal.below import news, runs_below, under_way_below
 from gofer.journal.dynamodb import DynamoStore
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_body, read_journal
@@ -303,8 +303,8 @@ class Schedule:
             case e.RunParked(why="approval", until=until) if until > (START + PATIENCE_UNTIL) * 1000:
                 head = await self.store.head(run)
                 told = head is not None and head.status == "parked" and head.reason and head.wakes_at == until
-                below = runs_below(await read_journal(run, self.copy, self.blobs))
-                return bool(told) and not await news(run, below, self.store)
+                under_way = await under_way_below(run, self.store)
+                return bool(told) and not await news(run, under_way, self.store)
             case _:
                 return False
 

@@ -52,17 +52,23 @@ async def answered(step: Step, item: Permitted) -> Outcome | None:
 
 async def claim(step: Step, item: Permitted) -> Permitted | Outcome:
     """The call, now that nobody else can make it, or what an earlier one came to. Raises Parked."""
+    async with step.claims.taking:
+        return await _claim(step, item)
+
+
+async def _claim(step: Step, item: Permitted) -> Permitted | Outcome:
     store, key, own = step.services.store, _key(step, item), f"{step.run}/{item.call}"
     first = _Claim(own, own, step.progress.accepted_at)
-    step.claimed.add(item.call)
+    step.claims.taken.add(own)
     stands = await store.memo(key) or await store.exchange_memo(key, None, str(first), step.now_ms())
     while (held := _read(stands)).holder != own:
         match await _look(step, item, held):
             case ToolResult() | ToolUnknown() as outcome:
                 return outcome
-            case "free":
+            case "free" if held.key == held.holder:
                 mine = first
             case _:
+                # Also of one who was free to do it under the key of another: nobody knows what came of that.
                 mine = replace(held, holder=own)
         stands = await store.exchange_memo(key, stands, str(mine), step.now_ms())
     return item if held.key == own else replace(item, key=held.key, since=held.since)
@@ -90,7 +96,8 @@ async def _look(step: Step, item: Permitted, held: _Claim) -> Outcome | str:
 
 def _at_it(step: Step, call: str) -> bool:
     """Whether the owner of a run makes a call, or is about to; one that was lost may have claimed what nobody makes."""
-    return call in step.claimed or call in step.progress.in_doubt or call in step.progress.outcomes
+    progress = step.progress
+    return f"{step.run}/{call}" in step.claims.taken or call in progress.in_doubt or call in progress.outcomes
 
 
 def _above(step: Step, run: str) -> Step | None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from gofer.engine import asking
+from gofer.engine.claims import Claims
 from gofer.engine.context import Window
 from gofer.engine.effects import Later, Permit, Unknown, carry_out, longest, quiet_seconds
 from gofer.engine.permitted import Asked, Gate, Outcome, Permitted, unasked
@@ -86,8 +87,8 @@ class Step(Views):
         """What its model can make use of; set by whoever coordinates."""
         self.withdrawn: frozenset[str] = above.withdrawn if above is not None else frozenset()
         """Skills that its workflow prohibits by now; set by its owner before anything else."""
-        self.claimed: set[str] = set()
-        """Calls that this owner took for itself among all runs (`engine/once.py`), begun or about to."""
+        self.claims: Claims = above.claims if above is not None else Claims()
+        """Calls that this owner took for itself among all runs (`engine/once.py`), of its subagents too."""
         self.shelf = Shelf(journal, services, self.workspace)
         self._journal = journal
         higher = above.permit if above is not None else None

@@ -11,7 +11,7 @@ from gofer.journal.log import read_journal
 from gofer.journal.seal import Seal, seal_of
 from gofer.journal.store import Store
 
-STARTED = "subagent.started"
+STARTED, FINISHED = "subagent.started", "subagent.finished"
 Span = tuple[int, int]
 """When the run above began and when its last frame was written, unix milliseconds."""
 
@@ -36,22 +36,40 @@ async def named_below(run: str, store: Store) -> Mapping[str, Span]:
 
     Raises TemporaryError.
     """
-    try:
-        seal = await seal_of(run, store)
-    except (Gone, Damaged):
-        # Emptied already, or nobody can tell what there was: without the key of the root it is noise.
-        return {}
-    opened = [frame for n, raw in enumerate(await store.frames(run), start=1) if (frame := _opened(n, raw, seal))]
+    opened = await _frames(run, store)
     started = [entry for frame in opened for entry in frame.entries if entry.get("kind") == STARTED]
     at = (opened[0].at, opened[-1].at) if opened else (0, 0)
     return {str(entry["run"]): at for entry in started if entry.get("run")}
 
 
+async def under_way_below(run: str, store: Store) -> Sequence[str]:
+    """The subagents of a run that have not answered. Raises TemporaryError."""
+    found: dict[object, str] = {}
+    for entry in (entry for frame in await _frames(run, store) for entry in frame.entries):
+        if entry.get("kind") == STARTED:
+            found[entry.get("call")] = str(entry.get("run", ""))
+        elif entry.get("kind") == FINISHED:
+            found.pop(entry.get("call"), None)
+    return [child for child in found.values() if child]
+
+
 async def news(run: str, below: Iterable[str], store: Store) -> bool:
-    """Whether somebody put something into the inbox of a run, or of one that stands below it, at any depth."""
+    """Whether somebody put something into the inbox of a run, or of one that is under way below it, at any depth.
+
+    `below` are its subagents that have not answered; what comes for one that has is heard by nobody.
+    """
     if await store.items(run):
         return True
-    return any([await news(one, await named_below(one, store), store) for one in below])
+    return any([await news(one, await under_way_below(one, store), store) for one in below])
+
+
+async def _frames(run: str, store: Store) -> Sequence[Frame]:
+    try:
+        seal = await seal_of(run, store)
+    except (Gone, Damaged):
+        # Emptied already, or nobody can tell what there was: without the key of the root it is noise.
+        return ()
+    return [frame for n, raw in enumerate(await store.frames(run), start=1) if (frame := _opened(n, raw, seal))]
 
 
 def _opened(n: int, raw: bytes, seal: Seal) -> Frame | None:

@@ -1,13 +1,17 @@
 """Two people react to one message: one effect, and both are told."""
 
+import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine_room import Said, says
+from engine_room import Said, room, says
 from gofer.cancel import cancel
+from gofer.engine.once import claim
+from gofer.engine.step import Permitted
 from gofer.errors import ToolError
 from gofer.journal import entries as e
 from gofer.journal.log import read_journal
@@ -308,3 +312,46 @@ async def test_what_was_denied_stays_denied_when_another_run_does_it_before_that
     assert len(made.filed) == 1
     assert "name of U0LEAD000 denied it" in await made.told("run1")
     assert [await made.office.status(run) for run in ("run1", "run2")] == ["done", "done"]
+
+
+async def test_two_branches_that_find_the_claim_of_a_lost_owner_make_one_call() -> None:
+    made = room()
+
+    async def file(call: Call, said: Said) -> ToolResult:
+        return ToolResult("filed", "filed")
+
+    made.tool("file_ticket", "keyed", file)
+    first, second = [Permitted(call, made.tools["file_ticket"], Said(text=call)) for call in ("0.1-0", "0.1-1")]
+    lost = await made.step("lost")
+    assert await claim(lost, first) is first
+    await lost.commit()
+    exchange = made.store.exchange_memo
+
+    async def slow(*arguments: Any) -> str:
+        await asyncio.sleep(0.01)
+        return await exchange(*arguments)
+
+    made.store.exchange_memo = slow  # type: ignore[method-assign]
+    step = await made.step("next")
+    outcomes = await asyncio.gather(claim(step, second), claim(step, first))
+    assert sorted(type(one).__name__ for one in outcomes) == ["Permitted", "ToolResult"]
+
+
+async def test_a_claim_that_was_taken_over_keeps_its_key_however_often_it_is_taken_over_again() -> None:
+    made = room()
+
+    async def file(call: Call, said: Said) -> ToolResult:
+        return ToolResult("filed", "filed")
+
+    made.tool("file_ticket", "keyed", file)
+    first, second = [Permitted(call, made.tools["file_ticket"], Said(text=call)) for call in ("0.1-0", "0.1-1")]
+    lost = await made.step("lost")
+    await claim(lost, first)
+    await lost.commit()
+    ((memo, (stands, _)),) = made.store._memos.items()
+    # It had taken over what a run before it may have done.
+    inherited = stands.replace(" run1/0.1-0 ", " run0/1.0 ")
+    assert await made.store.exchange_memo(memo, stands, inherited, 0) == inherited
+    taken = await claim(await made.step("next"), second)
+    assert isinstance(taken, Permitted)
+    assert (taken.call, taken.key) == ("0.1-1", "run0/1.0")
