@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx2
 
+import loopback
 from gofer.bootstrap.laptop import Laptop, open_laptop, working
 from gofer.bootstrap.settings import Settings, read_settings
 from gofer.engine.effects import Patience
@@ -102,7 +103,7 @@ async def company(
     """Gofer over the state in a folder; without `work` it accepts and nobody continues runs."""
     chosen, world = settings(folder, **environment), world or demo_world()
     async with (
-        httpx2.AsyncClient() as http,
+        loopback.client() as http,
         open_laptop(chosen, root, world=world, scripts=scripts, bounds=bounds) as laptop,
     ):
         if not work:

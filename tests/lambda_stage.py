@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+import loopback
 import moto_cloud
 from asked_of_aws import refused
 from cloud_template import Json, permissions, transformed
@@ -304,7 +305,7 @@ async def stage(code: Code, model: Any = None, **parameters: str) -> AsyncIterat
     host, path = Host(), f"/gofer/{uuid.uuid4().hex[:8]}/"
     front = serve(gateway(host))
     url = f"http://127.0.0.1:{front.server_port}"
-    async with httpx2.AsyncClient() as http:
+    async with loopback.client() as http:
         slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http, pace=Pace(0.001, answer_within=20))
         async with serve_app(slack.app) as slack_url, serve_app(model or offline_model(demo_scripts())) as model_url:
             made = Stage(host, url, moto_cloud.MotoCloud(clock), path, slack, slack_url, http, code)

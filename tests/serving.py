@@ -12,8 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx2
-
+import loopback
 from company import ROOT
 from gofer.local.server import serve
 from gofer.outside import SystemClock
@@ -108,7 +107,7 @@ async def desk(folder: Path, world: Mapping[str, object] | None = None) -> Async
     """A folder as a repository has it, with a simulated Slack and the offline model beside it."""
     for name in ("agents", "coordinators", "skills", "subagents"):
         shutil.copytree(ROOT / name, folder / name)
-    async with httpx2.AsyncClient() as http:
+    async with loopback.client() as http:
         slack = SlackSimulator(world or demo_world(), clock=SystemClock().now, http=http, pace=Pace(gap_factor=0.01))
         async with (
             serve(slack.app, websockets=True) as url,

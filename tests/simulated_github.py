@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import httpx2
 
+import loopback
 from engine_room import PROVENANCE
 from gofer.errors import TemporaryError
 from gofer.events import Actor
@@ -88,7 +89,7 @@ def play(story: Story, **changes: object) -> None:
 
     async def run() -> None:
         clock = SetClock()
-        async with httpx2.AsyncClient() as outside:
+        async with loopback.client() as outside:
             simulator = GitHubSimulator(WORLD, clock=clock.now, http=outside)
             async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=simulator.app)) as http:
                 call = Call(

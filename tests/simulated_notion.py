@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx2
 
+import loopback
 from engine_room import PROVENANCE
 from gofer.events import Actor
 from gofer.outside import HttpRequest, HttpResponse
@@ -100,7 +101,7 @@ def play(story: Story, world: Mapping[str, object] = WORLD) -> None:
     """A story with a simulator and a call that began at the page CACHE."""
 
     async def run() -> None:
-        async with httpx2.AsyncClient() as outside:
+        async with loopback.client() as outside:
             simulator = NotionSimulator(world, clock=lambda: NOON, http=outside)
             async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=simulator.app)) as http:
                 place = {"workspace": SPACE, "page": CACHE}

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import httpx2
 
+import loopback
 from engine_room import PROVENANCE
 from gofer.events import Actor
 from gofer.outside import HttpRequest, HttpResponse
@@ -56,7 +57,7 @@ Story = Callable[[SlackSimulator, Call], Awaitable[None]]
 
 def play(story: Story) -> None:
     async def run() -> None:
-        async with httpx2.AsyncClient() as outside:
+        async with loopback.client() as outside:
             simulator = SlackSimulator(WORLD, clock=lambda: NOW, http=outside)
             async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=simulator.app)) as http:
                 place = {"team": "T1", "channel": "C0000001", "ts": ROOT, "thread_ts": ROOT}

@@ -6,8 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import httpx2
-
+import loopback
 from company import PATIENCE, ROOT, Company, settings
 from gofer.bootstrap.laptop import open_laptop, working
 from gofer.bootstrap.simulated import Simulated
@@ -46,7 +45,7 @@ class Reluctant:
 @asynccontextmanager
 async def slack(pace: Pace = IMPATIENT) -> AsyncIterator[tuple[SlackSimulator, str]]:
     """A simulated Slack that is nobody's part, and where its Web API is."""
-    async with httpx2.AsyncClient() as http:
+    async with loopback.client() as http:
         simulator = SlackSimulator(demo_world(), clock=SystemClock().now, http=http, pace=pace)
         async with serve(simulator.app, websockets=True) as url:
             yield simulator, f"{url}/api"
@@ -58,7 +57,7 @@ async def office(
     folder: Path, pace: Pace = IMPATIENT, refusals: int | None = None, **environment: str
 ) -> AsyncIterator[tuple[Company, Reluctant]]:
     """Gofer with a socket to a simulated Slack; its store is reluctant when `refusals` is given."""
-    async with slack(pace) as (simulator, api), httpx2.AsyncClient() as http:
+    async with slack(pace) as (simulator, api), loopback.client() as http:
         given = {"SLACK_API_URL": api, "SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
         chosen = settings(folder, **given, **environment)
         async with open_laptop(chosen, ROOT) as laptop:

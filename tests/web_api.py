@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import httpx2
 
+import loopback
 from gofer.simulators.json_values import is_object, object_of, objects, text_of
 from gofer.simulators.slack import SlackSimulator
 
@@ -72,7 +73,7 @@ class Slack:
 
 def play(story: Callable[[Slack], Awaitable[None]], world: Mapping[str, object] = WORLD) -> None:
     async def run() -> None:
-        async with httpx2.AsyncClient() as outside:
+        async with loopback.client() as outside:
             simulator = SlackSimulator(world, clock=lambda: NOW, http=outside)
             transport = httpx2.ASGITransport(app=simulator.app)
             async with httpx2.AsyncClient(transport=transport, base_url="http://slack") as http:

@@ -19,6 +19,7 @@ import httpx2
 import pytest
 from openai import AsyncOpenAI
 
+import loopback
 from engine_room import PROVENANCE, Room, Said, room
 from gofer.engine.loop import coordinate
 from gofer.journal.entries import LlmRequest, MessageReceived, RunFinished
@@ -112,7 +113,7 @@ async def measure(base_url: str, folder: Path) -> dict[str, list[float]]:
     """Bare, memory and SQLite take turns, so that a busy machine is busy for all of them."""
     result = "x" * 200
     measured: dict[str, list[float]] = {"bare": [], "memory": [], "sqlite": []}
-    async with httpx2.AsyncClient() as http:
+    async with loopback.client() as http:
         client = AsyncOpenAI(api_key="k", base_url=base_url, http_client=http, max_retries=0)
         for turn in range(ROUNDS + 1):
             for kind, times in measured.items():
@@ -154,7 +155,7 @@ def test_journal_bytes_against_unique_content(result_bytes: int) -> None:
 async def bytes_of_a_run(turns: int, result_bytes: int) -> tuple[int, int]:
     """Bytes of all frames, and of everything in them that nothing else in them tells."""
     made = make_room("x" * result_bytes)
-    async with model_server(turns) as base_url, httpx2.AsyncClient() as http:
+    async with model_server(turns) as base_url, loopback.client() as http:
         made.model = OpenAIModel(AsyncOpenAI(api_key="k", base_url=base_url, http_client=http))  # type: ignore[assignment]
         step = await made.step()
         step.note(MessageReceived("please"))

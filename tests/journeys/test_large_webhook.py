@@ -5,9 +5,9 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import httpx2
 import pytest
 
+import loopback
 from company import Company, company
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
@@ -31,7 +31,7 @@ async def call(made: Company, body: bytes) -> int:
         replace(made.laptop.ingress, doors=doors, routes=routes),
         Pages(made.laptop.state.store, made.laptop.state.blobs, made.laptop.catalog),
     )
-    async with serve(app) as url, httpx2.AsyncClient() as client:
+    async with serve(app) as url, loopback.client() as client:
         headers = {"authorization": "Bearer s3cret", "content-type": "application/json"}
         return (await client.post(f"{url}/hooks/orders", content=body, headers=headers)).status_code
 

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import httpx2
 import pytest
 
+import loopback
 from gofer.local.server import serve
 from gofer.outside import SystemClock
 from gofer.simulators.notion import NotionSimulator
@@ -22,7 +22,7 @@ FILE = Path(".gofer") / "notion-verification-token"
 @asynccontextmanager
 async def notion(folder: Path) -> AsyncIterator[tuple[Desk, NotionSimulator]]:
     """A desk with one workflow that listens to a simulated Notion."""
-    async with desk(folder) as made, httpx2.AsyncClient() as http:
+    async with desk(folder) as made, loopback.client() as http:
         (folder / "agents" / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [notion.commented]\n')
         (folder / "agents" / "w.md").write_text("Help.")
         simulator = NotionSimulator(copy.deepcopy(WORLD), clock=SystemClock().now, http=http, verification_token=TOKEN)
@@ -56,7 +56,7 @@ async def test_a_token_is_taken_in_the_window_and_used_after_the_next_start(tmp_
         assert simulator.confirm((tmp_path / FILE).read_text())
         await answered(simulator, running)
         # Somebody else's token, offered when the window is closed.
-        async with httpx2.AsyncClient() as http:
+        async with loopback.client() as http:
             token = "secret_of_a_stranger"
             other = NotionSimulator(WORLD, clock=SystemClock().now, http=http, verification_token=token)
             assert await other.register(front) == 200

@@ -6,7 +6,6 @@ import signal
 import socket
 from pathlib import Path
 
-import httpx2
 import pytest
 import yaml
 from starlette.applications import Starlette
@@ -14,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+import loopback
 from gofer.local.server import serve
 from serving import SECRET, desk, free_port, log_lines
 
@@ -47,7 +47,7 @@ async def test_a_mention_is_answered_through_socket_mode_with_the_scopes_of_the_
 
 async def test_a_mention_is_answered_over_http_and_its_links_lead_to_the_public_address(tmp_path: Path) -> None:
     port = free_port()
-    async with desk(tmp_path) as made, httpx2.AsyncClient() as http:
+    async with desk(tmp_path) as made, loopback.client() as http:
         manifest = json.loads(await made.read("manifest", "--url", "https://gofer.example.com/", "--json"))
         made.slack.install(manifest)
         url = manifest["settings"]["event_subscriptions"]["request_url"]

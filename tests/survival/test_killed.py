@@ -5,11 +5,11 @@ import re
 import signal
 from pathlib import Path
 
-import httpx2
 import pytest
 from forked import ended as ended_with
 from mortal import live
 
+import loopback
 from company import ROOT
 from gofer.bootstrap.state import read_state
 from gofer.journal.entries import RunFinished, ToolCall
@@ -46,7 +46,7 @@ async def ask(slack: SlackSimulator, folder: Path) -> tuple[Message, Path]:
 
 async def test_killed_at_every_journal_boundary_a_run_ends_with_exactly_one_answer(tmp_path: Path) -> None:
     kills = 0
-    async with httpx2.AsyncClient() as http:
+    async with loopback.client() as http:
         slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http)
         async with serve(slack.app) as slack_url, serve(offline_model(demo_scripts())) as model_url:
             environment = {
@@ -79,7 +79,7 @@ LONG = """\
 
 async def test_killed_between_the_messages_of_a_long_answer_each_of_them_stands_there_once(tmp_path: Path) -> None:
     kills = 0
-    async with httpx2.AsyncClient() as http:
+    async with loopback.client() as http:
         slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http)
         scripts = load_scripts(LONG, "three messages")
         async with serve(slack.app) as slack_url, serve(offline_model(scripts)) as model_url:
@@ -140,7 +140,7 @@ WORD = """\
 
 async def test_killed_at_every_journal_boundary_a_script_has_done_everything_once(tmp_path: Path) -> None:
     kills = 0
-    async with httpx2.AsyncClient() as http:
+    async with loopback.client() as http:
         slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http)
         async with serve(slack.app) as slack_url, serve(offline_model(load_scripts(WORD, "one word"))) as model_url:
             environment = {
@@ -200,7 +200,7 @@ async def test_killed_after_any_frame_what_was_approved_happens_once(tmp_path: P
     agents.mkdir()
     (agents / "answer-here.yaml").write_text(WORKFLOW)
     (agents / "answer-here.md").write_text("Do what you are told.")
-    async with httpx2.AsyncClient() as http:
+    async with loopback.client() as http:
         slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http)
         async with serve(slack.app) as slack_url, serve(offline_model(load_scripts(SAYS, "s"))) as model_url:
             environment = {

@@ -12,7 +12,7 @@ from gofer.model_script import Script, load_scripts
 def demo_world() -> Mapping[str, object]:
     """The world of the demo: a small company with a Slack workspace."""
     text = files("gofer.simulators").joinpath("worlds", "demo.yaml").read_text(encoding="utf-8")
-    return cast(Mapping[str, object], yaml.safe_load(text))
+    return cast(Mapping[str, object], yaml.load(text, Loader=yaml.CSafeLoader))
 
 
 def demo_scripts() -> tuple[Script, ...]:

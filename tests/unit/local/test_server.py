@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+import loopback
 from gofer.local.server import serve
 
 
@@ -24,7 +25,7 @@ APP = Starlette(routes=[Route("/", hello)])
 def test_it_serves_on_loopback_and_stops_at_the_end_of_the_block() -> None:
     async def story() -> None:
         before = signal.getsignal(signal.SIGINT)
-        async with httpx2.AsyncClient() as http:
+        async with loopback.client() as http:
             async with serve(APP) as url:
                 assert url.startswith("http://127.0.0.1:")
                 assert (await http.get(url)).text == "hello"
@@ -37,7 +38,7 @@ def test_it_serves_on_loopback_and_stops_at_the_end_of_the_block() -> None:
 
 def test_a_taken_port_is_an_error_with_a_sentence_and_is_free_again_afterwards() -> None:
     async def story() -> None:
-        async with httpx2.AsyncClient() as http, serve(APP) as url:
+        async with loopback.client() as http, serve(APP) as url:
             # The server will end this connection, which keeps the port in TIME_WAIT.
             await http.get(url)
             port = int(url.rpartition(":")[2])
@@ -60,7 +61,7 @@ def test_a_request_that_never_ends_does_not_hold_the_shutdown(caplog: pytest.Log
         return PlainTextResponse("too late")
 
     async def story() -> None:
-        async with httpx2.AsyncClient() as http:
+        async with loopback.client() as http:
             async with serve(Starlette(routes=[Route("/", forever)]), grace_seconds=1) as url:
                 hanging = asyncio.create_task(http.get(url))
                 await entered.wait()
@@ -80,7 +81,7 @@ def test_a_request_under_way_is_finished_before_the_server_is_gone() -> None:
         return PlainTextResponse("done")
 
     async def story() -> str:
-        async with httpx2.AsyncClient() as http:
+        async with loopback.client() as http:
             async with serve(Starlette(routes=[Route("/", slow)])) as url:
                 asked = asyncio.create_task(http.get(url))
                 await entered.wait()
@@ -91,7 +92,7 @@ def test_a_request_under_way_is_finished_before_the_server_is_gone() -> None:
 
 def test_a_server_that_nobody_waits_for_is_gone_at_once() -> None:
     async def story() -> None:
-        async with httpx2.AsyncClient() as http, serve(APP, grace_seconds=3_600) as url:
+        async with loopback.client() as http, serve(APP, grace_seconds=3_600) as url:
             # The connection stays open for a next request.
             await http.get(url)
 
@@ -112,7 +113,7 @@ def test_a_cancelled_host_takes_the_server_with_it() -> None:
         hosting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await hosting
-        async with httpx2.AsyncClient() as http:
+        async with loopback.client() as http:
             with pytest.raises(httpx2.ConnectError):
                 await http.get(url)
 
@@ -121,7 +122,7 @@ def test_a_cancelled_host_takes_the_server_with_it() -> None:
 
 def test_two_apps_run_on_one_loop_and_an_error_in_the_block_comes_through() -> None:
     async def story() -> None:
-        async with serve(APP) as one, serve(APP) as other, httpx2.AsyncClient() as http:
+        async with serve(APP) as one, serve(APP) as other, loopback.client() as http:
             assert one != other
             assert (await http.get(one)).text == (await http.get(other)).text == "hello"
             raise LookupError("from the block")

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 
+import loopback
 from cloud_template import written
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted
@@ -90,7 +91,7 @@ async def browser() -> AsyncIterator[Browser]:
     slack_world = WORLD["slack"]
     people, channels = [*slack_world["users"], STRANGER, BOB], [*slack_world["channels"], PRIVATE]
     world = {**WORLD, "slack": {**slack_world, "users": people, "channels": channels}}
-    async with httpx2.AsyncClient() as outside:
+    async with loopback.client() as outside:
         slack = SlackSimulator(world, clock=clock.now, http=outside)
         slack.openid.redirect_urls.add(f"{PAGES}/sign-in/callback")
         to_slack = httpx2.ASGITransport(app=slack.app)

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+import loopback
 from gofer.errors import ConfigError
 from gofer.simulators.faults import Fault
 from gofer.simulators.github import GitHubRefusal, GitHubSimulator
@@ -319,4 +320,4 @@ def test_faults_hit_the_requests_they_are_meant_for() -> None:
 )
 def test_a_mistake_in_a_world_is_named(world: dict[str, object], place: str) -> None:
     with pytest.raises(ConfigError, match=place):
-        GitHubSimulator(world, clock=lambda: 0.0, http=httpx2.AsyncClient())
+        GitHubSimulator(world, clock=lambda: 0.0, http=loopback.client())

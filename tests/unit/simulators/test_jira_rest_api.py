@@ -3,9 +3,9 @@
 import asyncio
 from typing import Any
 
-import httpx2
 import pytest
 
+import loopback
 from gofer.errors import ConfigError
 from gofer.simulators.faults import Fault
 from gofer.simulators.jira import JiraSimulator
@@ -292,4 +292,4 @@ def test_the_state_is_what_people_see() -> None:
 )
 def test_a_mistake_in_a_world_is_named(change: dict[str, object], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
-        JiraSimulator(WORLD | change, clock=lambda: 0.0, http=httpx2.AsyncClient())
+        JiraSimulator(WORLD | change, clock=lambda: 0.0, http=loopback.client())

@@ -7,6 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
+import loopback
 from gofer.errors import ConfigError
 from gofer.simulators.faults import Fault
 from gofer.simulators.notion import NotionSimulator
@@ -33,7 +34,7 @@ Send = Callable[..., Awaitable[tuple[int, Any]]]
 
 def play(story: Callable[[NotionSimulator, Send], Awaitable[None]], world: dict[str, Any] = WORLD) -> None:
     async def run() -> None:
-        async with httpx2.AsyncClient() as nowhere:
+        async with loopback.client() as nowhere:
             simulator = NotionSimulator(world, clock=lambda: NOON, http=nowhere)
             transport = httpx2.ASGITransport(app=simulator.app)
             async with httpx2.AsyncClient(transport=transport, base_url="http://notion/v1/") as http:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import httpx2
 
+import loopback
 from gofer.simulators.slack import SlackSimulator
 
 NOW = 1_763_709_120.0
@@ -41,7 +42,7 @@ Story = Callable[[SlackSimulator, httpx2.AsyncClient], Awaitable[None]]
 
 def play(story: Story) -> None:
     async def run() -> None:
-        async with httpx2.AsyncClient() as outside:
+        async with loopback.client() as outside:
             simulator = SlackSimulator(WORLD, clock=lambda: NOW, http=outside)
             transport = httpx2.ASGITransport(app=simulator.app)
             async with httpx2.AsyncClient(transport=transport, base_url="http://slack") as http:

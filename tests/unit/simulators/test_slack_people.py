@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import httpx2
 import pytest
 
+import loopback
 from gofer.errors import ConfigError
 from gofer.simulators.slack import SlackRefusal, SlackSimulator
 from gofer.simulators.slack.world import load_workspace
@@ -20,7 +20,7 @@ def play(story: Callable[[SlackSimulator, Told], Awaitable[None]]) -> None:
     """Plays a story; what is told stands in the list."""
 
     async def run() -> None:
-        async with httpx2.AsyncClient() as http:
+        async with loopback.client() as http:
             slack, told = SlackSimulator(WORLD, clock=lambda: NOW, http=http), Told()
             slack._delivery.announce = lambda envelopes: told.extend(one["event"] for one in envelopes)
             await story(slack, told)

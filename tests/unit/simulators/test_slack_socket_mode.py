@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import aiohttp
-import httpx2
 import pytest
 
+import loopback
 from gofer.local.server import serve
 from gofer.outside import SystemClock
 from gofer.simulators.demo import demo_world
@@ -20,7 +20,7 @@ APP = {"Authorization": "Bearer xapp-simulated"}
 
 @asynccontextmanager
 async def slack(answer_within: float = 5) -> AsyncIterator[tuple[SlackSimulator, str, aiohttp.ClientSession]]:
-    async with httpx2.AsyncClient() as http, aiohttp.ClientSession() as client:
+    async with loopback.client() as http, aiohttp.ClientSession() as client:
         pace = Pace(gap_factor=0, answer_within=answer_within)
         simulator = SlackSimulator(demo_world(), clock=SystemClock().now, http=http, pace=pace)
         async with serve(simulator.app, websockets=True) as url:

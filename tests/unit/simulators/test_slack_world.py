@@ -3,10 +3,10 @@
 import asyncio
 from importlib.resources import files
 
-import httpx2
 import pytest
 import yaml
 
+import loopback
 from gofer.errors import ConfigError
 from gofer.model_script import choose, load_scripts
 from gofer.simulators.json_values import is_object
@@ -17,7 +17,7 @@ NOW = 1_763_709_120.0
 
 def simulated(slack: object) -> SlackSimulator:
     async def load() -> SlackSimulator:
-        async with httpx2.AsyncClient() as http:
+        async with loopback.client() as http:
             return SlackSimulator({"slack": slack}, clock=lambda: NOW, http=http)
 
     return asyncio.run(load())

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import httpx2
 import pytest
 
+import loopback
 from engine_room import PROVENANCE
 from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.errors import TemporaryError, ToolError
@@ -53,7 +53,7 @@ def play(name: str, capabilities: frozenset[str], story: Story) -> None:
     world = WORLD | {"connection": {"id": BOT, "name": "Gofer", "capabilities": allowed}}
 
     async def run() -> None:
-        async with http_client() as http, httpx2.AsyncClient() as nowhere:
+        async with http_client() as http, loopback.client() as nowhere:
             notion = NotionSimulator(world, clock=SystemClock().now, http=nowhere)
             notion.people.attach(CACHE, "a.txt", b"what it says", by=ADA).id = uuid(40)
             async with serve(notion.app) as url:

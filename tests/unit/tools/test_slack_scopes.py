@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import httpx2
 import pytest
 
+import loopback
 from engine_room import PROVENANCE
 from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.errors import ToolError
@@ -25,7 +26,7 @@ NAMES = [tool.name for tool in slack_tools(SlackApi("", Secret(""))) if not tool
 
 async def use(name: str, channel: str, without: str = "") -> frozenset[str]:
     """Uses every way through a tool and gives the scopes it needed. Raises ToolError when Slack refuses something."""
-    async with http_client() as http, httpx2.AsyncClient() as deliveries:
+    async with http_client() as http, loopback.client() as deliveries:
         slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=deliveries)
         async with serve(slack.app) as url:
             tool = next(
