@@ -23,8 +23,8 @@ check: .venv/.dev ## lint, types, floors and workflow files
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/gofer check
 
-test: check ## everything that must hold: check, then all tests, two things at a time
-	@$(MAKE) --no-print-directory -j2 unit journeys survival schedules
+test: check ## everything that must hold: check, then all tests, three things at a time, as some of them wait
+	@$(MAKE) --no-print-directory -j3 unit journeys survival schedules
 
 unit: .venv/.dev
 	$(RUN) pytest --ignore tests/survival --ignore tests/journeys $(ARGS)
@@ -44,7 +44,8 @@ coverage: .venv/.dev ## how much of the source unit tests and journeys reach; le
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
-test-long: .venv/.dev ## every rule taken away, every kill of a workflow, 100,000 simulated schedules: about an hour and a half
+test-long: .venv/.dev ## a thousand examples of each property, every rule taken away, every kill of a workflow, 100,000 schedules: hours
+	$(RUN) pytest --ignore tests/survival --ignore tests/journeys --hypothesis-profile thorough $(ARGS)
 	$(RUN) pytest tests/survival/test_mutation_gate.py $(ARGS)
 	$(RUN) pytest tests/survival/test_killed_workflows.py --both-sides $(ARGS)
 	$(RUN) pytest tests/survival/test_schedules.py --schedules 100000 $(ARGS)

@@ -3,8 +3,10 @@
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("gofer", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-settings.load_profile("gofer")
+COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+settings.register_profile("quick", COMMON, max_examples=50)
+settings.register_profile("thorough", COMMON, max_examples=1_000)
+settings.load_profile("quick")
 
 
 @pytest.fixture
@@ -13,7 +15,7 @@ def anyio_backend() -> str:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--schedules", type=int, default=1_000, help="simulated schedules (1,000)")
+    parser.addoption("--schedules", type=int, default=400, help="simulated schedules (400)")
     parser.addoption("--both-sides", action="store_true", help="kill before and after each write, not in turns")
     parser.addoption("--seed", type=int, default=None, help="play one schedule again")
     parser.addoption("--store", choices=["memory", "sqlite", "dynamodb"], default="memory", help="on this store")
