@@ -3,6 +3,7 @@
 A failing seed is played again with `python -m pytest tests/survival --seed N --store memory|sqlite|dynamodb`.
 """
 
+import asyncio
 import base64
 import logging
 from collections import Counter
@@ -140,9 +141,10 @@ class WithoutToken(Ingress):
 
 
 class WithoutExchange(Forwarding):
-    """Whoever claims what is done once is told that it is theirs."""
+    """Whoever claims what is done once is told that it is theirs, after a while in which others look."""
 
     async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
+        await asyncio.sleep(1)
         await self._store.put_memo(key, value, at)
         return value
 
