@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine_room import Said, room, says
+from engine_room import Room, Said, room, says
 from gofer.cancel import cancel
 from gofer.engine.once import claim
 from gofer.engine.step import Permitted
@@ -314,7 +314,8 @@ async def test_what_was_denied_stays_denied_when_another_run_does_it_before_that
     assert [await made.office.status(run) for run in ("run1", "run2")] == ["done", "done"]
 
 
-async def test_two_branches_that_find_the_claim_of_a_lost_owner_make_one_call() -> None:
+async def with_a_claim_that_was_lost() -> tuple[Room, Permitted, Permitted]:
+    """A run whose owner was lost right after it claimed the first of two calls."""
     made = room()
 
     async def file(call: Call, said: Said) -> ToolResult:
@@ -325,6 +326,11 @@ async def test_two_branches_that_find_the_claim_of_a_lost_owner_make_one_call() 
     lost = await made.step("lost")
     assert await claim(lost, first) is first
     await lost.commit()
+    return made, first, second
+
+
+async def test_two_branches_that_find_the_claim_of_a_lost_owner_make_one_call() -> None:
+    made, first, second = await with_a_claim_that_was_lost()
     exchange = made.store.exchange_memo
 
     async def slow(*arguments: Any) -> str:
@@ -338,16 +344,7 @@ async def test_two_branches_that_find_the_claim_of_a_lost_owner_make_one_call() 
 
 
 async def test_a_claim_that_was_taken_over_keeps_its_key_however_often_it_is_taken_over_again() -> None:
-    made = room()
-
-    async def file(call: Call, said: Said) -> ToolResult:
-        return ToolResult("filed", "filed")
-
-    made.tool("file_ticket", "keyed", file)
-    first, second = [Permitted(call, made.tools["file_ticket"], Said(text=call)) for call in ("0.1-0", "0.1-1")]
-    lost = await made.step("lost")
-    await claim(lost, first)
-    await lost.commit()
+    made, _, second = await with_a_claim_that_was_lost()
     ((memo, (stands, _)),) = made.store._memos.items()
     # It had taken over what a run before it may have done.
     inherited = stands.replace(" run1/0.1-0 ", " run0/1.0 ")
