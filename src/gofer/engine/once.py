@@ -5,7 +5,7 @@ it in a memo, right before its intent: *memo, frame, effect, outcome*. Whoever f
 journal of who took it. A run that was lost between memo and frame finds the memo to be its own, or, when its script
 asks for another call now, to be that of one that nobody makes any more, which is free. A claim is one exchange of the
 store, so that two runs that are not of one conversation cannot both have it; the later one waits until the earlier has
-an outcome.
+an outcome. Branches of a run, and its subagents, claim one after the other.
 
 A memo holds ids only. When the journal behind it is gone, the call is made as one that is in doubt, under the key of
 the first: looked for, or sent again with the same key.
@@ -78,14 +78,16 @@ async def _look(step: Step, item: Permitted, held: _Claim) -> Outcome | str:
     """What the call of who holds it came to; `free` when it was not made, `gone` when nobody knows."""
     run, _, call = held.holder.partition("/")
     if run == step.run:
-        return "own" if call == item.call else _told(item, run, call, step.progress, own=_at_it(step, call))
+        if call == item.call:
+            return "own"
+        return _told(item, run, call, step.progress, own=True) if _at_it(step, call) else "free"
     try:
         entries = await read_journal(run, step.services.store, step.services.blobs)
     except (Gone, Damaged):
         return "gone"
     if not entries:  # forgotten altogether, long after it was deleted
         return "gone"
-    if (outcome := _told(item, run, call, project(entries))) != "open":
+    if (outcome := _told(item, run, call, project(entries), own=False)) != "open":
         return outcome
     if (above := _above(step, run)) is not None and not _at_it(above, call):
         # It waits for this one, so nobody may wait for what it does not do.
@@ -108,9 +110,9 @@ def _above(step: Step, run: str) -> Step | None:
     return above
 
 
-def _told(item: Permitted, run: str, call: str, earlier: Progress, *, own: bool | None = None) -> Outcome | str:
-    """What is known of a call; `own` of one of the same run: whether it is being made."""
-    who = f"an earlier run ({run[:8]})" if own is None else "another call of this run"
+def _told(item: Permitted, run: str, call: str, earlier: Progress, *, own: bool) -> Outcome | str:
+    """What is known of a call; an `own` one of the same run is being made as long as it has no outcome."""
+    who = "another call of this run" if own else f"an earlier run ({run[:8]})"
     match earlier.outcomes.get(call):
         case ToolResult(status="ok") as done:
             text = f"Not done again: {who} did this for the same message already. It gave:\n\n{done.text}"
@@ -122,8 +124,6 @@ def _told(item: Permitted, run: str, call: str, earlier: Progress, *, own: bool 
             return replace(unknown, call=item.call, text=text)
         case None if own:
             return ToolResult(item.call, "refused", f"Not done: {who} is doing this for the same message.")
-        case None if own is False:
-            return "free"
         case None if earlier.finished is None:
             return "open"
         case None:

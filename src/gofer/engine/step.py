@@ -203,7 +203,8 @@ class Step(Views):
 
     async def call(self, permitted: Permitted, provenance: Provenance, gate: Gate = unasked) -> Outcome:
         """One call, whatever state the journal has it in: its recorded outcome, or a new one."""
-        return (await self.call_together([permitted], provenance, gate))[0]
+        (outcome,) = await self.call_together([permitted], provenance, gate)
+        return outcome
 
     async def call_together(
         self, calls: Sequence[Permitted], provenance: Provenance, gate: Gate = unasked
