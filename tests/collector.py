@@ -2,11 +2,9 @@
 
 import gzip
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -15,6 +13,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from http_in_threads import Requests, serving
 
 
 @dataclass
@@ -25,8 +25,8 @@ class Collector:
     status: int = 200
     rejects: int = 0
     """Spans that each answer says were not taken."""
-    seconds: float = 0.0
-    """How long each answer takes."""
+    free: threading.Event = field(default_factory=threading.Event)
+    """Until it is set, nobody gets an answer."""
     answer: bytes | None = None
     """What it says instead of OTLP."""
     paths: list[str] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Collector:
         self.headers.append(headers)
         assert headers["content-type"] == "application/x-protobuf"
         assert headers["content-encoding"] == "gzip"
-        time.sleep(self.seconds)
+        self.free.wait()
         if self.status == 200:
             self.bodies.append(gzip.decompress(body))
             self.requests.append(ExportTraceServiceRequest.FromString(self.bodies[-1]))
@@ -70,28 +70,18 @@ def collector() -> Iterator[Collector]:
     """A collector that listens."""
     made = Collector()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
-            answer = made.take(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
-            self.send_response(made.status)
-            self.send_header("Content-Type", "application/x-protobuf")
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
+    made.free.set()
 
-        def log_message(self, *args: object) -> None:
-            pass
+    class Handler(Requests):
+        def take(self) -> None:
+            answer = made.take(self.path, {name.lower(): value for name, value in self.headers.items()}, self.body())
+            self.reply(made.status, answer, {"Content-Type": "application/x-protobuf"})
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        made.url = f"http://127.0.0.1:{server.server_address[1]}"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with serving(Handler) as made.url:
         try:
             yield made
         finally:
-            server.shutdown()
-            thread.join()
+            made.free.set()
 
 
 def values(of: Any) -> dict[str, Any]:

@@ -16,9 +16,10 @@ import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+from http_in_threads import Requests, serve
 
 REGION = "eu-central-1"
 INIT_SECONDS = 30.0
@@ -239,55 +240,18 @@ class Host:
         return environment
 
 
-class Requests(BaseHTTPRequestHandler):
-    """HTTP/1.1 whose answers leave in one piece: two would wait for each other for 40 ms."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    wbufsize = -1
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-    def reply(self, status: int, body: bytes = b"", headers: Mapping[str, str] | None = None) -> None:
-        self.send_response(status)
-        for name, value in (headers or {}).items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def body(self) -> bytes:
-        if "chunked" not in self.headers.get("Transfer-Encoding", ""):
-            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        parts: list[bytes] = []
-        while size := int(self.rfile.readline().split(b";")[0], 16):
-            parts.append(self.rfile.read(size))
-            self.rfile.readline()
-        self.rfile.readline()
-        return b"".join(parts)
-
-    def handle_one_request(self) -> None:
-        try:
-            super().handle_one_request()
-        except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True
-
-
-def serve(handler: type[Requests]) -> ThreadingHTTPServer:
-    """A server on a free port of loopback, in threads that end with the process."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-    return server
-
-
 def _runtime_api(environment: Environment) -> type[Requests]:
     """The Runtime API as the client uses it."""
     numbers = itertools.count(1)
 
     class RuntimeApi(Requests):
-        def do_GET(self) -> None:
+        def take(self) -> None:
+            if self.command == "GET":
+                self.next()
+            else:
+                self.told()
+
+        def next(self) -> None:
             assert self.path == f"{_RUNTIME}/invocation/next"
             environment.begun()
             while environment.alive:
@@ -306,7 +270,7 @@ def _runtime_api(environment: Environment) -> type[Requests]:
                 return self.reply(200, invocation.body, headers)
             return self.reply(410)
 
-        def do_POST(self) -> None:
+        def told(self) -> None:
             body, invocation = self.body(), environment.current
             if self.path == f"{_RUNTIME}/init/error":
                 environment.init_error = json.loads(body or b"{}")

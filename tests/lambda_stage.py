@@ -37,7 +37,8 @@ from gofer.simulators.offline_model import offline_model
 from gofer.simulators.slack import Message, Pace, SlackSimulator
 from gofer.workflows.load import load_catalog
 from gofer.workflows.published import Compiled, encode_compiled
-from lambda_host import Function, Host, Outcome, Requests, ThrottledError, serve
+from http_in_threads import Requests, serve
+from lambda_host import Function, Host, Outcome, ThrottledError
 from packages import LIBRARIES, packages, runtime
 
 FOLDERS = ("agents", "subagents", "skills", "coordinators")
@@ -125,7 +126,7 @@ def gateway(host: Host) -> type[Requests]:
     """An HTTP API before the functions."""
 
     class Gateway(Requests):
-        def route(self) -> None:
+        def take(self) -> None:
             event = as_event(self.command, self.path, dict(self.headers), self.body())
             try:
                 outcome = host.invoke(function_at(urlsplit(self.path).path), event)
@@ -144,12 +145,6 @@ def gateway(host: Host) -> type[Requests]:
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
-
-        def do_GET(self) -> None:  # noqa: N802 - the name that the server calls
-            self.route()
-
-        def do_POST(self) -> None:  # noqa: N802 - likewise
-            self.route()
 
     return Gateway
 

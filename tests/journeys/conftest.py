@@ -1,14 +1,13 @@
 """What journeys start from: a terminal that knows nothing of this machine, and a model that is never there."""
 
 import logging
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from company import ROOT
+from http_in_threads import Requests, serving
 
 
 @pytest.fixture(autouse=True)
@@ -37,23 +36,16 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, "")
 
 
-class Busy(BaseHTTPRequestHandler):
+class Busy(Requests):
     """A provider of models that has no time for an hour."""
 
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(503)
-        self.send_header("Retry-After", "3600")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        pass
+    def take(self) -> None:
+        self.body()
+        self.reply(503, headers={"Retry-After": "3600"})
 
 
 @pytest.fixture
 def busy_model(terminal: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Busy) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
+    with serving(Busy) as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
         yield
-        server.shutdown()

@@ -9,7 +9,6 @@ import pytest
 
 from collector import Collector, collector, values
 from company import Company, ask_about_the_decision, company
-from gofer.telemetry.exporter import TIMEOUT
 from gofer.telemetry.identity import trace_id
 from one_workflow import GENERAL, LEADS, Echo, gofer
 from typed import gofer as typed
@@ -81,15 +80,20 @@ async def test_of_a_private_channel_nothing_is_sent_whatever_the_level(tmp_path:
     assert head.run.encode() not in b"".join(there.bodies)
 
 
-async def test_a_collector_that_does_not_answer_keeps_nobody_waiting(tmp_path: Path, there: Collector) -> None:
-    there.seconds = 2 * TIMEOUT
-    async with company(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT=there.url) as made:
-        async with asyncio.timeout(0.95 * TIMEOUT):
-            asked = await made.ask("@Gofer hello", "general")
-            await made.ended()
-            again = await made.ask("@Gofer and again", "general", asked)
-            await made.ended(2)
+async def test_a_collector_that_does_not_answer_keeps_nobody_waiting(
+    tmp_path: Path, there: Collector, caplog: pytest.LogCaptureFixture
+) -> None:
+    there.free.clear()
+    where = {"OTEL_EXPORTER_OTLP_ENDPOINT": there.url, "OTEL_EXPORTER_OTLP_TIMEOUT": "10000"}
+    async with company(tmp_path, **where) as made:
+        asked = await made.ask("@Gofer hello", "general")
+        await made.ended()
+        again = await made.ask("@Gofer and again", "general", asked)
+        await made.ended(2)
         assert (len(made.answers(asked)), len(made.answers(again))) == (2, 1)
+        assert "were not sent" not in caplog.text
+        there.free.set()
+        await collected(there, 2)
 
 
 async def test_a_collector_that_is_not_there_fails_no_run(

@@ -8,6 +8,8 @@ from gofer.errors import ConfigError
 from gofer.secret import Secret
 
 _PROTOCOL = "http/protobuf"
+_LONGEST = 10_000
+"""Milliseconds, which all requests of a run have together."""
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -19,6 +21,8 @@ class Otlp:
     """Where traces are taken; empty when nowhere."""
     headers: Mapping[str, Secret] = field(default_factory=dict[str, Secret])
     resource: Mapping[str, str] = field(default_factory=lambda: {"service.name": "gofer"})
+    timeout: float | None = None
+    """Seconds that one request may take; None when nobody says."""
 
 
 def read_otlp(environment: Mapping[str, str]) -> Otlp:
@@ -29,7 +33,8 @@ def read_otlp(environment: Mapping[str, str]) -> Otlp:
         resource["service.name"] = name
     own = "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
     headers = _pairs(own if environment.get(own) else "OTEL_EXPORTER_OTLP_HEADERS", environment)
-    return Otlp(_endpoint(environment), {name: Secret(value) for name, value in headers.items()}, resource)
+    secrets = {name: Secret(value) for name, value in headers.items()}
+    return Otlp(_endpoint(environment), secrets, resource, _timeout(environment))
 
 
 def nothing_real(otlp: Otlp) -> Otlp:
@@ -44,6 +49,17 @@ def _check_protocol(environment: Mapping[str, str]) -> None:
             raise ConfigError(f"{name} is {said[:40]!r}; Gofer sends {_PROTOCOL} only.")
         if said:
             return
+
+
+def _timeout(environment: Mapping[str, str]) -> float | None:
+    """Seconds; the variables have milliseconds."""
+    for name in ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"):
+        said = environment.get(name, "").strip()
+        if said and not (said.isascii() and said.isdigit() and 0 < int(said[:9]) <= _LONGEST):
+            raise ConfigError(f"{name} is not a number of milliseconds from 1 to {_LONGEST}; correct it.")
+        if said:
+            return int(said) / 1000
+    return None
 
 
 def _endpoint(environment: Mapping[str, str]) -> str:

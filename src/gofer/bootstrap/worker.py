@@ -20,7 +20,7 @@ from gofer.models.prices import load_prices
 from gofer.outside import Http, Outside
 from gofer.queue.doorbell import Queue
 from gofer.secret import Secret
-from gofer.telemetry.exporter import Exporter
+from gofer.telemetry.exporter import TIMEOUT, Exporter
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog
 
@@ -93,4 +93,4 @@ def build_exporter(settings: Settings, http: Http) -> Exporter:
     """What makes spans of runs, and sends them where the settings say."""
     otlp, full = settings.otlp, settings.log_level == "full"
     # Only the address that is the same for everybody: exported again, a span must be what it was.
-    return Exporter(otlp.url, otlp.headers, otlp.resource, http, full, settings.public_url)
+    return Exporter(otlp.url, otlp.headers, otlp.resource, http, full, settings.public_url, otlp.timeout or TIMEOUT)

@@ -28,7 +28,7 @@ from gofer.telemetry.genai import Exported, exported
 from gofer.telemetry.otlp import requests
 
 TIMEOUT = 3.0
-"""Seconds that one request may take."""
+"""Seconds that one request may take, unless the operator says otherwise."""
 PATIENCE = 10.0
 """Seconds that all requests of a run may take."""
 MOST_SPANS = 10_000
@@ -61,6 +61,8 @@ class Exporter:
     """Whether what was said goes along."""
     base_url: str = ""
     """Where people look at runs."""
+    timeout: float = TIMEOUT
+    """Seconds that one request may take."""
 
     async def at_the_end(self, run: str, store: Store, blobs: Blobs, patience: float = PATIENCE) -> None:
         """Sends a run that just ended, within so many seconds, or says in the log why not. Raises nothing."""
@@ -104,7 +106,7 @@ class Exporter:
         """Sends one request; gives how many of its spans were not taken. Raises ConfigError, TemporaryError."""
         headers = {name: value.reveal() for name, value in self.headers.items()}
         headers |= {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"}
-        answer = await self.http.send(HttpRequest("POST", self.url, headers, body, TIMEOUT, _ANSWER_BYTES))
+        answer = await self.http.send(HttpRequest("POST", self.url, headers, body, self.timeout, _ANSWER_BYTES))
         if answer.status in (429, 502, 503, 504):
             raise TemporaryError(f"the collector is busy (HTTP {answer.status}); `gofer export` sends it again.")
         if not 200 <= answer.status < 300:

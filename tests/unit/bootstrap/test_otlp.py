@@ -63,6 +63,10 @@ def test_what_spans_are_of_is_said_by_the_operator() -> None:
         (ATTRIBUTES, "=prod"),
         ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
         ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json"),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "0"),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "10s"),
+        ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "10001"),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "1" * 5000),
     ],
 )
 def test_what_is_wrong_is_named_without_what_may_be_secret(name: str, value: str) -> None:
@@ -74,6 +78,13 @@ def test_what_is_wrong_is_named_without_what_may_be_secret(name: str, value: str
 def test_the_protocol_of_traces_wins() -> None:
     protocols = {"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
     assert read_otlp(protocols) == read_otlp({})
+
+
+def test_the_operator_says_how_long_a_request_may_take_in_milliseconds() -> None:
+    assert read_otlp({}).timeout is None
+    assert read_otlp({"OTEL_EXPORTER_OTLP_TIMEOUT": "2500"}).timeout == 2.5
+    both = {"OTEL_EXPORTER_OTLP_TIMEOUT": "x", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT": "10000"}
+    assert read_otlp(both).timeout == 10
 
 
 def test_from_a_simulated_world_spans_reach_this_machine_only() -> None:

@@ -3,10 +3,8 @@
 import asyncio
 import json
 import logging
-import threading
 from dataclasses import replace
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -26,6 +24,7 @@ from gofer.simulators.github.delivery import signature as github_signature
 from gofer.simulators.jira.delivery import signature as jira_signature
 from gofer.simulators.notion.delivery import signature as notion_signature
 from gofer.workflows.published import Compiled, encode_compiled
+from http_in_threads import Requests, serving
 from lambda_stage import as_event
 from one_function import KEY, invoke, put
 
@@ -48,18 +47,11 @@ def test_a_door_that_does_not_know_as_whom_gofer_acts_takes_nothing(
     assert invoke(known, as_event("POST", PATHS[source], {}, b"{}"))["statusCode"] == 401
 
 
-class Denied(BaseHTTPRequestHandler):
+class Denied(Requests):
     """S3 that lets nobody read."""
 
-    def do_GET(self) -> None:
-        told = b"<Error><Code>AccessDenied</Code></Error>"
-        self.send_response(403)
-        self.send_header("content-length", str(len(told)))
-        self.end_headers()
-        self.wfile.write(told)
-
-    def log_message(self, *_: object) -> None:
-        pass
+    def take(self) -> None:
+        self.reply(403, b"<Error><Code>AccessDenied</Code></Error>")
 
 
 def test_a_door_that_may_not_read_what_is_published_takes_nothing(
@@ -67,13 +59,11 @@ def test_a_door_that_may_not_read_what_is_published_takes_nothing(
 ) -> None:
     """What came with its code may be months old: by that it would ignore events for good."""
     logging.getLogger().addHandler(caplog.handler)
-    with ThreadingHTTPServer(("127.0.0.1", 0), Denied) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        elsewhere = replace(ground.account, endpoint=f"http://127.0.0.1:{server.server_port}")
+    with serving(Denied) as url:
+        elsewhere = replace(ground.account, endpoint=url)
         known = {**ground.environment, "INSTALLATION_KEY": KEY, "SLACK_SIGNING_SECRET": "secret"}
         function = door(replace(ground, account=elsewhere, environment=known), "SLACK_SIGNING_SECRET")
         assert invoke(function, as_event("POST", PATHS["slack"], {}, b"{}"))["statusCode"] == 503
-        server.shutdown()
     assert "There are no workflows to go by: AWS does not allow get_object here" in caplog.text
 
 
