@@ -17,6 +17,7 @@ from gofer.bootstrap.published_catalog import live_catalog
 from gofer.journal.coordination import Head
 from gofer.models.model import Answer
 from gofer.outside import SystemClock
+from gofer.telemetry.identity import trace_id
 from gofer.worker import Worker
 from gofer.workflows.published import POINTER
 from gofer.workflows.routes import read_routes
@@ -231,6 +232,10 @@ def test_runs_on_aws_are_looked_after_from_a_terminal(at: Type, stage: Stage, re
     trace = json.loads(at("trace", "aaaa", "--json")[1])
     assert trace["run"] == "aaaa01"
     assert "slack_post_message" in [span["name"] for span in trace["spans"]]
+    code, out, err = at("export", "--since", "1h", "--json")
+    assert (code, "of 1 runs" in err) == (0, True)
+    (exported,) = [json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"] for line in out.splitlines()]
+    assert {span["traceId"] for span in exported} == {trace_id("aaaa01").hex()}
 
     assert at("trace", "aaaa01")[0] == 0
     for word in ("trace", "cancel", "retry", "keep"):

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from gofer.bootstrap.http import SharedHttp, http_client
+from gofer.bootstrap.operations import Operations
 from gofer.bootstrap.settings import Settings, process_settings
-from gofer.bootstrap.state import State, read_state
 from gofer.bootstrap.worker import build_exporter
 from gofer.cli.listed import listed
+from gofer.cli.place import operations, place_options
 from gofer.errors import ConfigError, Damaged, GoferError, Gone, TemporaryError
 from gofer.journal.coordination import Head
 from gofer.outside import SystemClock
@@ -29,9 +30,11 @@ _EXAMPLES = """examples:
   gofer export --since 24h       every run that began within a day and has ended
   gofer export --since 2026-11-20 --json > spans.jsonl
                                  as OTLP/JSON, one request a line, sent nowhere
+  gofer export --since 7d --stage prod
+                                 runs of a stage on AWS, from this terminal
 
-It sends to OTEL_EXPORTER_OTLP_ENDPOINT, with OTEL_EXPORTER_OTLP_HEADERS; docs/telemetry.md has the settings of Datadog,
-Langfuse and Phoenix. Runs from private channels are never exported.
+It sends to OTEL_EXPORTER_OTLP_ENDPOINT, with OTEL_EXPORTER_OTLP_HEADERS, as this terminal has them, whatever a stage
+has; docs/telemetry.md has the settings of Datadog, Langfuse and Phoenix. Runs from private channels are never exported.
 """
 
 
@@ -41,18 +44,19 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", nargs="*", metavar="RUN", help="ids of runs; their first characters are enough")
     parser.add_argument("--since", metavar="WHEN", help="runs that began since: 90m, 24h, 7d, or a date in UTC")
     parser.add_argument("--json", action="store_true", help="OTLP/JSON on stdout, one request a line, instead")
+    place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Exports runs; 1 when a collector did not take all of it."""
-    settings, clock = process_settings(), SystemClock()
+    settings = process_settings()
     if bool(arguments.runs) == bool(arguments.since):
         raise ConfigError("Name runs, as `gofer runs` lists them, or say --since when they began.")
-    since = moment(arguments.since, clock.now()) if arguments.since else None
+    since = moment(arguments.since, SystemClock().now()) if arguments.since else None
     if not arguments.json and not settings.otlp.url:
         raise ConfigError("No collector is set up; set OTEL_EXPORTER_OTLP_ENDPOINT, or print the spans with --json.")
-    with read_state(settings.data, clock) as state:
-        return asyncio.run(_export(settings, state, arguments.runs, since, printing=arguments.json))
+    with operations(arguments) as opened:
+        return asyncio.run(_export(settings, opened, arguments.runs, since, printing=arguments.json))
 
 
 def moment(text: str, now: float) -> float:
@@ -66,14 +70,16 @@ def moment(text: str, now: float) -> float:
     return (told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp()
 
 
-async def _export(settings: Settings, state: State, runs: Sequence[str], since: float | None, *, printing: bool) -> int:
-    heads = [await listed(state.store, run) for run in runs] if since is None else await _since(state, since)
+async def _export(
+    settings: Settings, opened: Operations, runs: Sequence[str], since: float | None, *, printing: bool
+) -> int:
+    heads = [await listed(opened.store, run) for run in runs] if since is None else await _since(opened, since)
     told = _Told()
     async with http_client() as client:
         exporter = build_exporter(settings, SharedHttp(client))
         for head in heads:
             try:
-                if spans := await _spans(exporter, state, head.run, named=since is None):
+                if spans := await _spans(exporter, opened, head.run, named=since is None):
                     told.add(_print(spans, settings) if printing else await exporter.send(spans))
             except (TemporaryError, Damaged) as error:
                 told.fail(head.run, error)
@@ -84,19 +90,19 @@ async def _export(settings: Settings, state: State, runs: Sequence[str], since: 
     return 1 if told.failed or told.rejected else 0
 
 
-async def _spans(exporter: Exporter, state: State, run: str, *, named: bool) -> Sequence[Exported]:
+async def _spans(exporter: Exporter, opened: Operations, run: str, *, named: bool) -> Sequence[Exported]:
     """The spans of a run; of one that nobody named, none where it may not or cannot be exported."""
     try:
-        return await exporter.read(run, state.store, state.blobs)
+        return await exporter.read(run, opened.store, opened.blobs)
     except (ConfigError, Gone):
         if named:
             raise
         return ()
 
 
-async def _since(state: State, since: float) -> Sequence[Head]:
+async def _since(opened: Operations, since: float) -> Sequence[Head]:
     """Runs that ended and that somebody may look for, oldest first."""
-    newest = await state.store.heads(MOST_RUNS)
+    newest = await opened.store.heads(MOST_RUNS)
     wanted = [head for head in newest if head.accepted_at >= since * 1000 and head.ended and head.status != "ignored"]
     return sorted(wanted, key=lambda head: head.accepted_at)
 
