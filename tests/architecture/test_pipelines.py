@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import yaml
 from cfnlint.api import ManualArgs, lint_file
+from samtranslator.yaml_helper import yaml_parse
 
-from cloud_template import ROOT, written
+from cloud_template import ROOT, of_type, written
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 DEPLOY = ROOT / ".github" / "workflows" / "deploy.yml"
@@ -164,6 +165,21 @@ def test_the_roles_for_github_are_clean_and_for_one_environment_of_one_repositor
     path = ROOT / "deploy" / "github.yaml"
     assert [str(match) for match in lint_file(path, ManualArgs(regions=["eu-west-1"]))] == []
     assert "repo:${Repository}:environment:${Stage}" in path.read_text()
+
+
+def test_the_roles_for_github_change_nothing_of_lambda_that_is_not_the_stacks() -> None:
+    roles = of_type(yaml_parse((ROOT / "deploy" / "github.yaml").read_text()), "AWS::IAM::Role")
+    statements = [
+        statement
+        for role in roles.values()
+        for policy in role["Policies"]
+        for statement in policy["PolicyDocument"]["Statement"]
+    ]
+    anywhere = [one for one in statements if one["Resource"] == "*"]
+    mapping = {action for one in anywhere if "Condition" in one for action in one["Action"]}
+    assert mapping == {f"lambda:{verb}EventSourceMapping" for verb in ("Create", "Update", "Delete")}
+    rest = {action.split(":")[0] for one in anywhere if "Condition" not in one for action in one["Action"]}
+    assert rest == {"logs", "ssm"}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "deploy").glob("*.toml")), ids=lambda path: path.stem)
