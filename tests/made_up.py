@@ -110,7 +110,7 @@ class Story:
             return
         used = Usage(30, 3, 0)
         locked = self.draw(st.sampled_from([(), (("tool", "there"),)]))
-        end = s.SubagentFinished(call, "ok", "text", "m", used, None, 5, "", run, 3, 2, locked)
+        end = s.SubagentFinished(call, "ok", "text", "m", used, None, 5, "", run, 3, 2, locked, (s.Exchanged("m", 20),))
         self.entries.append(end)
 
     def approved(self, call: str) -> bool:

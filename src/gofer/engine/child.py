@@ -22,6 +22,7 @@ from gofer.journal.entries import (
     SubagentStarted,
 )
 from gofer.journal.log import claim, open_journal
+from gofer.journal.subagents import Exchanged
 from gofer.journal.workspace import FileAdded
 from gofer.messages import Usage
 from gofer.tools.tool import Provenance
@@ -116,6 +117,7 @@ def settled(child: Step, started: SubagentStarted) -> SubagentFinished:
         state.llm_calls,
         state.tool_calls,
         tuple(sorted(state.locked)),
+        tuple(Exchanged(model, tokens) for model, tokens in state.largest.items()),
     )
 
 

@@ -19,6 +19,15 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
+class Exchanged:
+    """A request to a model and its answer."""
+
+    model: str
+    tokens: int
+    """Of both together."""
+
+
+@dataclass(frozen=True, slots=True)
 class SubagentStarted:
     """`subagent.started`: a subagent is about to be asked: one question to a model, or an agent in a run of its own."""
 
@@ -62,3 +71,5 @@ class SubagentFinished:
     tool_calls: int = 0
     locked: tuple[tuple[str, ...], ...] = ()
     """Tool and destination of its calls that nobody can tell about."""
+    largest: tuple[Exchanged, ...] = ()
+    """Of an agent, the largest exchange with each model; those below it count too."""

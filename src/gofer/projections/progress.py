@@ -1,6 +1,6 @@
 """How far is a run: its status, what it spent, and what of it is in doubt?"""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -33,7 +33,7 @@ from gofer.journal.entries import (
     ToolUnknown,
     ValueRecorded,
 )
-from gofer.journal.subagents import Slice
+from gofer.journal.subagents import Exchanged, Slice
 from gofer.journal.workspace import BOOKKEEPING, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
 from gofer.messages import Usage
 
@@ -337,7 +337,6 @@ def _get_on(state: Progress) -> None:
 
 def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:
     state.llm_calls += 1 if isinstance(response, LlmResponse) else response.calls
-    agent = isinstance(response, SubagentFinished) and bool(response.run)
     if isinstance(response, SubagentFinished):
         state.tool_calls += response.tool_calls
         state.locked |= {(one[0], one[1]) for one in response.locked if len(one) == 2}
@@ -350,10 +349,16 @@ def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:
         state.usage.output_tokens + response.usage.output_tokens,
         state.usage.cached_tokens + response.usage.cached_tokens,
     )
-    exchanged = response.usage.input_tokens + response.usage.output_tokens
-    if not agent:  # what it used in all is no exchange
-        state.largest[response.model] = max(exchanged, state.largest.get(response.model, 0))
+    for one in _exchanged(response):
+        state.largest[one.model] = max(one.tokens, state.largest.get(one.model, 0))
     if state.cost_usd is not None and response.cost_usd is not None:
         state.cost_usd += response.cost_usd
     else:
         state.cost_usd = None
+
+
+def _exchanged(response: LlmResponse | SubagentFinished) -> Sequence[Exchanged]:
+    """The largest exchanges; what an agent used in all is none."""
+    if isinstance(response, SubagentFinished) and response.run:
+        return response.largest
+    return (Exchanged(response.model, response.usage.input_tokens + response.usage.output_tokens),)

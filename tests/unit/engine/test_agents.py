@@ -103,6 +103,13 @@ async def test_what_a_subagent_may_use_is_a_part_of_what_is_left_and_what_it_use
     assert progress.project(await made.journal()).llm_calls == 4
 
 
+async def test_the_fullest_window_of_a_run_may_be_that_of_a_subagent() -> None:
+    made = asking(says("", ("look", {"text": "a"}), tokens=900), says("done", tokens=400))
+    made.subagent("helper", tools=["look"])
+    await made.go_on()
+    assert progress.project(await made.journal()).largest == {"m": 901}
+
+
 async def test_the_last_call_is_kept_for_whoever_asks() -> None:
     made = asking(says("never"))
     made.limits = Limits(llm_calls=2)
