@@ -141,6 +141,7 @@ class Schedule:
         self.cancels = seed % 3 == 2
         self.plan = plan(seed)
         self.catalog = self.plan.catalog
+        self.tools = {**self.rules.tools(), **(base_tools() if self.plan.delegates else {})}
         self.people = People(self.faults.chance, self.clock, self._press)
         self.world.see = self.people.see
 
@@ -264,7 +265,7 @@ class Schedule:
             store,
             self.blobs,
             RestlessModel(machine, self.questions, delegates=self.plan.delegates),
-            {**self.rules.tools(), **(base_tools() if self.plan.delegates else {})},
+            self.tools,
             Prices({}),
             Links("http://localhost"),
             self._outside(machine),
