@@ -16,7 +16,9 @@ def anyio_backend() -> str:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--schedules", type=int, default=400, help="simulated schedules (400)")
-    parser.addoption("--both-sides", action="store_true", help="kill before and after each write, not in turns")
+    parser.addoption(
+        "--everywhere", action="store_true", help="tests/survival: break every place, not a spread of them"
+    )
     parser.addoption("--seed", type=int, default=None, help="play one schedule again")
     parser.addoption("--store", choices=["memory", "sqlite", "dynamodb"], default="memory", help="on this store")
     parser.addoption("--benchmarks", action="store_true", help="run tests/benchmarks, which print ratios")

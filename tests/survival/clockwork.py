@@ -5,8 +5,14 @@ gives the same schedule.
 """
 
 import asyncio
-import selectors
-from collections.abc import Coroutine, Mapping
+import gc
+import heapq
+import itertools
+import logging
+from collections import deque
+from collections.abc import Callable, Coroutine
+from contextvars import Context, copy_context
+from functools import partial
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -19,38 +25,101 @@ class Stuck(Exception):
     """Nothing can ever happen any more, and the work is not done."""
 
 
-class _Leap(selectors.BaseSelector):
-    """A selector that never waits: it moves the clock instead."""
+class _Due:
+    """A callback that somebody may take back."""
+
+    __slots__ = ("_at", "callback")
+
+    def __init__(self, callback: Callable[[], object], at: float) -> None:
+        self.callback: Callable[[], object] | None = callback
+        self._at = at
+
+    def cancel(self) -> None:
+        self.callback = None
+
+    def cancelled(self) -> bool:
+        return self.callback is None
+
+    def when(self) -> float:
+        return self._at
+
+
+class VirtualLoop(asyncio.AbstractEventLoop):
+    """As much of an asyncio loop as tasks, futures and timers need, in virtual time."""
 
     def __init__(self) -> None:
-        self.now = 0.0
-
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        if timeout is None:
-            raise Stuck("every task waits for something that nobody will do")
-        self.now += max(0.0, timeout)
-        return []
-
-    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
-        return selectors.SelectorKey(fileobj, 0, events, data)
-
-    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
-        return selectors.SelectorKey(fileobj, 0, 0, None)
-
-    def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
-        return {}
-
-
-class VirtualLoop(asyncio.SelectorEventLoop):
-    """An asyncio loop in virtual time."""
-
-    def __init__(self) -> None:
-        self._leap = _Leap()
-        super().__init__(self._leap)
-        self._clock_resolution = 1e-9
+        self._now = 0.0
+        self._order = itertools.count()
+        self._ready: deque[_Due] = deque()
+        self._timers: list[tuple[float, int, _Due]] = []
+        self._closed = False
 
     def time(self) -> float:
-        return self._leap.now
+        return self._now
+
+    def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> Any:
+        due = _Due(partial((copy_context() if context is None else context).run, callback, *args), self._now)
+        self._ready.append(due)
+        return due
+
+    def call_later(
+        self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> Any:
+        return self.call_at(self._now + delay, callback, *args, context=context)
+
+    def call_at(self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None) -> Any:
+        due = _Due(partial((copy_context() if context is None else context).run, callback, *args), when)
+        # Those of one time in the order in which they were asked for.
+        heapq.heappush(self._timers, (when, next(self._order), due))
+        return due
+
+    def create_future(self) -> "asyncio.Future[Any]":
+        return asyncio.Future(loop=self)
+
+    def create_task(self, coro: Any, **options: Any) -> "asyncio.Task[Any]":
+        return asyncio.Task(coro, loop=self, **options)
+
+    def get_debug(self) -> bool:
+        return False
+
+    def is_running(self) -> bool:
+        return True
+
+    def is_closed(self) -> bool:
+        return self._closed
+
+    def close(self) -> None:
+        self._closed = True
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Told by what is thrown away unfinished, or with an error that nobody asked for."""
+        logging.getLogger(__name__).error("%s", context["message"], exc_info=context.get("exception"))
+
+    def run_until_complete(self, future: Any) -> Any:
+        asyncio._set_running_loop(self)
+        try:
+            task = asyncio.ensure_future(future, loop=self)
+            while not task.done():
+                self._leap()
+                while self._ready and not task.done():
+                    if (callback := self._ready.popleft().callback) is not None:
+                        callback()
+        finally:
+            asyncio._set_running_loop(None)
+        return task.result()
+
+    def _leap(self) -> None:
+        """Goes to the next moment at which anything happens: all of its timers are due."""
+        timers = self._timers
+        while timers and timers[0][2].callback is None:
+            heapq.heappop(timers)
+        if self._ready:
+            return
+        if not timers:
+            raise Stuck("every task waits for something that nobody will do")
+        self._now = max(self._now, timers[0][0])
+        while timers and timers[0][0] <= self._now:
+            self._ready.append(heapq.heappop(timers)[2])
 
 
 class VirtualClock:
@@ -68,6 +137,8 @@ class VirtualClock:
 
 def play(loop: VirtualLoop, work: Coroutine[Any, Any, T]) -> T:
     """Runs one coroutine to its end in virtual time and drops whatever else is left."""
+    # Most of what a schedule makes stays until its end: to look through it again and again for garbage finds little.
+    gc.disable()
     try:
         return loop.run_until_complete(work)
     finally:
@@ -77,3 +148,4 @@ def play(loop: VirtualLoop, work: Coroutine[Any, Any, T]) -> T:
                 task.cancel()
             loop.run_until_complete(asyncio.sleep(0))
         loop.close()
+        gc.enable()

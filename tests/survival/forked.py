@@ -5,6 +5,7 @@ one of its writes to the journal: frames of all its runs, and the claims of call
 """
 
 import asyncio
+import gc
 import multiprocessing
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -57,13 +58,28 @@ async def gofer(
 
 async def ended(life: Callable[..., None], *arguments: object) -> int:
     """How a process with that life ends: its exit code, negative for a signal."""
-    process = _forks.Process(target=life, args=arguments)
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    process = _forks.Process(target=_brief, args=(life, *arguments))
     process.start()
-    await asyncio.to_thread(process.join, 60)
-    if process.exitcode is None:
+    # No thread joins it: how a process ended can be read once, and starting another one reads it as well.
+    loop.add_reader(process.sentinel, over.set)
+    try:
+        async with asyncio.timeout(60):
+            await over.wait()
+    except TimeoutError:
         process.kill()
-        raise TimeoutError("a Gofer did not end")
+        raise
+    finally:
+        loop.remove_reader(process.sentinel)
+    process.join()
+    assert process.exitcode is not None
     return process.exitcode
+
+
+def _brief(life: Callable[..., None], *arguments: object) -> None:
+    # What it was forked with is no garbage, and looking for some would copy all of that memory.
+    gc.disable()
+    life(*arguments)
 
 
 def writes(data: Path) -> int:

@@ -90,9 +90,8 @@ class Judge:
         report.violations += _after_cancel(entries, accepted=run in self.cancelled)
         report.needless += self._needless(journal)
         report.violations += self._effects(run, journal, lent, report)
-        for length in range(1, len(journal) + 1, 7):
-            trace.project(journal[:length])
-            progress.project(journal[:length])
+        # Entry by entry, and so over every beginning of the journal that anybody looked at; so does the progress.
+        trace.project(journal)
 
     def _needless(self, journal: Journal) -> int:
         """Unknown outcomes of calls during which nothing happened to any machine that had the run."""

@@ -28,11 +28,13 @@ from gofer.errors import Damaged, TemporaryError
 from gofer.events import Event
 from gofer.journal import entries as e
 from gofer.journal.below import news, runs_below, under_way_below
+from gofer.journal.codec import from_json
 from gofer.journal.dynamodb import DynamoStore
+from gofer.journal.frames import open_alone
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_body, read_journal
 from gofer.journal.memory import MemoryStore
-from gofer.journal.seal import KEY_BYTES
+from gofer.journal.seal import KEY_BYTES, seal_of
 from gofer.journal.sqlite import SCHEMA, SqliteStore
 from gofer.journal.store import Store
 from gofer.models.prices import Prices
@@ -139,6 +141,7 @@ class Schedule:
         self.cancels = seed % 3 == 2
         self.plan = plan(seed)
         self.catalog = self.plan.catalog
+        self.tools = {**self.rules.tools(), **(base_tools() if self.plan.delegates else {})}
         self.people = People(self.faults.chance, self.clock, self._press)
         self.world.see = self.people.see
 
@@ -262,7 +265,7 @@ class Schedule:
             store,
             self.blobs,
             RestlessModel(machine, self.questions, delegates=self.plan.delegates),
-            {**self.rules.tools(), **(base_tools() if self.plan.delegates else {})},
+            self.tools,
             Prices({}),
             Links("http://localhost"),
             self._outside(machine),
@@ -309,11 +312,14 @@ class Schedule:
                 return False
 
     async def _last(self, run: str) -> e.Entry | None:
-        """How a run stands. Nothing in the archive ever changes: only what grew is read again."""
-        frames = len(await self.copy.frames(run))
-        if self.seen.get(run, (0, None))[0] != frames:
-            journal = await read_journal(run, self.copy, self.blobs)
-            self.seen[run] = frames, journal[-1].entry
+        """How a run stands, by the last of its frames: the judge reads them all."""
+        stored = await self.copy.frames(run)
+        if self.seen.get(run, (0, None))[0] != len(stored):
+            frame = open_alone(len(stored), stored[-1], await seal_of(run, self.copy))
+            place = len(frame.entries) - 1
+            # What is so long that it stands beside its frame says neither that a run ended nor that it waits.
+            long = place in {body.i for body in frame.bodies}
+            self.seen[run] = len(stored), None if long else from_json(frame.entries[place])
         return self.seen.get(run, (0, None))[1]
 
     def _private(self) -> list[str]:

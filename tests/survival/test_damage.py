@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from specimen import Specimen, make_specimen
+from spread import spread
 
 from company import company
 from gofer.blobs.directory import DirectoryBlobs
@@ -318,12 +319,14 @@ def bench(specimen: Specimen) -> Iterator[Bench]:
 
 
 @pytest.mark.parametrize("how", ["changed", "cut"])
-async def test_a_torn_log_leaves_what_was_written_until_there(specimen: Specimen, bench: Bench, how: str) -> None:
+async def test_a_torn_log_leaves_what_was_written_until_there(
+    request: pytest.FixtureRequest, specimen: Specimen, bench: Bench, how: str
+) -> None:
     """SQLite checks each page of its log: a torn one and all after it were not written, as after a power cut."""
     database = (specimen.open_folder / "gofer.db").read_bytes()
     log = (specimen.open_folder / "gofer.db-wal").read_bytes()
     seen: list[list[str]] = []
-    for at in range(0, len(log), 256):
+    for at in spread(request, range(0, len(log), 256), 7):
         torn = log[:at] + (bytes([log[at] ^ 0x10]) + log[at + 1 :] if how == "changed" else b"")
         seen.append(await bench.opened(database, torn))
     assert seen[0] == ["shorter", "shorter"]
@@ -332,11 +335,11 @@ async def test_a_torn_log_leaves_what_was_written_until_there(specimen: Specimen
 
 
 async def test_a_changed_byte_anywhere_in_the_file_is_reported_or_harms_no_journal(
-    specimen: Specimen, bench: Bench
+    request: pytest.FixtureRequest, specimen: Specimen, bench: Bench
 ) -> None:
     raw = (specimen.folder / "gofer.db").read_bytes()
     seen: set[str] = set()
-    for at in [*range(0, 4096, 3), *range(4096, len(raw), 61)]:
+    for at in spread(request, [*range(0, 4096, 3), *range(4096, len(raw), 61)], 7):
         changed = raw[:at] + bytes([raw[at] ^ (1 << at % 8)]) + raw[at + 1 :]
         seen |= set(await bench.opened(changed))
     assert seen == {"refused", "reported", "whole"}

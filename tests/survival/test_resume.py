@@ -9,6 +9,7 @@ import pytest
 from clockwork import START
 from judge import Report
 from schedule import Schedule
+from spread import everywhere
 
 from gofer.journal.entries import Recorded, RunFinished, RunHandedOver, RunParked
 from gofer.journal.log import read_journal
@@ -70,13 +71,14 @@ class OneCrash(Schedule):
         return found
 
 
-def test_a_crashed_run_resumes_within_three_minutes() -> None:
+def test_a_crashed_run_resumes_within_three_minutes(request: pytest.FixtureRequest) -> None:
     waits: list[float] = []
-    for seed in range(SCHEDULES):
+    seeds = range(SCHEDULES) if everywhere(request) else range(SCHEDULES // 2)
+    for seed in seeds:
         schedule = OneCrash(seed)
         assert schedule.run().violations == [], f"seed {seed}"
         assert all(wait <= WITHIN for wait in schedule.waits), f"seed {seed}: {schedule.waits}"
         waits += schedule.waits
     # Most crashes hit somebody's run, and then nobody has it until its lease and its bell come back.
-    assert len(waits) > SCHEDULES / 3
+    assert len(waits) > len(seeds) / 3
     assert max(waits) > 30
