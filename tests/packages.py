@@ -64,16 +64,15 @@ def linked(source: str, target: str) -> None:
 def borrow_bytecode(package: Path) -> None:
     """Gives a package the bytecode that is here already: to compile all of it anew takes a minute."""
     tag = sys.implementation.cache_tag
-    for folder, _, names in os.walk(package):
-        below = os.path.relpath(folder, package)
-        source = ROOT / "src" if below.split(os.sep)[0] == "gofer" else LIBRARIES
-        there = os.path.join(source, below, "__pycache__")
-        wanted = {f"{name.removesuffix('.py')}.{tag}.pyc" for name in names if name.endswith(".py")}
-        if found := wanted.intersection(os.listdir(there) if os.path.isdir(there) else ()):
-            os.mkdir(here := os.path.join(folder, "__pycache__"))
-            for name in found:
+    for folder in {path.parent for path in package.rglob("*.py")}:
+        below = folder.relative_to(package)
+        cache = (ROOT / "src" if below.parts[:1] == ("gofer",) else LIBRARIES) / below / "__pycache__"
+        here = folder / "__pycache__"
+        for compiled in cache.glob(f"*.{tag}.pyc"):
+            if (folder / f"{compiled.name.split('.')[0]}.py").exists():
+                here.mkdir(exist_ok=True)
                 # With its times, so that it is taken for what it is.
-                linked(os.path.join(there, name), os.path.join(here, name))
+                linked(str(compiled), str(here / compiled.name))
 
 
 def runtime(folder: Path) -> Path:
