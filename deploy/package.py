@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 
 from gofer.bootstrap.catalog import checked_catalog
@@ -47,6 +47,8 @@ UNREAD = {".c", ".cpp", ".h", ".hpp", ".pxd", ".pxi", ".pyi", ".pyx"}
 """What libraries bring for compilers and editors."""
 PROGRAMS = ("monty",)
 """Of the programs that libraries bring, those that Gofer starts: the interpreter of the sandbox, found below `bin/`."""
+Take = Callable[[str, str], object]
+"""Puts one file to another place."""
 _LOCKED = re.compile(r"^([a-z0-9._-]+)==(\S+)( ;)?", re.MULTILINE)
 
 
@@ -77,8 +79,8 @@ def handler_of(function: str) -> str:
     return handler
 
 
-def package(handler: str, target: Path, uv: str, *, bytecode: bool) -> None:
-    """Fills a folder, which is emptied first. Without uv the libraries are those installed here."""
+def package(handler: str, target: Path, uv: str, *, bytecode: bool, take: Take = shutil.copy2) -> None:
+    """Fills a folder, which is emptied first. Without uv the libraries are those installed here, taken file by file."""
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     kind = KINDS[handler]
@@ -87,7 +89,7 @@ def package(handler: str, target: Path, uv: str, *, bytecode: bool) -> None:
         _install(lock, target, uv)
         _prune(target, services)
     else:
-        _copy_installed(lock, target, services)
+        _copy_installed(lock, target, services, take)
     _copy_own(handler, kind, target)
     if bytecode:
         _compile(target, _interpreter(uv) if uv else sys.executable)
@@ -129,11 +131,12 @@ def _install(lock: Path, target: Path, uv: str) -> None:
         _run(told)
 
 
-def _copy_installed(lock: Path, target: Path, services: Sequence[str]) -> None:
+def _copy_installed(lock: Path, target: Path, services: Sequence[str], take: Take) -> None:
     """The locked libraries as they are installed here: no registry, no network."""
     there = {name: set[str]() for name, _, _ in locked(lock)}
     for name, version, _ in locked(lock):
         there[name].add(version)
+    made = set[PurePath]()
     for name, _, elsewhere in locked(lock):
         try:
             found = importlib.metadata.distribution(name)
@@ -147,8 +150,10 @@ def _copy_installed(lock: Path, target: Path, services: Sequence[str]) -> None:
             # Programs are installed beside libraries here, and below them in a package.
             path = PurePath("bin", file.name) if file.parent.parts[-2:] == ("..", "bin") else PurePath(file)
             if ".." not in path.parts and "__pycache__" not in path.parts and not _spared(path, services):
-                (target / path).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(str(file.locate()), target / path)
+                if path.parent not in made:
+                    (target / path).parent.mkdir(parents=True, exist_ok=True)
+                    made.add(path.parent)
+                take(str(file.locate()), str(target / path))
 
 
 def _prune(target: Path, services: Sequence[str]) -> None:

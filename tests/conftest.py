@@ -1,8 +1,12 @@
 """What all tests share: asyncio as the only event loop, and profiles for generated tests."""
 
+import gc
+
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Nothing that is imported is garbage, and nobody has to look for some there: see the end of the collection.
+gc.disable()
 COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 settings.register_profile("quick", COMMON, max_examples=50)
 settings.register_profile("thorough", COMMON, max_examples=1_000)
@@ -12,6 +16,12 @@ settings.load_profile("quick")
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+def pytest_collection_finish() -> None:
+    """From here on there is garbage; what is there already is kept, and not looked through again and again."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -100,7 +100,6 @@ class Environment:
             "PATH": "/usr/bin:/bin",
             "LANG": "C.UTF-8",
             "TZ": ":UTC",
-            "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONPATH": f"{function.code}{os.pathsep}{function.besides}",
             "LAMBDA_TASK_ROOT": str(function.code),
             "AWS_LAMBDA_RUNTIME_API": f"127.0.0.1:{self._api.server_port}",

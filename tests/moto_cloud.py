@@ -80,8 +80,12 @@ def server() -> str:
 @cache
 def client(name: str) -> Any:
     """A client of boto3 that speaks with moto."""
-    session = boto3.Session("testing", "testing", region_name=REGION)
-    return build_client(session, name, server(), 25)
+    return build_client(_session(), name, server(), 25)
+
+
+@cache
+def _session() -> boto3.Session:
+    return boto3.Session("testing", "testing", region_name=REGION)
 
 
 @cache

@@ -2,7 +2,9 @@
 
 import importlib.metadata
 import importlib.util
+import os
 import shutil
+import sys
 import sysconfig
 from collections.abc import Mapping
 from pathlib import Path, PurePath
@@ -29,24 +31,48 @@ PACKAGE = program()
 
 
 def packages(folder: Path) -> Mapping[str, Path]:
-    """The package of each handler, in a folder of its own, with the bytecode that is here already."""
-    made = {handler: folder / handler for handler in PACKAGE.KINDS}
-    for handler, target in made.items():
-        PACKAGE.package(handler, target, uv="", bytecode=False)
-        borrow_bytecode(target)
+    """The package of each handler, in a folder of its own, with the bytecode that is here already.
+
+    Packages of one kind differ by their handler alone; all else of them is the same files.
+    """
+    made: dict[str, Path] = {}
+    first: dict[str, str] = {}
+    for handler, kind in PACKAGE.KINDS.items():
+        made[handler] = folder / handler
+        if kind in first:
+            shutil.copytree(made[first[kind]], made[handler], copy_function=linked)
+            (made[handler] / "handlers" / f"{first[kind]}.py").unlink()
+            shutil.copy(ROOT / "handlers" / f"{handler}.py", made[handler] / "handlers")
+        else:
+            first[kind] = handler
+            PACKAGE.package(handler, made[handler], uv="", bytecode=False, take=linked)
+            borrow_bytecode(made[handler])
     return made
+
+
+def linked(source: str, target: str) -> None:
+    """Puts a file that nobody changes to another place: as the same file where disks allow it, which is much faster."""
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        # Some libraries list a file twice; to copy over it would be to write into the installed one.
+        return
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def borrow_bytecode(package: Path) -> None:
     """Gives a package the bytecode that is here already: to compile all of it anew takes a minute."""
-    for path in package.rglob("*.py"):
-        name = path.relative_to(package)
-        source = (ROOT / "src" if name.parts[0] == "gofer" else LIBRARIES) / name
-        compiled = Path(importlib.util.cache_from_source(str(source)))
-        if compiled.is_file():
-            (path.parent / "__pycache__").mkdir(exist_ok=True)
-            # With its times, so that it is taken for what it is.
-            shutil.copy2(compiled, path.parent / "__pycache__")
+    tag = sys.implementation.cache_tag
+    for folder in {path.parent for path in package.rglob("*.py")}:
+        below = folder.relative_to(package)
+        cache = (ROOT / "src" if below.parts[:1] == ("gofer",) else LIBRARIES) / below / "__pycache__"
+        here = folder / "__pycache__"
+        for compiled in cache.glob(f"*.{tag}.pyc"):
+            if (folder / f"{compiled.name.split('.')[0]}.py").exists():
+                here.mkdir(exist_ok=True)
+                # With its times, so that it is taken for what it is.
+                linked(str(compiled), str(here / compiled.name))
 
 
 def runtime(folder: Path) -> Path:

@@ -1,6 +1,8 @@
 """`gofer serve` as an operator runs it: a folder with agents/ and .env, a process, and a Slack it is pointed to."""
 
 import asyncio
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -14,6 +16,7 @@ from pathlib import Path
 
 import loopback
 from company import ROOT
+from gofer.cli.main import main
 from gofer.local.server import serve
 from gofer.outside import SystemClock
 from gofer.simulators.demo import demo_scripts, demo_world
@@ -87,6 +90,12 @@ class Desk:
         out, err = await process.communicate()
         assert process.returncode == 0, err.decode()
         return out.decode()
+
+    def manifest(self, *words: str) -> str:
+        """What `gofer manifest` prints in the folder, without a process of its own."""
+        with contextlib.chdir(self.folder), contextlib.redirect_stdout(io.StringIO()) as out:
+            assert main(["manifest", *words]) == 0
+        return out.getvalue()
 
     async def ask(self, text: str, channel: str = "C0GENERA0") -> Message:
         return await self.slack.say("U0CAPTN0", channel, self.slack.typed(text))

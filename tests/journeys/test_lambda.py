@@ -131,7 +131,7 @@ async def test_a_worker_that_is_killed_at_its_deadline_leaves_one_answer(code: C
 
 
 async def test_conversations_wait_for_their_models_together_and_long_runs_cross_invocations(code: Code) -> None:
-    slow = model(0.6, calls=2)
+    slow = model(0.6, calls=1)
     async with stage(code, slow) as made:
         # Less than what a worker keeps for leaving: each invocation does one thing of each run.
         made.deploy("worker", timeout=20.5)
@@ -164,7 +164,7 @@ async def test_prompts_are_live_without_a_deploy_and_a_run_under_way_keeps_its_o
     for folder in ("agents", "subagents", "skills"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     prompt = tmp_path / "agents" / "answer-here.md"
-    patient = model(calls=2)
+    patient = model(calls=1)
     async with stage(code, patient) as made:
         # One call of the model in each invocation.
         made.deploy("worker", timeout=20.5)
@@ -180,7 +180,7 @@ async def test_prompts_are_live_without_a_deploy_and_a_run_under_way_keeps_its_o
         answers = [made.answers(one) for one in asked]
     assert second != first
     assert [len(found) for found in answers] == [1, 1]
-    assert ["End with a rhyme." in system for system in patient.state.systems] == [False] * 3 + [True] * 3
+    assert ["End with a rhyme." in system for system in patient.state.systems] == [False] * 2 + [True] * 2
 
 
 async def test_what_is_throttled_is_done_later_and_once(code: Code) -> None:

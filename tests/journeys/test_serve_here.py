@@ -4,14 +4,19 @@ import asyncio
 import logging
 import os
 import signal
+import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from gofer.cli.main import main
 from serving import Desk, desk
+from typed import gofer
 
 
 @pytest.fixture(autouse=True)
@@ -63,3 +68,75 @@ def test_it_serves_until_a_signal_and_says_what(
     assert "   Slack       Socket Mode, connected and POST http://127.0.0.1:" in err
     assert "   Model       gpt-5.4-mini, the model behind 127.0.0.1" in err
     assert "Stopping; runs under way" in err
+
+
+@contextmanager
+def beside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    """A desk in a thread of its own; its folder is the current one, without state."""
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("GOFER_DATA", raising=False)
+    ready, over = threading.Event(), threading.Event()
+    made: list[Desk] = []
+
+    async def outside() -> None:
+        async with desk(folder) as one:
+            made.append(one)
+            ready.set()
+            await asyncio.to_thread(over.wait)
+
+    colleague = threading.Thread(target=asyncio.run, args=(outside(),))
+    colleague.start()
+    try:
+        assert ready.wait(30)
+        yield made[0]
+    finally:
+        over.set()
+        colleague.join()
+
+
+def test_a_token_slack_does_not_know_stops_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with beside(tmp_path, monkeypatch) as made:
+        made.write_env(SLACK_BOT_TOKEN="xoxb-stolen", SLACK_APP_TOKEN="xapp-simulated")
+        bot, _, bot_said = gofer(capsys, "serve", "--port", "0")
+        made.write_env(SLACK_BOT_TOKEN="xoxb-simulated", SLACK_APP_TOKEN="xapp-stolen")
+        app, _, app_said = gofer(capsys, "serve", "--port", "0")
+    assert (bot, app) == (2, 2)
+    told = "gofer: Slack does not accept SLACK_BOT_TOKEN (in"
+    assert [line for line in bot_said.splitlines() if not line.startswith(told)] == []
+    assert app_said.splitlines()[-1].startswith("gofer: Slack does not accept SLACK_APP_TOKEN (invalid_auth)")
+    assert "stolen" not in bot_said + app_said
+    assert "Traceback" not in bot_said + app_said
+
+
+HOLDS = """
+import sys
+from pathlib import Path
+from gofer.bootstrap.state import serving
+with serving(Path(".gofer")):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+"""Another process with the state of the current folder in its hands, until nobody is there to tell it anything."""
+
+
+def test_a_port_in_use_and_a_second_gofer_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with beside(tmp_path, monkeypatch) as made:
+        made.write_env(SLACK_BOT_TOKEN="xoxb-simulated", SLACK_APP_TOKEN="xapp-simulated")
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            code, _, said = gofer(capsys, "serve", "--port", str(taken.getsockname()[1]))
+        assert (code, "Traceback" in said) == (1, False)
+        assert "is already in use; stop the other program or choose another port." in said.splitlines()[-1]
+        told = [sys.executable, "-c", HOLDS]
+        with subprocess.Popen(told, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+            assert other.stdout is not None
+            assert other.stdout.readline() == b"held\n"
+            code, _, said = gofer(capsys, "serve", "--port", "0")
+            other.communicate()
+        assert (code, said) == (
+            2,
+            "gofer: Another Gofer serves .gofer; stop it, or set GOFER_DATA to another folder.\n",
+        )

@@ -1,15 +1,18 @@
 """How is Gofer on AWS opened: the clients, and the stores over them?"""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, cast
 
 import boto3  # pyright: ignore[reportMissingTypeStubs]
+import botocore.session  # pyright: ignore[reportMissingTypeStubs]
 from botocore.config import Config  # pyright: ignore[reportMissingTypeStubs]
 from botocore.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
     BotoCoreError,
     NoRegionError,
     ProfileNotFound,
 )
+from botocore.loaders import create_loader  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from gofer.aws import THREADS, Aws
 from gofer.blobs.s3 import S3Blobs
@@ -46,7 +49,7 @@ def open_cloud(
     settings: CloudSettings, clock: Clock, *, threads: int = THREADS, session: boto3.Session | None = None
 ) -> Cloud:
     """The stores; nothing is asked of AWS yet. `threads` is how many requests are under way at once."""
-    aws, session = Aws(threads), session or boto3.Session(region_name=settings.region or None)
+    aws, session = Aws(threads), session or new_session(settings.region or None)
 
     def client(name: str, timeout: int = _READ_TIMEOUT) -> Any:
         return build_client(session, name, settings.endpoint, timeout, threads)
@@ -54,6 +57,19 @@ def open_cloud(
     store = DynamoStore(DynamoTable(aws, client("dynamodb"), settings.table))
     queue = SqsQueue(aws, client("sqs", _POLL_TIMEOUT), settings.queue_url, settings.dead_letter_url, clock)
     return Cloud(store, S3Blobs(aws, client("s3"), settings.bucket), queue, aws)
+
+
+def new_session(region: str | None, profile: str | None = None) -> boto3.Session:
+    """Who asks AWS, and in which Region. Raises BotoCoreError when AWS' configuration is wrong."""
+    core = cast(Any, botocore.session.Session(profile=profile))
+    core.register_component("data_loader", _descriptions(core.get_config_variable("data_path")))
+    return boto3.Session(botocore_session=core, region_name=region)
+
+
+@cache
+def _descriptions(folder: str | None) -> Any:
+    """What the SDK knows of services and Regions: a tenth of a second that each session would spend on reading it."""
+    return cast(Any, create_loader)(folder)
 
 
 def build_client(

@@ -13,7 +13,7 @@ import boto3  # pyright: ignore[reportMissingTypeStubs]
 from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[reportMissingTypeStubs]
 
 from gofer.aws import trouble
-from gofer.bootstrap.aws import build_client, misconfigured
+from gofer.bootstrap.aws import build_client, misconfigured, new_session
 from gofer.bootstrap.operations import Place
 from gofer.errors import ConfigError
 
@@ -54,7 +54,7 @@ def open_stage(place: Place) -> Stage:
     region = place.variables.get("AWS_REGION") or place.variables.get("AWS_DEFAULT_REGION") or None
     profile = place.profile or place.variables.get("AWS_PROFILE") or None
     try:
-        session = boto3.Session(region_name=region, profile_name=profile)
+        session = new_session(region, profile)
     except BotoCoreError as error:
         raise misconfigured(error) from error
     stage = Stage(place.variables, session)

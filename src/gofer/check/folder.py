@@ -11,7 +11,7 @@ from gofer.check.pages import check_hints, check_pages, skill_names
 from gofer.check.prompts import check_prompts
 from gofer.check.schemas import check_schemas
 from gofer.check.scripts import Tools, check_listed, check_scripts, is_script
-from gofer.check.skills import check_amount, check_named_skills, check_skills
+from gofer.check.skills import check_amount, check_named_skills, check_skills, nameable
 from gofer.check.subagents import check_subagents
 from gofer.check.tools import check_tools
 from gofer.check.triggers import check_triggers
@@ -43,13 +43,14 @@ def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], prices: Prices) -
         mistakes += fill(defaults, Defaults)[1]
     skills: dict[str, Skill] = {}
     mistakes += check_skills(folder.parent / SKILLS, skills)
+    all_skills = nameable(folder.parent / SKILLS)
     for source in workflows:
         workflow, wrong = fill(source, Workflow)
         mistakes += wrong
         if workflow is not None and workflow.coordinator == "llm":
             mistakes += check_amount(source, workflow.skills, skills)
         mistakes += check_tools(source, tools)
-        mistakes += check_named_skills(folder.parent / SKILLS, source)
+        mistakes += check_named_skills(all_skills, source)
     mistakes += check_triggers(workflows)
     subagents = [read_source(path) for path in subagent_files(folder.parent)]
     names = [source.file.stem for source in subagents]
@@ -64,7 +65,7 @@ def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], prices: Prices) -
     base = [name for name, tool in tools.items() if tool.base == "all"]
     mistakes += check_scripts(folder.parent, workflows, Tools(tools, base), names)
     mistakes += [mistake for source in (*workflows, *subagents) for mistake in check_listed(source, names)]
-    mistakes += check_subagents(subagents, tools, folder.parent / SKILLS, skills)
+    mistakes += check_subagents(subagents, tools, all_skills, skills)
     return in_order(mistakes)
 
 

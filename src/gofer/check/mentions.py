@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from gofer.workflows.mistake import Place
@@ -44,8 +45,13 @@ class Mention:
     """Texts in quotes between its parentheses."""
 
 
-def mentions(text: str) -> Iterator[Mention]:
-    """Every mention, in the order of the lines."""
+@lru_cache(maxsize=256)
+def mentions(text: str) -> tuple[Mention, ...]:
+    """Every mention, in the order of the lines; of a text that was read before they are known."""
+    return tuple(_read(text))
+
+
+def _read(text: str) -> Iterator[Mention]:
     block: list[str] | None = None
     program = False
     for number, line in enumerate(text.split("\n"), 1):

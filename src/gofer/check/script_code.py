@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gofer.check.script_rules import BUILTINS, MODULES, NAMES, Why
 from gofer.workflows.mistake import Mistake, Place
-from gofer.workflows.script import FOLDER
+from gofer.workflows.script import FOLDER, nodes
 from gofer.workflows.sentences import close_match
 
 API = "gofer.coordinator"
@@ -81,7 +81,7 @@ def _catches_all(handler: ast.ExceptHandler) -> bool:
 def uses(module: Module) -> Iterator[Use]:
     """The tools and subagents a module names, where it names them in a text."""
     names = runs(module.tree)
-    for node in ast.walk(module.tree):
+    for node in nodes(module.tree):
         match node:
             case ast.Call(
                 func=ast.Attribute(attr="call" | "subagent" as what), args=[ast.Constant(value=str(name)), *_]
@@ -94,7 +94,7 @@ def uses(module: Module) -> Iterator[Use]:
 
 def runs(tree: ast.Module) -> set[str]:
     """The names under which a module knows a run: `run`, and parameters that are annotated so."""
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    functions = [node for node in nodes(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     found = {"run"}
     for function in functions:
         for number, argument in enumerate([*function.args.posonlyargs, *function.args.args]):
@@ -142,7 +142,7 @@ def _dotted(node: ast.AST) -> list[str]:
 def _imported(tree: ast.Module) -> dict[str, str]:
     """What each imported name stands for, with dots."""
     found: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         match node:
             case ast.Import(names=names):
                 found |= {alias.asname or alias.name.split(".")[0]: _whole(alias) for alias in names}
@@ -160,7 +160,7 @@ def _whole(alias: ast.alias) -> str:
 def _bound(tree: ast.Module) -> set[str]:
     """Names that a module gives a meaning of its own."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 found.add(name)

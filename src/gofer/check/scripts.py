@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from gofer.canonical import as_list, as_object
@@ -161,13 +162,18 @@ def _unknown_subagent(file: Path, place: Place, name: str, subagents: Collection
     return Mistake(file, place, "unknown-subagent", f"There is no subagent `{shown}`.", hint)
 
 
-def _declared(file: Path) -> set[str]:
+def _declared(file: Path) -> Collection[str]:
     """The packages that a project declares, in the form in which their names are compared."""
     try:
-        project = as_object(tomllib.loads(file.read_text(encoding="utf-8")).get("project"))
+        return _dependencies(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return set()
+        return frozenset()
+
+
+@lru_cache(maxsize=8)
+def _dependencies(text: str) -> frozenset[str]:
+    project = as_object(tomllib.loads(text).get("project"))
     names = [
         re.match(r"[A-Za-z0-9._-]+", item) for item in as_list(project.get("dependencies")) if isinstance(item, str)
     ]
-    return {name[0].lower().replace("_", "-").replace(".", "-") for name in names if name}
+    return frozenset(name[0].lower().replace("_", "-").replace(".", "-") for name in names if name)

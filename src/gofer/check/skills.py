@@ -1,7 +1,7 @@
 """Are skills of the form that skills have, can their scripts run, and are those there that a workflow names?"""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gofer.canonical import as_list, as_object
@@ -64,9 +64,13 @@ def check_skills(folder: Path, skills: dict[str, Skill]) -> Iterator[Mistake]:
             yield from _scripts(home, skill)
 
 
-def check_named_skills(folder: Path, source: Source) -> Iterator[Mistake]:
+def nameable(folder: Path) -> list[str]:
+    """The names of all skills of `folder`, whatever is wrong with them."""
+    return [skill_name(home.name) for home in skill_folders(folder)]
+
+
+def check_named_skills(known: Sequence[str], source: Source) -> Iterator[Mistake]:
     """Skills that a workflow names and that are not there."""
-    known = [skill_name(home.name) for home in skill_folders(folder)]
     for key in _LISTS:
         for at, name in enumerate(as_list(as_object(source.fields.get("skills")).get(key))):
             if isinstance(name, str) and name and name not in known:
@@ -82,7 +86,7 @@ def check_amount(source: Source, chosen: Skills, skills: Mapping[str, Skill]) ->
         yield Mistake(source.file, source.place(("skills",)), "too-large", message, "Name fewer in `skills.allowed`.")
 
 
-def _instead(name: str, known: list[str]) -> str:
+def _instead(name: str, known: Sequence[str]) -> str:
     meant = close_match(name, known)
     return f"Write `{meant}`." if meant else "Create skills/<name>/SKILL.md, or do without it."
 

@@ -1,7 +1,6 @@
 """Has each file of `subagents/` its form, a prompt beside it, and does asking one another come to an end?"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path
 
 from gofer.canonical import as_list, as_text
 from gofer.check.prompts import unused_prompts
@@ -19,11 +18,11 @@ from gofer.workflows.text import read_text
 
 
 def check_subagents(
-    sources: Sequence[Source], tools: Collection[str], folder: Path, skills: Mapping[str, Skill]
+    sources: Sequence[Source], tools: Collection[str], all_skills: Sequence[str], skills: Mapping[str, Skill]
 ) -> Iterator[Mistake]:
     """What is wrong with subagents, their prompts, tools and skills, and with whom they ask.
 
-    `folder` holds the skills, and `skills` are those that can be read.
+    `all_skills` are the names of those that are there, and `skills` are those that can be read.
     """
     for source in sources:
         subagent, wrong = fill(source, Subagent)
@@ -32,7 +31,7 @@ def check_subagents(
             yield from check_amount(source, subagent.own_skills, skills)
         yield from read_output(source)[1]
         yield from check_tools(source, tools)
-        yield from check_named_skills(folder, source)
+        yield from check_named_skills(all_skills, source)
         yield from _check_prompt(source)
     yield from _check_depth(sources)
     prompts = {prompt_of(source.file, as_text(source.fields.get("prompt"))).name for source in sources}

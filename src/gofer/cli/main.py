@@ -4,6 +4,7 @@ Exit codes: 0 fine, 1 the thing failed, 2 the input was wrong, 130 interrupted.
 """
 
 import argparse
+import gc
 import importlib
 import io
 import sys
@@ -113,7 +114,14 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
 
 
 def _command(name: str) -> Command:
-    return cast(Command, importlib.import_module(f"gofer.cli.{name}"))
+    module = f"gofer.cli.{name}"
+    if module not in sys.modules:
+        # Modules are kept: to look for garbage among them, again and again, is a quarter of a short command's time.
+        gc.disable()
+        importlib.import_module(module)
+        gc.freeze()
+        gc.enable()
+    return cast(Command, sys.modules[module])
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ by an engine without backtracking (that of pydantic), a schema refers to nothing
 are limited.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Protocol, cast
 
 from jsonschema import Draft202012Validator, FormatChecker
@@ -79,8 +80,14 @@ def flaws(schema: object) -> list[Flaw]:
     if any(not flaw.way for flaw in found):
         # What is too large for us may be too much for the meta-schema's recursion, too.
         return found
-    found += [_flaw(_best([error])) for error in _META.iter_errors(schema)]
+    found += _no_schema(encode_text(schema))
     return sorted({flaw.way: flaw for flaw in found}.values(), key=lambda flaw: [str(part) for part in flaw.way])
+
+
+@lru_cache(maxsize=64)
+def _no_schema(written: str) -> tuple[Flaw, ...]:
+    """What keeps JSON from being a schema at all; the meta-schema is slow, and each file is read more than once."""
+    return tuple(_flaw(_best([error])) for error in _META.iter_errors(json.loads(written)))
 
 
 def _flaw(error: ValidationError) -> Flaw:

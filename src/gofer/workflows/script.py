@@ -5,6 +5,7 @@ import hashlib
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from gofer.canonical import encode
@@ -60,7 +61,7 @@ def script_name(file: str) -> str | None:
 
 def neighbours(tree: ast.Module) -> Iterator[str]:
     """The modules of `coordinators` that a module imports."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         match node:
             case ast.Import(names=names):
                 parts = (alias.name.split(".") for alias in names)
@@ -73,12 +74,22 @@ def neighbours(tree: ast.Module) -> Iterator[str]:
                 pass
 
 
+@lru_cache(maxsize=64)
 def parse(text: str) -> ast.Module:
-    """The syntax tree of a module. Raises SyntaxError; ValueError, RecursionError or MemoryError for odd ones."""
+    """The syntax tree of a module, which nobody changes: that of the same text is the same.
+
+    Raises SyntaxError; ValueError, RecursionError or MemoryError for odd ones.
+    """
     with warnings.catch_warnings():
         # What Python only warns of is no mistake.
         warnings.simplefilter("ignore")
         return ast.parse(text)
+
+
+@lru_cache(maxsize=64)
+def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Every node of a tree; each that looks through it asks again."""
+    return tuple(ast.walk(tree))
 
 
 def _parsed(module: str, text: str) -> ast.Module:

@@ -7,6 +7,7 @@ YAML 1.1 has it. Anchors, tags, deep nesting and large files are refused before 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
@@ -79,6 +80,12 @@ def read_source(file: Path) -> Source:
     text, mistakes = read_text(file)
     if text is None:
         return Source(file, mistakes=tuple(mistakes))
+    return _source(file, text, tuple(mistakes))
+
+
+@lru_cache(maxsize=256)
+def _source(file: Path, text: str, mistakes: tuple[Mistake, ...]) -> Source:
+    """What a text says. Whoever checks a file reads it, and whoever loads it reads it again."""
     lines = text.splitlines()
     refused = _refuse(file, text)
     if refused:

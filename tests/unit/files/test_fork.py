@@ -1,6 +1,5 @@
 """The loop of the helper, seen from inside: a child for each job, how it ended, and the end with the parent."""
 
-import gc
 import signal
 import socket
 from collections.abc import Iterator
@@ -22,7 +21,6 @@ def as_it_was() -> Iterator[None]:
     signal.set_wakeup_fd(-1)
     for number, handler in handlers.items():
         signal.signal(number, handler)
-    gc.unfreeze()
 
 
 def served(*jobs: str, until: float = 0.5, seconds: float = 5.0) -> list[tuple[Packet | None, int | None]]:

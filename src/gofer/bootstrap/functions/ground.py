@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -91,7 +92,9 @@ class Ground:
 
 
 def stand() -> Ground:
-    """What this process stands on. Raises ConfigError."""
+    """What this process stands on, once all is imported: from here on there is garbage. Raises ConfigError."""
+    gc.freeze()
+    gc.enable()
     environment = process_variables()
     logger = start_lines(read_log_level(environment))
     cloud, account = cloud_settings(environment), read_account(environment)

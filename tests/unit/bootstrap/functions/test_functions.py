@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import gc
 import re
 import threading
 import time
@@ -18,7 +19,7 @@ from company import ROOT
 from gofer.bootstrap.aws import open_cloud
 from gofer.bootstrap.functions.dashboard import dashboard_function
 from gofer.bootstrap.functions.door import door
-from gofer.bootstrap.functions.ground import Ground
+from gofer.bootstrap.functions.ground import Ground, stand
 from gofer.bootstrap.functions.hooks import hooks_door
 from gofer.bootstrap.functions.invocation import Failed
 from gofer.bootstrap.functions.lines import start_lines
@@ -205,3 +206,14 @@ def test_a_handler_is_one_line_over_bootstrap(path: Path) -> None:
     assert all(str(name).startswith("gofer.bootstrap") for name in imported)
     assert [ast.unparse(node.targets[0]) for node in tree.body if isinstance(node, ast.Assign)] == ["handler"]
     assert len(path.read_text().splitlines()) <= 30
+
+
+@pytest.mark.usefixtures("ground")
+def test_a_function_looks_for_garbage_from_its_beginning_on() -> None:
+    # As the package of the handlers does while they are imported.
+    gc.disable()
+    try:
+        stand().close()
+        assert gc.isenabled()
+    finally:
+        gc.enable()
