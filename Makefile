@@ -4,6 +4,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := $(or $(shell command -v uv),$(BIN)/uv)
 RUN := $(BIN)/python -m
+# What was compiled once is kept, whatever the shell says: to compile all libraries anew takes each process up to 15 seconds.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo check test unit journeys coverage survival schedules test-long reliability bench package sam runtime lock clean

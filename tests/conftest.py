@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-settings.register_profile("quick", COMMON, max_examples=50)
+settings.register_profile("quick", COMMON, max_examples=30)
 settings.register_profile("thorough", COMMON, max_examples=1_000)
 settings.load_profile("quick")
 
