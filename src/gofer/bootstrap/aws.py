@@ -1,6 +1,7 @@
 """How is Gofer on AWS opened: the clients, and the stores over them?"""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, cast
 
 import boto3  # pyright: ignore[reportMissingTypeStubs]
@@ -40,6 +41,15 @@ class Cloud:
     def close(self) -> None:
         """Waits for what is under way."""
         self.aws.close()
+
+
+@cache
+def session_in(region: str) -> boto3.Session:
+    """The one of this process for a Region, or for the one that its configuration names.
+
+    What clients are made of, megabytes of JSON, is read once by each session.
+    """
+    return boto3.Session(region_name=region or None)
 
 
 def open_cloud(

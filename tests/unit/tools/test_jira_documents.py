@@ -87,7 +87,7 @@ def test_a_text_that_begins_much_and_ends_nothing_is_read_at_once(bit: str) -> N
     assert problem(document((bit * 30_000)[:30_000], NOWHERE)) == ""
     # Without care for links that never end this is minutes.
     with pytest.raises(ToolError, match="longer than Jira takes"):
-        document((bit * 80_000)[:80_000], NOWHERE)
+        document((bit * 100_000)[:100_000], NOWHERE)
 
 
 def test_links_with_an_end_are_links_and_others_are_shown() -> None:
