@@ -47,7 +47,7 @@ coverage: .venv/.dev ## how much of the source unit tests and journeys reach; le
 	$(BIN)/coverage report
 
 test-long: .venv/.dev ## a thousand examples of each property, every rule taken away, every kill of a workflow, 100,000 schedules: hours
-	$(RUN) pytest --ignore tests/survival --ignore tests/journeys --hypothesis-profile thorough $(ARGS)
+	$(RUN) pytest --ignore tests/survival --ignore tests/journeys --hypothesis-profile thorough --both-sides $(ARGS)
 	$(RUN) pytest tests/survival/test_mutation_gate.py $(ARGS)
 	$(RUN) pytest tests/survival/test_killed_workflows.py --both-sides $(ARGS)
 	$(RUN) pytest tests/survival/test_schedules.py --schedules 100000 $(ARGS)

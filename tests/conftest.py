@@ -14,6 +14,12 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@pytest.fixture
+def both_sides(request: pytest.FixtureRequest) -> bool:
+    """Whether a worker is lost before and after each frame, or, quicker, in turns."""
+    return bool(request.config.getoption("--both-sides"))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--schedules", type=int, default=400, help="simulated schedules (400)")
     parser.addoption("--both-sides", action="store_true", help="kill before and after each write, not in turns")
