@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from gofer.bootstrap.doors import PATHS as DOORS
 from gofer.triggers.door import RawRequest
 from strangers import (
@@ -73,6 +74,7 @@ def test_every_recorded_payload_is_taken_under_its_signature_and_not_without(eve
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda path: path.stem)
+@examples(0.5)
 @given(data=st.data())
 def test_no_change_to_a_recorded_payload_is_more_than_a_mistake(event: Path, data: st.DataObject) -> None:
     payload = data.draw(changed(json.loads(event.read_text())))
