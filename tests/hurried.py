@@ -1,4 +1,4 @@
-"""A helper process that runs code as the sandbox does, and stops what has no end after a fifth of the time."""
+"""A helper process that runs code as the sandbox does, and stops what has no end after a tenth of the time."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ from gofer.files.fork import serve
 from gofer.sandbox.helper import JOB
 from gofer.sandbox.interpreter import run
 
-SECONDS = (1.0, 0.7)
+SECONDS = (0.5, 0.35)
 
 
 def main(control: float, memory: float, seconds: float) -> None:
