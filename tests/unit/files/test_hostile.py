@@ -84,6 +84,7 @@ def overlapping() -> bytes:
     return body + directory * 100 + end
 
 
+@cache
 def many_entries() -> bytes:
     return package({f"word/document{n}.xml": b"" for n in range(12_000)})
 
@@ -139,7 +140,7 @@ def many_pages() -> bytes:
 
 def nested_streams() -> bytes:
     """One page whose content is compressed three times over, 300 MB in the end."""
-    packed = zlib.compress(zlib.compress(zlib.compress(bytes(300_000_000))))
+    packed = zlib.compress(zlib.compress(zlib.compress(bytes(300_000_000), 1)))
     content = b"<< /Length %d /Filter [/FlateDecode /FlateDecode /FlateDecode] >>\nstream\n%s\nendstream" % (
         len(packed),
         packed,
