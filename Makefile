@@ -4,6 +4,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := $(or $(shell command -v uv),$(BIN)/uv)
 RUN := $(BIN)/python -m
+# What was compiled once is kept, whatever the shell says: to compile all libraries anew takes each process up to 15 seconds.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo check test unit journeys coverage survival schedules test-long reliability bench package sam runtime lock clean
@@ -45,7 +47,7 @@ coverage: .venv/.dev ## how much of the source unit tests and journeys reach; le
 	$(BIN)/coverage report
 
 test-long: .venv/.dev ## a thousand examples of each property, every rule taken away, every kill and every damaged place, 100,000 schedules: hours
-	$(RUN) pytest --ignore tests/survival --ignore tests/journeys --hypothesis-profile thorough $(ARGS)
+	$(RUN) pytest --ignore tests/survival --ignore tests/journeys --hypothesis-profile thorough --everywhere $(ARGS)
 	$(RUN) pytest tests/survival/test_mutation_gate.py $(ARGS)
 	$(RUN) pytest tests/survival $(QUICK) --everywhere $(ARGS)
 	$(RUN) pytest tests/survival/test_schedules.py --schedules 100000 $(ARGS)

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 # Nothing that is imported is garbage, and nobody has to look for some there: see the end of the collection.
 gc.disable()
 COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-settings.register_profile("quick", COMMON, max_examples=50)
+settings.register_profile("quick", COMMON, max_examples=30)
 settings.register_profile("thorough", COMMON, max_examples=1_000)
 settings.load_profile("quick")
 
@@ -24,11 +24,15 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.fixture
+def everywhere(request: pytest.FixtureRequest) -> bool:
+    """Whether nothing is left out, as in `make test-long`: workers are lost on both sides of a frame, not in turns."""
+    return bool(request.config.getoption("--everywhere"))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--schedules", type=int, default=400, help="simulated schedules (400)")
-    parser.addoption(
-        "--everywhere", action="store_true", help="tests/survival: break every place, not a spread of them"
-    )
+    parser.addoption("--everywhere", action="store_true", help="break every place, not a spread of them")
     parser.addoption("--seed", type=int, default=None, help="play one schedule again")
     parser.addoption("--store", choices=["memory", "sqlite", "dynamodb"], default="memory", help="on this store")
     parser.addoption("--benchmarks", action="store_true", help="run tests/benchmarks, which print ratios")

@@ -35,6 +35,7 @@ ENVIRONMENT = {
     "SLACK_SIGNING_SECRET": SECRET.reveal(),
     "WEBHOOK_SECRET": BEARER.reveal(),
 }
+SETTINGS = read_settings(ENVIRONMENT)
 HMAC: Mapping[str, str] = {
     "header": "x-sum",
     "prefix": "sum=",
@@ -87,9 +88,9 @@ class Doorstep:
 
     def __post_init__(self) -> None:
         routes = {kind: [("w", {})] for kind in KINDS}
-        settings, queue = read_settings(ENVIRONMENT), MemoryQueue(self.clock)
+        queue = MemoryQueue(self.clock)
         self.ingress: Ingress = build_ingress(
-            settings,
+            SETTINGS,
             routes,
             self.store,
             MemoryBlobs(),
@@ -203,11 +204,9 @@ def places(value: object, path: tuple[int | str, ...] = ()) -> Iterator[tuple[in
 
 def put(payload: Any, at: tuple[int | str, ...], value: object) -> Any:
     """The payload with another value at a place."""
-    changed = copy.deepcopy(payload)
-    around = changed
-    for part in at[:-1]:
-        around = around[part]
-    around[at[-1]] = value
+    # What lies beside the way stays the same object: nobody changes it.
+    changed = copy.copy(payload)
+    changed[at[0]] = put(payload[at[0]], at[1:], value) if len(at) > 1 else value
     return changed
 
 

@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from gofer.errors import ConfigError, TemporaryError
 from gofer.journal.dynamo_client import DynamoTable
 from gofer.journal.table import (
@@ -221,7 +222,7 @@ def any_write(draw: st.DrawFn) -> Write:
 
 
 @given(st.lists(st.lists(any_write(), min_size=1, max_size=3, unique_by=lambda write: write.key), max_size=8))
-@settings(max_examples=15)
+@examples(0.3)
 def test_whatever_is_written_the_table_in_memory_and_motos_say_the_same(batches: list[list[Write]]) -> None:
     async def play(table: Table) -> list[object]:
         said: list[object] = []

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from examples import examples
 from gofer.explain import Explanation, Way, explain
 from gofer.triggers.slack import SlackDoor
 from gofer.triggers.slack_actions import SlackActionsDoor
@@ -128,6 +129,7 @@ def test_a_file_holds_a_list_or_one_payload_on_each_line() -> None:
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda path: path.stem)
+@examples(0.5)
 @given(data=st.data())
 def test_no_change_to_a_recorded_payload_goes_unanswered(event: Path, data: st.DataObject) -> None:
     payload = data.draw(changed(json.loads(event.read_text())))

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from every_trigger import every_trigger
+from examples import examples
 from gofer.bootstrap.by_hand import SOURCES, Headers, find_hook, hook_name, way
 from gofer.errors import ConfigError
 from gofer.explain import Explanation, Way, explain
@@ -62,6 +63,7 @@ def test_every_recorded_payload_starts_something_or_has_a_reason(event: Path) ->
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda path: path.stem)
+@examples(0.5)
 @given(data=st.data())
 def test_no_change_to_a_recorded_payload_goes_unanswered(event: Path, data: st.DataObject) -> None:
     payload: Any = data.draw(changed(json.loads(event.read_text())))

@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from examples import examples
 from gofer.blobs.memory import MemoryBlobs
 from gofer.database import Database
 from gofer.dispatch import Ingress
@@ -242,7 +243,7 @@ JUMPS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(0.7)
 @given(JUMPS, st.booleans(), st.sampled_from(["1 hour", "7 minutes", "1 day"]))
 @example([("work", 17_971.0)], False, "1 hour")
 async def test_no_nominal_time_ever_has_two_runs_and_only_downtime_loses_any(

@@ -49,7 +49,7 @@ def open_cloud(
     settings: CloudSettings, clock: Clock, *, threads: int = THREADS, session: boto3.Session | None = None
 ) -> Cloud:
     """The stores; nothing is asked of AWS yet. `threads` is how many requests are under way at once."""
-    aws, session = Aws(threads), session or new_session(settings.region or None)
+    aws, session = Aws(threads), session or new_session(settings.region)
 
     def client(name: str, timeout: int = _READ_TIMEOUT) -> Any:
         return build_client(session, name, settings.endpoint, timeout, threads)
@@ -63,7 +63,7 @@ def new_session(region: str | None, profile: str | None = None) -> boto3.Session
     """Who asks AWS, and in which Region. Raises BotoCoreError when AWS' configuration is wrong."""
     core = cast(Any, botocore.session.Session(profile=profile))
     core.register_component("data_loader", _descriptions(core.get_config_variable("data_path")))
-    return boto3.Session(botocore_session=core, region_name=region)
+    return boto3.Session(botocore_session=core, region_name=region or None)
 
 
 @cache

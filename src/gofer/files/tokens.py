@@ -13,6 +13,11 @@ SAMPLE = 64 * 1024
 
 _SLICES = 16
 
+_REMEMBERED = 4_096
+"""How many texts are known by their weight."""
+
+_known: dict[tuple[int, int], float] = {}
+
 _PIECES = re.compile(
     r"""
     (?P<glued>(?<=[A-Za-z0-9])(?:[A-Z]?[a-z]{1,3}(?![a-z])|[A-Z]{1,3}(?![A-Za-z])))  # as in hashes and base64
@@ -59,6 +64,18 @@ def estimate(text: str) -> int:
 
 
 def _weight(text: str) -> float:
+    # One result is weighed alone, as a part of its message and as what may leave; a run that is continued weighs all
+    # again. Hashes are what is kept: no text may outlive its run.
+    key = (hash(text), len(text))
+    known = _known.get(key)
+    if known is None:
+        if len(_known) >= _REMEMBERED:
+            _known.clear()
+        known = _known[key] = _counted(text)
+    return known
+
+
+def _counted(text: str) -> float:
     counts = Counter(piece.lastgroup for piece in _PIECES.finditer(text))
     return sum(_WEIGHTS[name] * count for name, count in counts.items() if name)
 

@@ -39,15 +39,15 @@ class Part:
     code: str
 
 
-def run(packet: Packet, places: Sequence[Path] = PLACES) -> Packet:
+def run(packet: Packet, places: Sequence[Path] = PLACES, seconds: tuple[float, float] = SECONDS) -> Packet:
     """What code printed, and its last value, as text.
 
     Fields: parts (`{name, code}` each), files (`{id, size}` each, whose texts stand in `data` one after the other).
-    `places` are the folders where the interpreter may be. Raises ToolError.
+    `places` are the folders where the interpreter may be, `seconds` what SECONDS says. Raises ToolError.
     """
     parts = [Part(as_text(part.get("name")), as_text(part.get("code"))) for part in _objects(packet, "parts")]
     files = dict(_texts(packet))
-    bounds = Bounds(SECONDS[min(len(parts), 2) - 1], MEMORY, PRINTED)
+    bounds = Bounds(seconds[min(len(parts), 2) - 1], MEMORY, PRINTED)
     limits: ResourceLimits = {
         "max_feed_duration_secs": bounds.seconds,
         "max_memory": MEMORY,

@@ -160,7 +160,7 @@ def test_a_tool_is_known_by_its_name_without_code_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["a(", "```\na(\n", "a(b=[", "`file_read(", "a_b "])
 def test_a_page_of_anything_is_read_in_a_moment(text: str) -> None:
     """Work that grew with the square of a page would take longer than tests may."""
-    assert set(told(text * (100_000 // len(text)))) == set(told(text * 1_000)) == set()
+    assert set(told(text * (40_000 // len(text)))) == set(told(text * 1_000)) == set()
 
 
 @given(st.text() | st.text("`()\"'=a_-/.[]\n", max_size=80))

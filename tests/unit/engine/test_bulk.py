@@ -11,11 +11,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
 from engine_room import ListModel, Room, Said, room, says
+from examples import examples
 from gofer.engine import bulk
 from gofer.engine.weights import Scale
 from gofer.files.image import BYTES
@@ -203,7 +204,7 @@ stories = st.lists(st.lists(one_call, min_size=1, max_size=4), min_size=1, max_s
 
 
 @given(stories)
-@settings(max_examples=15, deadline=None)
+@examples(0.3)
 def test_whatever_a_run_looks_at_no_request_is_too_large_and_only_a_compaction_ends_its_prefix(
     story: list[list[str]],
 ) -> None:

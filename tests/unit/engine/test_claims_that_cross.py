@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine_room import Said, says
+from examples import examples
 from gofer.journal.memory import MemoryStore
 from gofer.models.model import Answer
 from gofer.secret import Secret
@@ -113,7 +114,7 @@ async def played(
 
 
 @pytest.mark.parametrize("script", [False, True])
-@settings(max_examples=30)
+@examples(0.5)
 @example(pauses=[1, 0], orders=[list(NAMES)] * 2)
 @given(
     pauses=st.lists(st.sampled_from([0, 1, 2, 5, 20]), min_size=1, max_size=12),

@@ -5,10 +5,11 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import PROVENANCE, says
+from examples import examples
 from gofer.engine.compaction import KEPT, Cut, cut_of
 from gofer.engine.compaction import Room as Space
 from gofer.engine.loop import coordinate
@@ -222,7 +223,7 @@ stories = st.composite(story)()
 
 
 @given(stories)
-@settings(max_examples=300)
+@examples(4)
 def test_a_cut_never_parts_a_call_from_its_result_and_always_keeps_the_last_turn(
     made: tuple[Conversation, list[int]],
 ) -> None:

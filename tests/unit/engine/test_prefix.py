@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import PROVENANCE, Room, Said, room, says
+from examples import examples
 from gofer.engine.loop import coordinate
 from gofer.files.child import Children
 from gofer.journal import inbox
@@ -119,7 +120,7 @@ def asked(journal: Sequence[Recorded]) -> list[tuple[LlmRequest, int]]:
 
 
 @given(st.lists(turns, min_size=2, max_size=10))
-@settings(max_examples=40, deadline=None)
+@examples(0.7)
 def test_consecutive_calls_of_any_run_share_every_byte_up_to_the_tail(story: list[Turn]) -> None:
     bodies, journal = asyncio.run(play(story))
     requests = asked(journal)

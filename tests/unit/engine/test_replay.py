@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import Room, Said, room, says
+from examples import examples
 from gofer.coordinator import Run
 from gofer.engine.branches import DEPTH, Branch, beside, path_of
 from gofer.engine.loop import Ending
@@ -136,7 +137,7 @@ async def undisturbed() -> tuple[Ending, set[tuple[str, str, str]]]:
     st.lists(st.integers(0, 6), min_size=1, max_size=8),
     st.lists(st.tuples(st.integers(1, 9), st.booleans()), max_size=5),
 )
-@settings(max_examples=150, deadline=None)
+@examples(2)
 def test_any_order_of_endings_and_any_crashes_give_the_same_effects_and_the_same_answer(
     delays: list[int], lives: list[tuple[int, bool]]
 ) -> None:

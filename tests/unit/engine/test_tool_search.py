@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import PROVENANCE, ListModel, Room, room, says
@@ -191,7 +191,6 @@ ARGUMENTS = st.dictionaries(st.sampled_from(["text", "txet"]), st.sampled_from([
 ASKS = st.lists(st.tuples(st.sampled_from([*LISTED, "unknown"]), ARGUMENTS), min_size=1, max_size=3)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(ASKS, min_size=1, max_size=6))
 def test_a_call_through_it_is_always_treated_as_the_call_itself(turns: list[list[Asked]]) -> None:
     def outcome(*, direct: bool) -> list[e.Entry]:

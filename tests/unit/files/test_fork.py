@@ -1,8 +1,10 @@
 """The loop of the helper, seen from inside: a child for each job, how it ended, and the end with the parent."""
 
+import contextlib
 import signal
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -23,8 +25,8 @@ def as_it_was() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-def served(*jobs: str, until: float = 0.5, seconds: float = 5.0) -> list[tuple[Packet | None, int | None]]:
-    """What came of jobs until the parent, after that many seconds, went away."""
+def served(*jobs: str, until: float = 0, seconds: float = 60.0) -> list[tuple[Packet | None, int | None]]:
+    """What came of jobs until the parent went away: after that many seconds, or when the last of them was over."""
     ours, control = socket.socketpair()
     wires: list[socket.socket] = []
     for job in jobs:
@@ -33,15 +35,22 @@ def served(*jobs: str, until: float = 0.5, seconds: float = 5.0) -> list[tuple[P
         socket.send_fds(ours, [b"j"], [theirs.fileno()])
         theirs.close()
         wires.append(wire)
-    # Not closed only: children that are forked from here hold it too.
-    signal.signal(signal.SIGALRM, lambda number, frame: ours.shutdown(socket.SHUT_RDWR))
+
+    def leave(*_: object) -> None:
+        # Not closed only: children that are forked from here hold it too.
+        with contextlib.suppress(OSError):
+            ours.shutdown(socket.SHUT_RDWR)
+
+    signal.signal(signal.SIGALRM, leave)
     signal.setitimer(signal.ITIMER_REAL, until)
-    serve(odd_jobs.JOBS, {"connect"}, control.detach(), 64 << 20, seconds)
+    with ThreadPoolExecutor(1) as beside:
+        endings = beside.submit(lambda: [receive_ending(wire) for wire in wires])
+        endings.add_done_callback(leave)
+        serve(odd_jobs.JOBS, {"connect"}, control.detach(), 64 << 20, seconds)
     ours.close()
-    endings = [receive_ending(wire) for wire in wires]
     for wire in wires:
         wire.close()
-    return endings
+    return endings.result()
 
 
 def test_each_job_is_answered_and_its_end_is_told() -> None:
@@ -54,12 +63,12 @@ def test_each_job_is_answered_and_its_end_is_told() -> None:
 
 
 def test_a_child_that_outlives_its_alarm_is_killed() -> None:
-    ((packet, status),) = served("deaf", until=2.5, seconds=0.2)
+    ((packet, status),) = served("deaf", seconds=0.2)
     assert (packet, status) == (None, -signal.SIGKILL)
 
 
 def test_children_end_with_their_parent() -> None:
-    assert served("asleep") == [(None, None)]
+    assert served("asleep", until=0.5) == [(None, None)]
 
 
 def test_what_nobody_foresaw_is_told_without_its_words() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.errors import ToolError
@@ -78,8 +78,8 @@ def test_no_program_is_too_odd_to_be_looked_at(program: str) -> None:
 
 @pytest.mark.parametrize("program", ["def f: f; f", "last(range(1e18))", "[repeat(1)]", "until(false; .)"])
 async def test_a_program_without_end_is_stopped(program: str) -> None:
-    made = Children(seconds=2)
-    with pytest.raises(ToolError, match=r"takes longer than 2 seconds|more memory"):
+    made = Children(seconds=0.3)
+    with pytest.raises(ToolError, match=r"takes longer than 0\.3 seconds|more memory"):
         await jq(made, program, DOCUMENT)
     made.close()
 
@@ -137,19 +137,10 @@ async def test_json_lines_are_given_one_by_one(children: Children) -> None:
 literals = st.from_regex(r"-?(0|[1-9][0-9]{0,40})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)
 
 
-@settings(max_examples=5)
-@given(st.lists(literals, min_size=20, max_size=200))
+@given(st.lists(literals, min_size=1, max_size=20))
 def test_numbers_never_change_their_digits(numbers: list[str]) -> None:
     document = f"[{','.join(numbers)}]".encode()
-    made = Children()
-
-    async def ask() -> str:
-        return await jq(made, ".[]", document, limit=10**6)
-
-    try:
-        answered = asyncio.run(ask()).splitlines()
-    finally:
-        made.close()
+    answered = asyncio.run(jq(InThisProcess(), ".[]", document, limit=10**6)).splitlines()  # type: ignore[arg-type]
     assert [Decimal(number) for number in answered] == [Decimal(number) for number in numbers]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.errors import BadRequest
@@ -296,7 +296,6 @@ async def everything(store: Store) -> list[object]:
 
 
 @given(st.lists(STEPS, max_size=12))
-@settings(max_examples=60)
 def test_whatever_is_written_heads_are_those_of_a_store_in_memory(steps: list[tuple[object, ...]]) -> None:
     async def play() -> None:
         stores: tuple[Store, Store] = MemoryStore(), DynamoStore(MemoryTable())

@@ -21,7 +21,7 @@ from stand_ins import SetClock
 
 T = TypeVar("T")
 
-FEW, MANY = 300, 100_000
+FEW, MANY = 300, 15_000
 LATE = 10**9
 """After everything that happened here."""
 
@@ -161,7 +161,7 @@ def test_every_method_is_asked() -> None:
 
 @pytest.mark.parametrize("private", [0, 1])
 @pytest.mark.parametrize("status", ["done", "queued"])
-def test_no_statement_does_more_for_a_hundred_thousand_rows(private: int, status: str) -> None:
+def test_no_statement_does_more_for_fifty_times_as_many_rows(private: int, status: str) -> None:
     few, many = asked(Watched(FEW, private, status)), asked(Watched(MANY, private, status))
     grown = {name: (few[name], steps) for name, steps in many.items() if steps > few[name] * 1.1 + 20}
     assert grown == {}

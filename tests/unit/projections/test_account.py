@@ -38,9 +38,10 @@ def errors(parts: Sequence[dict[str, object]]) -> list[float]:
     for number in range(1, len(parts) + 1):
         texts, actual = [str(part["text"]) for part in parts[:number]], FIXED
         actual += sum(int(str(part["tokens"])) for part in parts[:number])
-        expected = ledger.predict(kinds_of(texts))
+        kinds = kinds_of(texts)
+        expected = ledger.predict(kinds)
         wrong.append(abs(expected - actual) / actual)
-        ledger.learn(kinds_of(texts), actual)
+        ledger.learn(kinds, actual)
     return wrong[1:]
 
 

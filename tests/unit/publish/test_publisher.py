@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from gofer.errors import ConfigError, TemporaryError
 from gofer.publish.publisher import Overtaken, Published
 from gofer.publish.timetable import Entry
@@ -251,7 +252,7 @@ class InterleavedTimetable(MemoryTimetable):
         await super().delete(name)
 
 
-@settings(max_examples=200)
+@examples(4)
 @given(st.integers(0, 2**32))
 def test_whoever_publishes_at_once_the_schedules_are_those_of_what_is_live(seed: int) -> None:
     """In every order of their steps: who was told that it is live was, who was overtaken never was."""

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from gofer.errors import ToolError
+from gofer.files import child
 from gofer.files.wire import Packet
-from gofer.sandbox.interpreter import PLACES, run
+from gofer.sandbox.interpreter import PLACES, SECONDS, run
 
 
 def packet(*parts: tuple[str, str], files: Mapping[str, str] | None = None) -> Packet:
@@ -20,9 +21,12 @@ def packet(*parts: tuple[str, str], files: Mapping[str, str] | None = None) -> P
     return Packet(fields, b"".join(texts.values()))
 
 
-def refusal(code: str, *, files: Mapping[str, str] | None = None, places: Sequence[Path] = PLACES) -> str:
+def refusal(
+    code: str, *, places: Sequence[Path] = PLACES, seconds: tuple[float, float] = SECONDS, script: str = ""
+) -> str:
+    parts = [("scripts/s.py", script), ("", code)] if script else [("", code)]
     with pytest.raises(ToolError) as caught:
-        run(packet(("", code), files=files), places)
+        run(packet(*parts), places, seconds)
     return caught.value.message_to_model
 
 
@@ -53,7 +57,7 @@ def test_the_last_value_is_written_as_python_writes_it(code: str, given: str) ->
         ("x = (", "this is no Python"),
         ("10 ** 5_000", "The last value cannot be shown: a number has more than 4,300 digits"),
         ("[0] * 10 ** 10", "The code needs more memory than it may have, 192 MB; work on a part at a time."),
-        ("while True:\n    print('x' * 10_000)", "The code prints more than 5,000,000 bytes; print less."),
+        ("for n in range(600):\n    print('x' * 10_000)", "The code prints more than 5,000,000 bytes; print less."),
         ("'a' * 6_000_000", "The last value has 6,000,000 characters; give a part of it."),
         ("def f():\n    f()\nf()", "calls stand more than 200 deep"),
         ("def f():\n    yield", "this Python has no yield expressions"),
@@ -80,8 +84,20 @@ def test_each_failure_has_its_sentence(code: str, said: str) -> None:
 
 
 def test_code_that_hangs_between_two_looks_at_the_clock_is_killed() -> None:
-    said = refusal("x = 3\nfor i in range(40):\n    x = x * x")
-    assert said == "The code runs longer than 5 seconds and was stopped; do less at once."
+    said = refusal("x = 3\nfor i in range(40):\n    x = x * x", seconds=(0.5, 0.1))
+    assert said == "The code runs longer than 0.5 seconds and was stopped; do less at once."
+
+
+def test_each_of_two_parts_has_a_time_of_its_own() -> None:
+    said = refusal("while True:\n    pass", script="x = 1", seconds=(60, 0.2))
+    assert said == "The code runs longer than 0.2 seconds and was stopped; do less at once."
+
+
+def test_what_code_may_take_is_over_before_its_child_is() -> None:
+    alone, in_two_parts = SECONDS
+    assert (alone, in_two_parts) == (5, 3.5)
+    # Half a second each, to kill what does not look at its clock; and what it takes to start.
+    assert max(alone + 0.5, 2 * (in_two_parts + 0.5)) < child.SECONDS
 
 
 def test_without_its_interpreter_a_run_is_told_to_do_without() -> None:

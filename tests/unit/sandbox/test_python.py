@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from gofer.errors import ToolError
 from gofer.files.child import Children
-from gofer.sandbox.python import Program, run, sandbox
+from gofer.sandbox.python import MEMORY, Program, run, sandbox
 
 pytestmark = pytest.mark.anyio
 
@@ -154,20 +155,22 @@ ENDLESS = [
 ]
 
 
-async def test_code_without_an_end_is_stopped_and_the_next_runs(children: Children) -> None:
-    told = await asyncio.gather(*(refusal_in_turn(children, pair) for pair in (ENDLESS[:2], ENDLESS[2:])))
-    assert {said for pair in told for said in pair} == {
-        "The code runs longer than 5 seconds and was stopped; do less at once."
-    }
-    assert await run(children, Program("'next'")) == "next"
+@pytest.fixture(scope="module")
+def hurried() -> Iterator[Children]:
+    made = Children(at_once=2, memory=MEMORY, helper="hurried")
+    yield made
+    made.close()
 
 
-async def refusal_in_turn(children: Children, codes: list[str]) -> list[str]:
-    return [await refusal(children, code) for code in codes]
+@pytest.mark.parametrize("code", ENDLESS)
+async def test_code_without_an_end_is_stopped_and_the_next_runs(hurried: Children, code: str) -> None:
+    said = "The code runs longer than 0.5 seconds and was stopped; do less at once."
+    assert await refusal(hurried, code) == said
+    assert await run(hurried, Program("'next'")) == "next"
 
 
-async def test_code_that_prints_without_an_end_is_stopped(children: Children) -> None:
-    assert await refusal(children, "while True:\n    print('x' * 1000)") == (
+async def test_code_that_prints_without_an_end_is_stopped(hurried: Children) -> None:
+    assert await refusal(hurried, "while True:\n    print('x' * 200_000)") == (
         "The code prints more than 5,000,000 bytes; print less."
     )
 
@@ -247,7 +250,7 @@ async def test_code_gives_the_same_in_another_process(children: Children) -> Non
         other.close()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(0.7)
 @given(code=st.text(max_size=60) | st.text("()[]{}:=\n \"'x1+*,.def lambda for in", max_size=60))
 def test_no_text_does_anything_but_give_text_or_a_sentence(children: Children, code: str) -> None:
     said = asyncio.run(output_or_refusal(children, code))

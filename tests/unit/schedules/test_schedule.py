@@ -4,9 +4,10 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from gofer.schedules.cron import NoSchedule
 from gofer.schedules.planned import planned
 from gofer.schedules.schedule import Kind, Schedule, expression, local, next_after, parse, previous_before, zone_name
@@ -116,7 +117,7 @@ MINUTES = st.sampled_from(["0", "30", "*/7", "59", "0,30", "*/45", "*"])
 HOURS = st.sampled_from(["*", "0-3", "1", "2", "0/2", "23,0,1,2,3"])
 
 
-@settings(max_examples=30, deadline=None)
+@examples(0.5)
 @given(MINUTES, HOURS, ZONES, st.integers(0, 365 * 4))
 def test_every_minute_at_which_the_wall_clock_first_shows_such_a_time_counts_and_no_other(
     minutes: str, hours: str, zone: str, day: int

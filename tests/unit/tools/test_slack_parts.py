@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from gofer.simulators.slack.arguments import Arguments
 from gofer.simulators.slack.content import content_of
 from gofer.tools.slack.fallback import fallback
@@ -132,7 +133,7 @@ def test_fences_and_links_are_never_cut(markdown: str) -> None:
                 assert lines[-1].strip("> ").startswith(token.markup)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(0.5)
 @given(st.lists(anything, min_size=1, max_size=4), st.integers(1, 60))
 def test_slack_refuses_no_message_of_any_text(texts: list[str], times: int) -> None:
     composed = compose("\n\n".join(["begin", *texts * times])[:200_000])

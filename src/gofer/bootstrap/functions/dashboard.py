@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 
-import boto3  # pyright: ignore[reportMissingTypeStubs]
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from gofer.bootstrap.aws import Cloud, build_client, open_cloud
+from gofer.bootstrap.aws import Cloud, build_client, new_session, open_cloud
 from gofer.bootstrap.aws_settings import AwsSettings, aws_settings
 from gofer.bootstrap.functions.asgi import call
 from gofer.bootstrap.functions.ground import Ground
@@ -29,7 +28,7 @@ from gofer.workflows.schema import Defaults
 
 def dashboard_function(ground: Ground) -> Handler:
     """The function at /runs and beside it, for people."""
-    session = boto3.Session(region_name=ground.cloud.region)
+    session = new_session(ground.cloud.region)
     cloud = open_cloud(ground.cloud, ground.clock, session=session)
     ssm = build_client(session, "ssm", ground.cloud.endpoint)
     parameters, outside = ground.parameters(SsmParameters(ssm)), ground.outside(SharedHttp(http_client()))

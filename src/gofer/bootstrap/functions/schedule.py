@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-import boto3  # pyright: ignore[reportMissingTypeStubs]
-
-from gofer.bootstrap.aws import build_client, open_cloud
+from gofer.bootstrap.aws import build_client, new_session, open_cloud
 from gofer.bootstrap.aws_settings import aws_settings
 from gofer.bootstrap.functions.current import Current, Told
 from gofer.bootstrap.functions.expiry import measuring_tokens
@@ -23,7 +21,7 @@ NAMES = (KEY, "TOKENS_EXPIRE")
 
 def schedule_function(ground: Ground, pauses: Sequence[float] = PAUSES) -> Handler:
     """The function that EventBridge Scheduler calls; shorter pauses are only right where publishing takes no time."""
-    session = boto3.Session(region_name=ground.cloud.region)
+    session = new_session(ground.cloud.region)
     cloud = open_cloud(ground.cloud, ground.clock, session=session)
     ssm = build_client(session, "ssm", ground.cloud.endpoint)
     parameters = ground.parameters(SsmParameters(ssm))

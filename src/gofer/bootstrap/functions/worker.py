@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-import boto3  # pyright: ignore[reportMissingTypeStubs]
-
-from gofer.bootstrap.aws import build_client, open_cloud
+from gofer.bootstrap.aws import build_client, new_session, open_cloud
 from gofer.bootstrap.aws_settings import aws_settings
 from gofer.bootstrap.functions.ground import Ground
 from gofer.bootstrap.functions.invocation import Handler
@@ -32,7 +30,7 @@ def worker_function(
     ground: Ground, patience: Patience | None = None, *, lease: float = LEASE, leave: float = LEAVE
 ) -> Handler:
     """The function that continues runs; shorter waits than these are only right where nothing can be late."""
-    session = boto3.Session(region_name=ground.cloud.region)
+    session = new_session(ground.cloud.region)
     cloud = open_cloud(ground.cloud, ground.clock, session=session)
     ssm = build_client(session, "ssm", ground.cloud.endpoint)
     parameters = ground.parameters(SsmParameters(ssm))
