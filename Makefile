@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check test unit journeys coverage survival schedules test-long reliability bench package sam runtime lock clean
+.PHONY: help install demo check test unit journeys contracts coverage survival schedules test-long reliability bench package sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -26,10 +26,13 @@ check: .venv/.dev ## lint, types, floors and workflow files
 	$(BIN)/gofer check
 
 test: check ## everything that must hold: check, then all tests, three things at a time, as some of them wait
-	@$(MAKE) --no-print-directory -j3 unit journeys survival schedules
+	@$(MAKE) --no-print-directory -j3 unit journeys survival contracts schedules
 
 unit: .venv/.dev
-	$(RUN) pytest --ignore tests/survival --ignore tests/journeys $(ARGS)
+	$(RUN) pytest tests/unit $(ARGS)
+
+contracts: .venv/.dev
+	$(RUN) pytest tests/contracts tests/architecture $(ARGS)
 
 journeys: .venv/.dev
 	$(RUN) pytest tests/journeys $(ARGS)
@@ -42,12 +45,12 @@ schedules: .venv/.dev
 
 coverage: .venv/.dev ## how much of the source unit tests and journeys reach; less than 95 % is an error
 	@rm -f .coverage .coverage.*
-	@$(MAKE) --no-print-directory -j2 RUN="$(BIN)/python -m coverage run -p -m" unit journeys
+	@$(MAKE) --no-print-directory -j2 RUN="$(BIN)/python -m coverage run -p -m" unit journeys contracts
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
 test-long: .venv/.dev ## a thousand examples of each property, every rule taken away, every kill and every damaged place, 100,000 schedules: hours
-	$(RUN) pytest --ignore tests/survival --ignore tests/journeys --hypothesis-profile thorough --everywhere $(ARGS)
+	$(RUN) pytest tests/unit tests/contracts tests/architecture --hypothesis-profile thorough --everywhere $(ARGS)
 	$(RUN) pytest tests/survival/test_mutation_gate.py $(ARGS)
 	$(RUN) pytest tests/survival $(QUICK) --everywhere $(ARGS)
 	$(RUN) pytest tests/survival/test_schedules.py --schedules 100000 $(ARGS)

@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from examples import examples
@@ -135,6 +135,10 @@ def test_fences_and_links_are_never_cut(markdown: str) -> None:
 
 @examples(0.5)
 @given(st.lists(anything, min_size=1, max_size=4), st.integers(1, 60))
+@example(["> ```\n> ```"], 25)
+@example(["> # heading\n> # heading"], 30)
+@example(["- # heading\n  ---\n  text"], 30)
+@example(["- ```\n  code\n  ```\n  text\n\n  ---\n  > - # deep"], 30)
 def test_slack_refuses_no_message_of_any_text(texts: list[str], times: int) -> None:
     composed = compose("\n\n".join(["begin", *texts * times])[:200_000])
     assert 1 <= len(composed.messages) <= MESSAGES

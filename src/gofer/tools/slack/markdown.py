@@ -27,6 +27,8 @@ _KINDS: dict[str, Kind] = {
 _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 _BLOCKS_ONLY = MarkdownIt("commonmark", {"html": False}).enable(["table"]).disable(["inline", "text_join"])
 _OWN_BLOCK: frozenset[Kind] = frozenset({"fence", "table", "heading", "rule"})
+_OWN_TOKENS = frozenset(token for token, kind in _KINDS.items() if kind in _OWN_BLOCK)
+_AROUND = frozenset({"bullet_list_open", "ordered_list_open", "list_item_open", "blockquote_open"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +139,12 @@ def _tokens(markdown: str) -> Sequence[Token]:
 
 
 def _expanded(found: Sequence[Block]) -> int:
-    """Slack makes one block of each heading, table, rule and fence, and one of all that stands between two of them."""
-    flows = sum(
-        block.kind not in _OWN_BLOCK and (index == 0 or found[index - 1].kind in _OWN_BLOCK)
-        for index, block in enumerate(found)
-    )
+    """Slack makes one block of each heading, table, rule and fence, and one of all that stands between two of them.
+
+    A list or a quote with one of them inside is taken to end with it.
+    """
+    ends = [True, *(block.kind in _OWN_BLOCK or block.cost.blocks > 1 for block in found)]
+    flows = sum(block.kind not in _OWN_BLOCK and ends[index] for index, block in enumerate(found))
     inner = sum(block.cost.blocks - 1 for block in found)
     return flows + inner + sum(block.kind in _OWN_BLOCK for block in found)
 
@@ -170,12 +173,12 @@ def _cut(lines: Sequence[str], tokens: Sequence[Token], tops: Sequence[tuple[int
 
 
 def _block(kind: Kind, lines: Sequence[str], apart: bool, tokens: Sequence[Token]) -> Block:
-    inner = sum(token.type in ("fence", "table_open") for token in tokens)
+    inner = sum(token.type in _OWN_TOKENS for token in tokens)
     rows = sum(token.type == "tr_open" for token in tokens)
     cells = [token for place, token in enumerate(tokens) if place and tokens[place - 1].type in ("td_open", "th_open")]
     taken = Cost(
         characters=characters("\n".join(lines)),
-        blocks=max(1, inner + (kind in ("list", "quote"))),
+        blocks=max(1, inner + bool(tokens and tokens[0].type in _AROUND)),
         rows=rows,
         cells=sum(max(1, characters(cell.content)) for cell in cells),
     )
