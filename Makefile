@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check test unit journeys contracts coverage survival schedules test-long reliability bench package sam runtime lock clean
+.PHONY: help install demo check lint types test unit journeys contracts coverage survival schedules test-long reliability bench package sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -18,15 +18,19 @@ install: .venv/.dev ## make .venv with everything, development tools included
 demo: .venv/.runtime ## play Gofer with simulators; ARGS=--exit plays the tour and stops
 	@$(BIN)/gofer demo $(ARGS)
 
-check: .venv/.dev ## lint, types, floors and workflow files
+check: lint types ## lint, types, floors and workflow files
+
+lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/gofer check
 
-test: check ## everything that must hold: check, then all tests, three things at a time, as some of them wait
-	@$(MAKE) --no-print-directory -j3 unit journeys survival contracts schedules
+types: .venv/.dev
+	$(BIN)/basedpyright
+
+test: lint ## everything that must hold: check and all tests, three things at a time, as some of them wait
+	@$(MAKE) --no-print-directory -j3 types unit journeys survival contracts schedules
 
 unit: .venv/.dev
 	$(RUN) pytest tests/unit $(ARGS)

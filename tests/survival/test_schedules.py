@@ -67,7 +67,7 @@ def hold(seeds: Sequence[int], kinds: Sequence[str]) -> None:
 
 
 def test_schedules_without_a_violation(request: pytest.FixtureRequest) -> None:
-    """400 in `make test`, 100,000 in `make test-long`; memory and SQLite take turns."""
+    """300 in `make test`, 100,000 in `make test-long`; memory and SQLite take turns."""
     only, count = request.config.getoption("--seed"), request.config.getoption("--schedules")
     if only is None:
         hold(range(count), ("memory", "sqlite"))
