@@ -68,7 +68,7 @@ class Company:
     async def ended(self, runs: int = 1) -> Sequence[Head]:
         """All runs, oldest first, once there are so many and all of them ended."""
         await self.slack.settled()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 heads = await self.laptop.state.store.heads(1000, private=True)
                 if len(heads) >= runs and all(head.status not in UNFINISHED for head in heads):

@@ -24,7 +24,8 @@ from gofer.simulators.offline_model import offline_model
 from gofer.simulators.slack import Message, Pace, SlackSimulator
 
 SECRET = "simulated-signing-secret"
-PATIENCE = 30.0
+PATIENCE = 120.0
+"""Seconds after which something that was waited for will not happen."""
 
 
 def free_port() -> int:
@@ -68,6 +69,7 @@ class Desk:
     slack: SlackSimulator
     api: str
     model: str
+    started: list[asyncio.subprocess.Process] = field(default_factory=list[asyncio.subprocess.Process])
 
     def write_env(self, **values: str) -> None:
         """The `.env` file, pointed to the simulators."""
@@ -82,7 +84,15 @@ class Desk:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
+        self.started.append(process)
         return Running(process)
+
+    async def end(self) -> None:
+        """Ends what a test that failed left running: the next one would be told of it."""
+        for process in self.started:
+            if process.returncode is None:
+                process.kill()
+                await process.communicate()
 
     async def read(self, *words: str) -> str:
         """What a command that comes out well prints."""
@@ -122,7 +132,11 @@ async def desk(folder: Path, world: Mapping[str, object] | None = None) -> Async
             serve(slack.app, websockets=True) as url,
             serve(offline_model(demo_scripts())) as model,
         ):
-            yield Desk(folder, slack, f"{url}/api", f"{model}/v1")
+            made = Desk(folder, slack, f"{url}/api", f"{model}/v1")
+            try:
+                yield made
+            finally:
+                await made.end()
             await slack.close()
 
 

@@ -42,7 +42,7 @@ async def shop(folder: Path, keys: str = "", *, work: bool = True) -> AsyncItera
 
 async def question(made: Company, asked: Message) -> Message:
     """The question in a thread, once it stands there and the run waits."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             found = [one for one in made.answers(asked) if any(b["type"] == "actions" for b in one.blocks)]
             if found and await parked(made):
@@ -70,7 +70,7 @@ async def test_what_a_lead_allows_happens_once_and_the_question_says_who_allowed
         fields = {"user": "U0CAPTN0", "channel": put.channel, "ts": put.ts, "action_id": "approve"}
         pressed = await made.http.post(f"{made.slack_url}/press", data=fields)
         assert pressed.status_code == 303
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not made.slack.whispers("U0CAPTN0"):
                 await asyncio.sleep(0.01)
         assert made.slack.whispers("U0CAPTN0")[0].text == "Only @leads may decide this."
@@ -101,7 +101,7 @@ async def test_a_waiting_run_is_shown_with_what_it_waits_for(
 async def test_what_leaves_a_private_channel_is_asked_of_who_started_it_alone(tmp_path: Path) -> None:
     async with shop(tmp_path) as made:
         asked = await made.ask("@Gofer tell #general: lunch is ready", "leads")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not (made.slack.whispers("U0CAPTN0") and await parked(made)):
                 await asyncio.sleep(0.01)
         (whisper,) = made.slack.whispers("U0CAPTN0")
@@ -119,7 +119,7 @@ async def test_what_leaves_a_private_channel_is_asked_of_who_started_it_alone(tm
 async def test_what_was_denied_does_not_leave(tmp_path: Path) -> None:
     async with shop(tmp_path) as made:
         await made.ask("@Gofer tell #general: lunch is ready", "leads")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not (made.slack.whispers("U0CAPTN0") and await parked(made)):
                 await asyncio.sleep(0.01)
         assert await made.slack.press(made.slack.whispers("U0CAPTN0")[0], "deny", "U0CAPTN0")
@@ -154,7 +154,7 @@ async def test_a_ticket_from_a_private_channel_is_filed_when_who_asked_for_it_sa
         about = made.slack.workspace.timeline("C0LEADS00")[0]
         await made.slack.react("U0CAPTN0", about.channel, about.ts, "jira")
         for number in (1, 2):
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while not (len(_questions(made)) == number and await parked(made)) and not await _over(made):
                     await asyncio.sleep(0.01)
             if len(_questions(made)) < number:

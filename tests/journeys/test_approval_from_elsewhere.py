@@ -50,7 +50,7 @@ async def waiting(folder: Path, source: str) -> AsyncIterator[tuple[Company, Mes
     world["slack"]["channels"].append({"id": "C0HELPRS0", "name": "helpers", "members": everybody})
     async with gofer(folder, f"{when}\n{APPROVE}", Echo([POSTS]), world) as made:
         await start(made)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not ((put := questions(made)) and await parked(made)):
                 await asyncio.sleep(0.01)
         (question,) = put
@@ -88,7 +88,7 @@ async def test_what_is_denied_there_does_not_happen_and_the_run_goes_on(tmp_path
     async with waiting(tmp_path, source) as (made, question):
         # Somebody who may not decide is told so there, and nobody else sees it.
         assert await made.slack.press(question, "approve", "U0CAPTN0")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not (made.slack.whispers("U0CAPTN0") and await parked(made)):
                 await asyncio.sleep(0.01)
         (word,) = made.slack.whispers("U0CAPTN0")

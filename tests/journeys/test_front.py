@@ -25,7 +25,7 @@ async def exchange(made: Company, *pieces: bytes) -> bytes:
         for piece in pieces:
             writer.write(piece)
             await writer.drain()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             return await reader.readline()
     finally:
         writer.close()
@@ -114,7 +114,7 @@ async def connections(made: Company, count: int, *sent: bytes) -> AsyncIterator[
 async def end(connection: Connection) -> bytes:
     """What comes on a connection until the other side closes it."""
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             return await connection[0].read()
     except ConnectionResetError:
         return b""

@@ -41,7 +41,7 @@ async def test_a_large_body_is_whole_in_the_claim_and_becomes_a_file_of_the_run(
     async with company(tmp_path) as made:
         assert await call(made, BODY) == 200
         state = made.laptop.state
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not (heads := [head for head in await state.store.heads(10) if head.ended]):
                 await asyncio.sleep(0.05)
         journal = await read_journal(heads[0].run, state.store, state.blobs)

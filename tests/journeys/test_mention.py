@@ -210,7 +210,7 @@ async def test_an_answer_slack_refuses_is_a_visible_reason(tmp_path: Path) -> No
 async def test_the_answer_replaces_the_message_that_says_that_somebody_is_at_work(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         asked = await made.ask("@Gofer hello", "general")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while not made.answers(asked):
                 await asyncio.sleep(0.001)
         (first,) = made.answers(asked)

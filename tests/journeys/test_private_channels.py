@@ -148,7 +148,7 @@ async def begin(made: Company) -> Message:
 
 async def waiting(made: Company) -> Head:
     """The one run, once it waits for somebody."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             for head in await made.laptop.state.store.heads(9, private=True):
                 if head.status == "parked":
@@ -158,7 +158,7 @@ async def waiting(made: Company) -> Head:
 
 async def ended(made: Company) -> Head:
     """The one run, once it ended and nothing is left of its contents; what started nothing is no run."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             found = [one for one in await made.ended() if one.status != "ignored"]
             if found and found[0].retention == "deleted":
@@ -170,7 +170,7 @@ async def ended(made: Company) -> Head:
 async def press_all(made: Company, action: str) -> list[Message]:
     """Gives every question that is asked of the captain alone the same answer; the questions."""
     pressed: list[Message] = []
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while len(pressed) < CALLS:
             asked = [one for one in made.slack.whispers(CAPTAIN) if "take this out of it?" in one.text]
             for one in [one for one in asked if one not in pressed]:

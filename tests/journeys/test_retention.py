@@ -71,7 +71,7 @@ async def ask(made: Company, disk: Paused, channel: str) -> Head:
     for n in range(40):
         await made.ask(f"{CANARY} {n} " + "word " * 100, channel, thread)
     await made.ask(f"@Gofer what about the {CANARY}?", channel, thread)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await disk.asked.wait()
     (head,) = await made.laptop.state.store.heads(9, private=True)
     await inbox.put(made.laptop.state.store, head.run, "a1", MessageReceived(f"and the {CANARY}"))
@@ -79,7 +79,7 @@ async def ask(made: Company, disk: Paused, channel: str) -> Head:
 
 
 async def deleted(made: Company, run: str) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (head := await made.laptop.state.store.head(run)) is None or head.retention != "deleted":
             await asyncio.sleep(0.01)
 
@@ -145,7 +145,7 @@ async def test_what_became_due_while_nobody_served_is_deleted_at_the_next_start(
         month = 31 * 86_400_000
         aged = replace(head, accepted_at=head.accepted_at - month, updated_at=head.updated_at - month)
         await made.laptop.state.store.put_head(aged)
-    async with company(tmp_path) as made, asyncio.timeout(20):
+    async with company(tmp_path) as made, asyncio.timeout(60):
         while await made.laptop.state.store.head(head.run):
             await asyncio.sleep(0.01)
         assert list(await made.laptop.state.store.frames(head.run)) == []

@@ -44,7 +44,7 @@ def test_it_serves_until_a_signal_and_says_what(
     async def mention(made: Desk) -> None:
         made.write_env(SLACK_BOT_TOKEN="xoxb-simulated", SLACK_APP_TOKEN="xapp-simulated", SLACK_SIGNING_SECRET="s")
         ready.set()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not made.slack.sockets.connections:
                 await asyncio.sleep(0.01)
         answers.append((await made.answer(await made.ask("@Gofer hello"))).text)

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 async def ended(made: Company, workflow: str, runs: int = 1) -> Sequence[Head]:
     """The runs of a workflow, oldest first, once there are so many and nothing is under way."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             await made.laptop.simulated.settled()
             heads = await made.laptop.state.store.heads(1000, private=True)
@@ -36,7 +36,7 @@ async def ended(made: Company, workflow: str, runs: int = 1) -> Sequence[Head]:
 
 async def answered(made: Company, asked: Message, answers: int) -> None:
     """Returns when so many answers stand in a thread, all of them as they stay."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while len(found := made.answers(asked)) < answers or not all(answer.edited_ts for answer in found):
             await asyncio.sleep(0.02)
 

@@ -27,7 +27,7 @@ def held(*asks: tuple[str, dict[str, object]]) -> Echo:
 async def under_way(made: Company, model: Echo, text: str = ASK, thread: Message | None = None) -> Message:
     """A mention whose run waits for the model."""
     asked = await made.slack.say(CAPTAIN, DEPLOYS, text, thread.ts if thread else None)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await model.asked.wait()
     return asked
 
@@ -102,7 +102,7 @@ async def test_the_stop_button_stops_what_is_under_way_in_its_thread(tmp_path: P
     async with gofer(tmp_path, "when: [slack.direct]\ntools: [slack_add_reaction]", model) as made:
         direct = made.slack.direct(CAPTAIN)
         asked = await made.slack.say(CAPTAIN, direct.id, "hello")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await model.asked.wait()
         await made.slack.stop_session(CAPTAIN, direct.id, asked.ts)
         assert (await ended(made, model)).status == "cancelled"

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def connections(made: Company, count: int) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while made.slack.sockets.connections != count:
             await asyncio.sleep(0.01)
 
@@ -73,7 +73,7 @@ async def test_an_envelope_is_not_acknowledged_before_frame_1_is_durable(tmp_pat
     patient = Pace(gap_factor=0, answer_within=30)
     async with office(tmp_path, patient, refusals=0) as (made, store):
         asked = await made.ask("@Gofer hello", "general")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not store.claims:
                 await asyncio.sleep(0.01)
         await asyncio.sleep(0.1)
@@ -110,7 +110,7 @@ async def test_nothing_is_lost_when_the_connection_is_cut_while_an_envelope_is_u
     patient = Pace(gap_factor=0, answer_within=10)
     async with office(tmp_path, patient, refusals=0) as (made, store):
         asked = await made.ask("@Gofer hello", "general")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not store.claims:
                 await asyncio.sleep(0.01)
         await made.slack.sockets.cut()

@@ -66,7 +66,7 @@ async def exchange(url: str, raw: bytes) -> list[int]:
     answered = bytearray()
     try:
         writer.write(raw)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while chunk := await _more(reader, writer):
                 answered += chunk
     except ConnectionError:

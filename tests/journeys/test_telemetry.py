@@ -24,7 +24,7 @@ def there() -> Iterator[Collector]:
 
 
 async def collected(there: Collector, requests: int = 1) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while len(there.requests) < requests:
             await asyncio.sleep(0.01)
 
@@ -103,7 +103,7 @@ async def test_a_collector_that_is_not_there_fails_no_run(
     async with company(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT=there.url) as made:
         await made.ask("@Gofer hello", "general")
         (head,) = await made.ended()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while "were not sent" not in caplog.text:
                 await asyncio.sleep(0.01)
     assert head.status == "done"

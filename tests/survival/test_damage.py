@@ -227,7 +227,7 @@ async def test_a_run_of_a_newer_gofer_is_left_to_that_one(
     await check_trace(folder, run, said, capsys, monkeypatch)
     make_runnable(folder, run)
     async with company(folder.parent) as made:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while said not in caplog.text:
                 await asyncio.sleep(0.01)
         assert (await made.get(f"/runs/{run}")).status_code == 404

@@ -175,7 +175,7 @@ async def coordinate(run):
 """
     made.tool("first", "keyed", first)
     made.tool("second", "keyed", second)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         assert (await made.play()).answer == "both"
 
 

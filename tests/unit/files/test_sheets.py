@@ -4,7 +4,7 @@ import csv
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from documents import BOXES, DRAWING, SHEETS, ods, package, relations, row, xls, xlsx
@@ -165,6 +165,7 @@ words = st.text(alphabet="ab |é,;\"'1.", max_size=6)
 
 
 @given(st.lists(st.lists(words, min_size=3, max_size=3), min_size=4, max_size=9), st.sampled_from(",;\t"))
+@example([["", '"', '"|'], ["||", "", ""], ["", "", '"'], ["", '"', '"|']], ",")
 def test_no_cell_is_lost(rows: list[list[str]], separator: str) -> None:
     buffer = io.StringIO()
     csv.writer(buffer, delimiter=separator, quoting=csv.QUOTE_ALL).writerows(rows)

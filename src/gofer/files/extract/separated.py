@@ -1,8 +1,9 @@
 """What does a table of separated values say, whatever separates them?"""
 
 import csv
-from collections import Counter
+from collections import Counter, deque
 from io import StringIO
+from itertools import islice
 
 from gofer.files.extract.plain import decoded, tidy
 from gofer.files.extract.table import cell, line, rule
@@ -35,8 +36,9 @@ def read(data: bytes) -> str:
 
 def _separator(text: str) -> str:
     """The one that cuts the most lines, and the most of them alike; empty when none cuts more than half of them."""
-    sample = "".join(text.splitlines(keepends=True)[: _LOOKED_AT + 1][:_LOOKED_AT])
-    best, most = "", (0.5, -1.0, 0.0, 0)
+    lines = list(islice(StringIO(text), _LOOKED_AT))
+    sample = "".join(lines)
+    best, most = "", (False, 0.5, -1.0, 0.0, 0)
     for separator in _SEPARATORS:
         if separator not in sample:
             continue
@@ -50,6 +52,17 @@ def _separator(text: str) -> str:
         alike = max(widths.values(), default=0) / max(1, widths.total())
         # A wrong separator leaves quotes in the fields, and swallows lines between them.
         clean = -sum('"' in field for row in rows for field in row) / max(1, sum(map(len, rows)))
-        if (cut, clean, alike, len(rows)) > most:
-            best, most = separator, (cut, clean, alike, len(rows))
+        score = (_well_formed(sample, separator, len(lines)), cut, clean, alike, len(rows))
+        if cut > 0.5 and score > most:
+            best, most = separator, score
     return best
+
+
+def _well_formed(sample: str, separator: str, lines: int) -> bool:
+    """Whether each field in quotes ends where the separator says; the last may go on behind the sample."""
+    reader = csv.reader(StringIO(sample), delimiter=separator, strict=True)
+    try:
+        deque(reader, maxlen=0)
+    except csv.Error:
+        return reader.line_num >= lines
+    return True
