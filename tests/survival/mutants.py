@@ -298,6 +298,27 @@ MUTANTS = (
         f"{ONCE}a_run_lost_between_memo_and_intent_goes_on_or_leaves_it_to_the_next[False-run1/1.0]",
     ),
     Mutant(
+        "branches claim one after the other",
+        "engine/once.py",
+        "async with step.claims.taking:",
+        "if True:",
+        f"{ONCE}two_branches_that_find_the_claim_of_a_lost_owner_make_one_call",
+    ),
+    Mutant(
+        "a claim that was taken over keeps its key",
+        "engine/once.py",
+        "mine = replace(held, holder=own)",
+        "mine = first",
+        f"{ONCE}a_claim_that_was_taken_over_keeps_its_key_however_often_it_is_taken_over_again",
+    ),
+    Mutant(
+        "what comes for a subagent that answered is no news",
+        "journal/below.py",
+        'found.pop(entry.get("call"), None)',
+        "pass",
+        "unit/journal/test_below.py::test_what_comes_for_a_subagent_is_news_as_long_as_it_works",
+    ),
+    Mutant(
         "a memo is exchanged and not overwritten",
         "engine/once.py",
         "await store.memo(key) or await store.exchange_memo(key, None, str(first), step.now_ms())",
