@@ -2,5 +2,5 @@
 
 import gc
 
-# To look for garbage among modules that are all kept is a fourth of a cold start; `stand` begins with it.
+# To look for garbage among modules that are all kept is a seventh of a worker's cold start; `stand` begins with it.
 gc.disable()

@@ -116,7 +116,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
 def _command(name: str) -> Command:
     module = f"gofer.cli.{name}"
     if module not in sys.modules:
-        # Modules are kept: to look for garbage among them, again and again, is a quarter of a short command's time.
+        # Modules are kept: to look for garbage among them, again and again, is a fifth of the start of `gofer serve`.
         gc.disable()
         importlib.import_module(module)
         gc.freeze()
