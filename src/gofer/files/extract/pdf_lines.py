@@ -17,7 +17,8 @@ _CAREFULLY = 5_000
 
 _MOST_MARKS = 4
 # A line that begins with one space or with nothing but a sign may go on another one, and so may one behind a formula.
-_GOES_ON = re.compile(r"(?<=\S)\r\n(?= \S|[.,;:!?)\]]+(?:\s|$))|(?<=[^\W\d]\d)\r\n(?=\w)")
+# The line end stands first: it is searched for as such, and what is around it is looked at there only.
+_GOES_ON = re.compile(r"\r\n(?:(?<=\S\r\n)(?= \S|[.,;:!?)\]]+(?:\s|$))|(?<=[^\W\d]\d\r\n)(?=\w))")
 LEFTWARD = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
 RIGHT_TO_LEFT = re.compile(f"[{LEFTWARD}]")
 _ENDS_FIRST = re.compile(rf"^([.,:;!?؟،؛]) ?(?=[^\w\s]*[{LEFTWARD}])(.*)$", re.DOTALL)
