@@ -27,7 +27,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture
 def everywhere(request: pytest.FixtureRequest) -> bool:
-    """Whether nothing is left out, as in `make test-long`: workers are lost on both sides of a frame, not in turns."""
+    """Whether nothing is left out, as in `make test-long`: every place is broken, on both sides."""
     return bool(request.config.getoption("--everywhere"))
 
 

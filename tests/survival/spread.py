@@ -3,28 +3,21 @@
 from collections.abc import Sequence
 from typing import Literal, TypeVar
 
-import pytest
-
 T = TypeVar("T")
 Side = Literal["before", "after"]
 
 
-def everywhere(request: pytest.FixtureRequest) -> bool:
-    """Whether nothing is left out, as in `make test-long`."""
-    return bool(request.config.getoption("--everywhere"))
-
-
-def spread(request: pytest.FixtureRequest, places: Sequence[T], one_of: int, first: int = 0) -> Sequence[T]:
+def spread(everywhere: bool, places: Sequence[T], one_of: int, first: int = 0) -> Sequence[T]:
     """One of so many places, from the first or a later one on, and always the last; or all of them."""
-    if everywhere(request):
+    if everywhere:
         return places
     chosen = places[first::one_of]
     return chosen if chosen[-1] == places[-1] else [*chosen, places[-1]]
 
 
-def sides(request: pytest.FixtureRequest, n: int) -> Sequence[Side]:
+def sides(everywhere: bool, n: int) -> Sequence[Side]:
     """On which sides of its n-th write something is killed: on both, or on one of them in turns.
 
     Before an outcome is written its effect has happened, and after an intent it has not.
     """
-    return ("before", "after") if everywhere(request) else (("before", "after")[n % 2],)
+    return ("before", "after") if everywhere else (("before", "after")[n % 2],)

@@ -320,13 +320,13 @@ def bench(specimen: Specimen) -> Iterator[Bench]:
 
 @pytest.mark.parametrize("how", ["changed", "cut"])
 async def test_a_torn_log_leaves_what_was_written_until_there(
-    request: pytest.FixtureRequest, specimen: Specimen, bench: Bench, how: str
+    everywhere: bool, specimen: Specimen, bench: Bench, how: str
 ) -> None:
     """SQLite checks each page of its log: a torn one and all after it were not written, as after a power cut."""
     database = (specimen.open_folder / "gofer.db").read_bytes()
     log = (specimen.open_folder / "gofer.db-wal").read_bytes()
     seen: list[list[str]] = []
-    for at in spread(request, range(0, len(log), 256), 7):
+    for at in spread(everywhere, range(0, len(log), 256), 7):
         torn = log[:at] + (bytes([log[at] ^ 0x10]) + log[at + 1 :] if how == "changed" else b"")
         seen.append(await bench.opened(database, torn))
     assert seen[0] == ["shorter", "shorter"]
@@ -335,11 +335,11 @@ async def test_a_torn_log_leaves_what_was_written_until_there(
 
 
 async def test_a_changed_byte_anywhere_in_the_file_is_reported_or_harms_no_journal(
-    request: pytest.FixtureRequest, specimen: Specimen, bench: Bench
+    everywhere: bool, specimen: Specimen, bench: Bench
 ) -> None:
     raw = (specimen.folder / "gofer.db").read_bytes()
     seen: set[str] = set()
-    for at in spread(request, [*range(0, 4096, 3), *range(4096, len(raw), 61)], 7):
+    for at in spread(everywhere, [*range(0, 4096, 3), *range(4096, len(raw), 61)], 7):
         changed = raw[:at] + bytes([raw[at] ^ (1 << at % 8)]) + raw[at + 1 :]
         seen |= set(await bench.opened(changed))
     assert seen == {"refused", "reported", "whole"}

@@ -210,7 +210,7 @@ def small_pages(path: Path) -> Path:
 
 
 async def test_at_every_size_of_the_disk_a_run_stops_cleanly_and_ends_when_there_is_room(
-    request: pytest.FixtureRequest, tmp_path: Path
+    everywhere: bool, tmp_path: Path
 ) -> None:
     stopped = 0
     async with company(tmp_path / "simulators", work=False) as made:
@@ -218,7 +218,7 @@ async def test_at_every_size_of_the_disk_a_run_stops_cleanly_and_ends_when_there
             first = await there.disk.pages()
             await goes_on(there)
             last = await there.disk.pages()
-        sizes = spread(request, range(first, last + 1), 2)
+        sizes = spread(everywhere, range(first, last + 1), 2)
         for pages in sizes:
             async with desk(made, Disk(small_pages(tmp_path / str(pages) / "gofer.db"))) as there:
                 await there.disk.limit(pages)
@@ -230,12 +230,10 @@ async def test_at_every_size_of_the_disk_a_run_stops_cleanly_and_ends_when_there
 
 
 @pytest.mark.parametrize("jobs", [1, 10**9], ids=["one write", "every write from there on"])
-async def test_whatever_cannot_be_written_the_run_is_not_lost(
-    request: pytest.FixtureRequest, tmp_path: Path, jobs: int
-) -> None:
+async def test_whatever_cannot_be_written_the_run_is_not_lost(everywhere: bool, tmp_path: Path, jobs: int) -> None:
     """Frames, heads, leases and bells alike: at each of them the disk is full, once or until it is not."""
     async with company(tmp_path / "simulators", work=False) as made:
-        for full_at in spread(request, range(1, 1_000), 3, jobs % 2):
+        for full_at in spread(everywhere, range(1, 1_000), 3, jobs % 2):
             folder = tmp_path / str(full_at)
             folder.mkdir()
             async with desk(made, Disk(folder / "gofer.db", full_at, jobs)) as there:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from forked import ended as ended_with
 from mortal import live
-from spread import everywhere, sides, spread
+from spread import sides, spread
 
 import loopback
 from company import ROOT
@@ -49,7 +49,7 @@ async def ask(slack: SlackSimulator, folder: Path) -> tuple[Message, Path]:
 
 
 async def test_killed_at_every_journal_boundary_a_run_ends_with_exactly_one_answer(
-    request: pytest.FixtureRequest, tmp_path: Path
+    everywhere: bool, tmp_path: Path
 ) -> None:
     kills = 0
     async with loopback.client() as http:
@@ -62,7 +62,7 @@ async def test_killed_at_every_journal_boundary_a_run_ends_with_exactly_one_answ
             }
             for n in range(1, 100):
                 codes = []
-                for when in sides(request, n):
+                for when in sides(everywhere, n):
                     folder = tmp_path / f"{when}{n}"
                     asked, event = await ask(slack, folder)
                     codes.append(await gofer(folder, environment, event, when, n))
@@ -73,7 +73,7 @@ async def test_killed_at_every_journal_boundary_a_run_ends_with_exactly_one_answ
                 if not any(codes):
                     break
     # The claim, five intents of calls, two of the model, and the end: 9 frames.
-    assert kills == (18 if everywhere(request) else 9)
+    assert kills == (18 if everywhere else 9)
 
 
 LONG = """\
@@ -84,7 +84,7 @@ LONG = """\
 
 
 async def test_killed_between_the_messages_of_a_long_answer_each_of_them_stands_there_once(
-    request: pytest.FixtureRequest, tmp_path: Path
+    everywhere: bool, tmp_path: Path
 ) -> None:
     kills = 0
     async with loopback.client() as http:
@@ -98,7 +98,7 @@ async def test_killed_between_the_messages_of_a_long_answer_each_of_them_stands_
             }
             # Claim, reading, status, model, the first message; then the intents of two more and the end.
             for n in range(6, 9):
-                for when in sides(request, n):
+                for when in sides(everywhere, n):
                     folder = tmp_path / f"{when}{n}"
                     asked, event = await ask(slack, folder)
                     kills += await gofer(folder, environment, event, when, n) != 0
@@ -107,7 +107,7 @@ async def test_killed_between_the_messages_of_a_long_answer_each_of_them_stands_
                     check_parts(slack, asked)
                     calls = [entry.call for entry in entries if isinstance(entry, ToolCall)]
                     assert calls[-3:] == ["answer/1", "part/2", "part/3"]
-    assert kills == (6 if everywhere(request) else 3)
+    assert kills == (6 if everywhere else 3)
 
 
 def check_parts(slack: SlackSimulator, asked: Message) -> None:
@@ -147,7 +147,7 @@ WORD = """\
 
 
 async def test_killed_at_every_journal_boundary_a_script_has_done_everything_once(
-    request: pytest.FixtureRequest, tmp_path: Path
+    everywhere: bool, tmp_path: Path
 ) -> None:
     kills = 0
     async with loopback.client() as http:
@@ -161,7 +161,7 @@ async def test_killed_at_every_journal_boundary_a_script_has_done_everything_onc
             # Before that stand the claim, the reading and the status, as in every run.
             for n in range(4, 100):
                 codes = []
-                for when in sides(request, n):
+                for when in sides(everywhere, n):
                     folder = tmp_path / f"{when}{n}"
                     asked, event = await ask(slack, folder)
                     codes.append(await gofer(folder, environment, event, when, n, ROOT / "tests" / "scripted"))
@@ -171,7 +171,7 @@ async def test_killed_at_every_journal_boundary_a_script_has_done_everything_onc
                 kills += sum(code != 0 for code in codes)
                 if not any(codes):
                     break
-    assert kills >= (10 if everywhere(request) else 5)
+    assert kills >= (10 if everywhere else 5)
 
 
 def check_script(slack: SlackSimulator, asked: Message, entries: list[object]) -> None:
@@ -204,9 +204,7 @@ approve: {tools: [slack_post_message], by: "@leads"}
 """
 
 
-async def test_killed_after_any_frame_what_was_approved_happens_once(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+async def test_killed_after_any_frame_what_was_approved_happens_once(everywhere: bool, tmp_path: Path) -> None:
     """The frames from the first question to the model's last word; those around them are any run's."""
     agents = tmp_path / "agents"
     agents.mkdir()
@@ -220,7 +218,7 @@ async def test_killed_after_any_frame_what_was_approved_happens_once(
                 "SLACK_BOT_TOKEN": "xoxb-simulated",
                 "OPENAI_BASE_URL": f"{model_url}/v1",
             }
-            for asks, n in enumerate(spread(request, range(4, 14), 2), start=1):
+            for asks, n in enumerate(spread(everywhere, range(4, 14), 2), start=1):
                 folder = tmp_path / str(n)
                 folder.mkdir()
                 asked = await slack.say("U0CAPTN0", "C0DEPLOY0", slack.typed("@Gofer tell #general"))

@@ -75,7 +75,7 @@ def test_no_shipped_workflow_is_left_out() -> None:
 
 @pytest.mark.parametrize("what", ACTS)
 async def test_killed_at_every_journal_boundary_a_workflow_leaves_the_world_of_an_undisturbed_run(
-    request: pytest.FixtureRequest, tmp_path: Path, what: str
+    everywhere: bool, tmp_path: Path, what: str
 ) -> None:
     code, undisturbed = await world_after(tmp_path / "never", what)
     assert code == 0
@@ -91,5 +91,5 @@ async def test_killed_at_every_journal_boundary_a_workflow_leaves_the_world_of_a
     assert count >= 5
     # Workflows begin on different sides of different writes.
     shift = list(ACTS).index(what)
-    places = spread(request, range(1, count + 1), 2 if count < MANY else 4, shift % 2)
-    await asyncio.gather(*(killed(when, n) for n in places for when in sides(request, (n + shift) // 2)))
+    places = spread(everywhere, range(1, count + 1), 2 if count < MANY else 4, shift % 2)
+    await asyncio.gather(*(killed(when, n) for n in places for when in sides(everywhere, (n + shift) // 2)))

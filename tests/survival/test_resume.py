@@ -9,7 +9,6 @@ import pytest
 from clockwork import START
 from judge import Report
 from schedule import Schedule
-from spread import everywhere
 
 from gofer.journal.entries import Recorded, RunFinished, RunHandedOver, RunParked
 from gofer.journal.log import read_journal
@@ -71,9 +70,9 @@ class OneCrash(Schedule):
         return found
 
 
-def test_a_crashed_run_resumes_within_three_minutes(request: pytest.FixtureRequest) -> None:
+def test_a_crashed_run_resumes_within_three_minutes(everywhere: bool) -> None:
     waits: list[float] = []
-    seeds = range(SCHEDULES) if everywhere(request) else range(SCHEDULES // 2)
+    seeds = range(SCHEDULES) if everywhere else range(SCHEDULES // 2)
     for seed in seeds:
         schedule = OneCrash(seed)
         assert schedule.run().violations == [], f"seed {seed}"

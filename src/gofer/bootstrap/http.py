@@ -42,8 +42,8 @@ class _LimitedBody(httpx2.AsyncByteStream):
 class _Pool(httpx2.AsyncHTTPTransport):
     """Sends as usual; what comes back is limited."""
 
-    def __init__(self, trusted: ssl.SSLContext) -> None:
-        super().__init__(verify=trusted, limits=httpx2.Limits(max_connections=POOL_SIZE), trust_env=False)
+    def __init__(self) -> None:
+        super().__init__(verify=trusted(), limits=httpx2.Limits(max_connections=POOL_SIZE), trust_env=False)
         self.busy = 0
         """Requests whose answer was not read to its end yet."""
 
@@ -66,7 +66,7 @@ class _Pool(httpx2.AsyncHTTPTransport):
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
+def trusted() -> ssl.SSLContext:
     """Whom every client of the process trusts; reading it takes 30 ms."""
     return httpx2.create_ssl_context(trust_env=False)
 
@@ -75,7 +75,7 @@ class _Pools(httpx2.AsyncBaseTransport):
     """Each request goes to the first pool with room, so that connections are used again."""
 
     def __init__(self) -> None:
-        self._pools = [_Pool(_trusted()) for _ in range(POOLS)]
+        self._pools = [_Pool() for _ in range(POOLS)]
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         room = (pool for pool in self._pools if pool.busy < POOL_SIZE)

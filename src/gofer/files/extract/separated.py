@@ -35,7 +35,10 @@ def read(data: bytes) -> str:
 
 
 def _separator(text: str) -> str:
-    """The one that cuts the most lines, and the most of them alike; empty when none cuts more than half of them."""
+    """The one that quotes agree with, that cuts the most lines, and the most of them alike.
+
+    Empty when none cuts more than half of them.
+    """
     lines = list(islice(StringIO(text), _LOOKED_AT))
     sample = "".join(lines)
     best, most = "", (False, 0.5, -1.0, 0.0, 0)
