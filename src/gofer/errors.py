@@ -43,9 +43,10 @@ def fault(error: BaseException) -> str:
 
     Its text is left out, because it may hold contents.
     """
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}{place}"
+    name = type(error).__name__
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        return f"{name} at {PurePath(frame.filename).name}:{frame.lineno}"
+    return name
 
 
 class ConfigError(GoferError):

@@ -310,14 +310,19 @@ class Worker:
 
     async def _give_up(self, head: Head, reason: str, trouble: Literal["poison", "damaged"]) -> None:
         await self._show(head, "needs_attention", reason)
-        unlisted = await self._count("go on", trouble, "") if head.private else None
+        unlisted = None
+        if head.private:
+            unlisted = await self._count("go on", trouble, "")
         self.tell(Ended("needs_attention", self._seconds(head), trouble=trouble, unlisted=unlisted))
 
     async def _unlisted(self, finished: RunFinished, progress: Progress) -> Ends | None:
         """Count a private run that ended without an answer: no list shows it."""
         if not progress.private or not finished.cause:
             return None
-        return await self._count("answer" if progress.started else "begin", finished.cause, finished.system)
+        stage: Stage = "begin"
+        if progress.started:
+            stage = "answer"
+        return await self._count(stage, finished.cause, finished.system)
 
     async def _count(self, stage: Stage, cause: Cause, system: str) -> Ends | None:
         at = int(self.services.outside.clock.now() * 1000)

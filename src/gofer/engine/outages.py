@@ -37,7 +37,7 @@ def settle(
     if deferred is not None:
         _log.warning("a call of %s waits: %s", item.tool.name, deferred.why)
         return deferred
-    tried = _tried(item) if waited_ms else ""
+    tried = _tried(item, waited_ms)
     match outcome:
         case Unknown(why=why):
             return unknown(item.call, item.tool.name, why, item.tool.destination(item.arguments))
@@ -78,15 +78,22 @@ def deferral(
     return CallDeferred(item.call, cut(later.text), until, later.in_doubt, later.cause, last, item.tool.system)
 
 
-def _tried(item: Permitted) -> str:
+def _tried(item: Permitted, waited_ms: int) -> str:
+    """Say for how long a call was tried; empty for one that never waited."""
     minutes = round(item.patience / 60)
-    return f"; it was tried for {minutes} minutes" if minutes <= 120 else f"; it was tried for {minutes // 60} hours"
+    if not waited_ms:
+        return ""
+    if minutes <= 120:
+        return f"; it was tried for {minutes} minutes"
+    return f"; it was tried for {minutes // 60} hours"
 
 
 def parked(deferred: Sequence[CallDeferred]) -> RunParked:
     """Return the entry of a run whose calls wait: until the last of them is due."""
-    outage = any(one.cause == "outage" for one in deferred)
-    return RunParked("outage" if outage else "limit", max(one.until for one in deferred))
+    until = max(one.until for one in deferred)
+    if any(one.cause == "outage" for one in deferred):
+        return RunParked("outage", until)
+    return RunParked("limit", until)
 
 
 def _pause(later: Later, patience: Patience, *, longest: float, waited: float) -> float:

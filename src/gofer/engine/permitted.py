@@ -42,8 +42,9 @@ class Permitted:
     @property
     def patience(self) -> float:
         """Seconds that it waits in all; a read that the model or a script asked for becomes their error instead."""
-        asked = "/" not in self.call
-        return 0.0 if asked and self.tool.effect == "read" else self.longest
+        if self.tool.effect == "read" and "/" not in self.call:
+            return 0.0
+        return self.longest
 
 
 @dataclass(frozen=True, slots=True)

@@ -340,8 +340,9 @@ class Step(Views):
         """Return why an earlier attempt of a call may have had its effect; empty where there was none."""
         if item in fresh and not item.key:
             return ""
-        waited = self.progress.waits.get(item.call)
-        return waited.why if waited is not None else LOST
+        if waited := self.progress.waits.get(item.call):
+            return waited.why
+        return LOST
 
     async def _happen(self, item: Permitted, doubt: str, provenance: Provenance) -> Sequence[e.Entry]:
         if item.tool.base == "subagents" and self.agents is not None:

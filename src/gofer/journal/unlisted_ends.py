@@ -46,9 +46,9 @@ class Ends:
 
     def sentence(self) -> str:
         """Return what an operator reads, without a time."""
-        runs = "1 run" if self.count == 1 else f"{self.count} runs"
+        plural = "s" * (self.count != 1)
         why = _WHY.get(self.cause, "the log has the error").format(system=self.system or "A system outside")
-        return f"{runs} {_failed(self.stage)}: {why}."
+        return f"{self.count} run{plural} {_failed(self.stage)}: {why}."
 
 
 async def count(store: Store, stage: Stage, cause: Cause, system: str, at: int) -> Ends:

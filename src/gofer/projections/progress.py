@@ -201,7 +201,9 @@ def clock(at: int) -> str:
 
 def _attempts(wait: CallDeferred) -> str:
     following = f"the next attempt is at {clock(wait.until)}"
-    return f"{following}, the last at {clock(wait.last)}" if wait.last else following
+    if not wait.last:
+        return following
+    return f"{following}, the last at {clock(wait.last)}"
 
 
 def project(entries: Iterable[Recorded]) -> Progress:
