@@ -21,7 +21,7 @@ from gofer.engine.step import Outcome, Permitted, Step
 from gofer.engine.surfaces import surface
 from gofer.events import Event
 from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResult
-from gofer.projections.progress import Progress, clock
+from gofer.projections.progress import Progress, moment
 from gofer.tools.slack.parts import compose
 from gofer.tools.slack.refusals import UNCHANGEABLE
 from gofer.tools.tool import Provenance
@@ -106,7 +106,9 @@ def _notice(step: Step, parked: RunParked) -> str:
         return ""
     words = _AWAY if parked.why == "outage" else _BUSY
     wait = waits[0]
-    return words.format(system=wait.system or "A system outside", last=clock(wait.last), next=clock(wait.until))
+    last = moment(wait.last, step.now_ms())
+    following = moment(wait.until, step.now_ms())
+    return words.format(system=wait.system or "A system outside", last=last, next=following)
 
 
 async def deliver(
@@ -119,7 +121,8 @@ async def deliver(
         return _told_nowhere(concluded)
     asked = comment(event, _brief(concluded.text)) if (comment := surface(event).comment) else None
     if asked:
-        return _finish(concluded, [await step.call(_comment(step, *asked), provenance)])
+        comment_call = _comment(step, *asked)
+        return _finish(concluded, [await step.call(comment_call, provenance)], comment_call.tool.system)
     if concluded.status == "cancelled" and step.progress.cancelled and step.progress.cancelled.silent:
         await _take_back(step, provenance, _DELETED)
         return _ended(concluded)
@@ -271,14 +274,17 @@ def _arrived(outcome: Outcome) -> bool:
     return isinstance(outcome, ToolResult) and outcome.status == "ok"
 
 
-def _finish(concluded: RunConcluded, outcomes: Sequence[Outcome]) -> RunFinished:
+def _finish(concluded: RunConcluded, outcomes: Sequence[Outcome], system: str = "Slack") -> RunFinished:
     missing = [outcome for outcome in outcomes if not _arrived(outcome)]
     whole = "" if len(missing) == len(outcomes) else " as a whole"
     match missing:
         case []:
             return _ended(concluded)
         case [*_, ToolResult(text=why) as outcome]:
-            return RunFinished("failed", f"the answer was not delivered{whole}: {why}", cause_of(outcome))
+            # What ended its work comes before what kept people from hearing of it.
+            cause = concluded.cause or cause_of(outcome)
+            reason = f"the answer was not delivered{whole}: {why}"
+            return RunFinished("failed", reason, cause, concluded.system or system)
         case _:
             unclear = f"the answer may not have been delivered{whole}: {missing[-1].text}"
             return RunFinished("needs_attention", unclear)
