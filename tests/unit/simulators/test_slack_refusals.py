@@ -41,6 +41,20 @@ def test_a_message_that_slack_would_not_take_is_refused(content: dict[str, objec
     play(story)
 
 
+def test_an_edit_takes_4000_bytes_of_text_also_beside_blocks() -> None:
+    async def story(slack: Slack) -> None:
+        ts = text_of(await slack.call("chat.postMessage", channel="C1", text="日" * 4_000), "ts")
+        blocks = [{"type": "markdown", "text": "short"}]
+        where: dict[str, object] = {"channel": "C1", "ts": ts}
+        assert (await slack.call("chat.update", **where, text="x" * 4_000))["ok"] is True
+        assert (await slack.call("chat.update", **where, text="x" * 4_000, blocks=blocks))["ok"] is True
+        assert await slack.error("chat.update", **where, text="x" * 4_001) == "msg_too_long"
+        assert await slack.error("chat.update", **where, text="日" * 1_334) == "msg_too_long"
+        assert await slack.error("chat.update", **where, text="日" * 1_334, blocks=blocks) == "msg_too_long"
+
+    play(story)
+
+
 def test_planned_failures_are_used_up_one_a_call() -> None:
     async def story(slack: Slack) -> None:
         slack.simulator.fail_next("chat.postMessage", 429, 500, "internal_error", "missing_scope")

@@ -14,6 +14,8 @@ from gofer.simulators.slack.shapes import fallback_text, stable_id
 from gofer.simulators.slack.workspace import SlackRefusal
 
 MAX_TEXT = 40_000
+MAX_EDITED_TEXT = 4_000
+"""UTF-8 bytes of the `text` of `chat.update`, also beside blocks."""
 MAX_MARKDOWN = 12_000
 MAX_BLOCKS = 50
 MAX_SECTION = 3_000
@@ -76,6 +78,14 @@ def content_of(arguments: Arguments) -> Content:
     plain = arguments.flag("link_names") or arguments.text("parse") == "full"
     paged = mentions(words, checked, plain=plain)
     return Content(words, checked, tuple(objects(attachments)), paged)
+
+
+def edited_content_of(arguments: Arguments) -> Content:
+    """Return the content of an edit; raise SlackRefusal for a `text` of too many bytes."""
+    size = len(arguments.text("text").encode("utf-8", "replace"))
+    if size > MAX_EDITED_TEXT:
+        raise SlackRefusal("msg_too_long", f"text has {size} bytes")
+    return content_of(arguments)
 
 
 def metadata_of(arguments: Arguments) -> JsonObject | None:

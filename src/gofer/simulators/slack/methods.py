@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from gofer.simulators.slack.arguments import Arguments
 from gofer.simulators.slack.backend import Answer, Backend, Method
-from gofer.simulators.slack.content import content_of, metadata_of
+from gofer.simulators.slack.content import content_of, edited_content_of, metadata_of
 from gofer.simulators.slack.envelopes import (
     change_envelopes,
     deletion_envelopes,
@@ -76,7 +76,7 @@ def _update(backend: Backend, arguments: Arguments) -> Answer:
     before = backend.message(arguments, "ts")
     if before.bot_id != workspace.bot.bot_id:
         raise SlackRefusal("cant_update_message")
-    content = content_of(arguments)
+    content = edited_content_of(arguments)
     after = workspace.put(
         replace(
             before,
