@@ -10,6 +10,10 @@ def button(text: str, value: str) -> dict[str, object]:
     return {"type": "button", "action_id": "a", "text": {"type": "plain_text", "text": text}, "value": value}
 
 
+def line(text: str) -> dict[str, object]:
+    return {"type": "rich_text_section", "elements": [{"type": "text", "text": text}]}
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -51,6 +55,27 @@ def test_an_edit_takes_4000_bytes_of_text_also_beside_blocks() -> None:
         assert await slack.error("chat.update", **where, text="x" * 4_001) == "msg_too_long"
         assert await slack.error("chat.update", **where, text="日" * 1_334) == "msg_too_long"
         assert await slack.error("chat.update", **where, text="日" * 1_334, blocks=blocks) == "msg_too_long"
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "taken"),
+    [
+        ([{"type": "markdown", "text": "## Heading 12\n\n" * 20 + "x" * 10_400}], True),
+        ([{"type": "markdown", "text": "## Heading 12\n\n" * 40 + "x" * 7_650}], True),
+        ([{"type": "markdown", "text": "## Heading 12\n\n" * 40 + "x" * 8_200}], False),
+        ([{"type": "markdown", "text": "x" * 11_000 + "<" * 900}], False),
+        ([{"type": "section", "text": {"type": "mrkdwn", "text": "x" * 3_000}}] * 4, True),
+        ([{"type": "section", "text": {"type": "mrkdwn", "text": "x" * 3_000}}] * 5, False),
+        ([{"type": "rich_text", "elements": [line("x" * 300)] * 25}], True),
+        ([{"type": "rich_text", "elements": [line("x" * 300)] * 40}], False),
+    ],
+)
+def test_all_blocks_together_take_about_13200_characters(blocks: list[dict[str, object]], *, taken: bool) -> None:
+    async def story(slack: Slack) -> None:
+        answer = await slack.call("chat.postMessage", channel="C1", text="x", blocks=blocks)
+        assert answer.get("error") == (None if taken else "msg_blocks_too_long")
 
     play(story)
 

@@ -1,10 +1,8 @@
-"""May this be the content of a message?
-
-The limits of the vendor on text, blocks and metadata; the words of a draft come out, or a refusal.
-"""
+"""The content of a message: the vendor's limits on text, blocks and metadata; a draft becomes words or a refusal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from gofer.simulators.json_values import JsonObject, is_array, is_object, object_of, objects, text_of
 from gofer.simulators.slack.arguments import Arguments
@@ -18,6 +16,11 @@ MAX_EDITED_TEXT = 4_000
 """UTF-8 bytes of the `text` of `chat.update`, also beside blocks."""
 MAX_MARKDOWN = 12_000
 MAX_BLOCKS = 50
+MAX_ALL_BLOCKS = 13_297
+"""Characters of all blocks of a message together. Slack documents no figure; this one was measured (slackapi/bolt-js
+issue 2509)."""
+BLOCK_SIZE = 125
+"""Characters that each block after the first takes besides its text, as measured there for a divider."""
 MAX_SECTION = 3_000
 MAX_HEADER = 150
 MAX_BUTTON_TEXT = 75
@@ -103,19 +106,41 @@ def _checked(blocks: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
         raise _too_many()
     for index, block in enumerate(blocks):
         _check_block(block, f"/blocks/{index}")
-    _check_markdown([text_of(block, "text") for block in blocks if block.get("type") == "markdown"], len(blocks))
+    own = _check_markdown([text_of(block, "text") for block in blocks if block.get("type") == "markdown"], len(blocks))
+    _check_size(blocks, own)
     return tuple(_with_id(block, index) for index, block in enumerate(blocks))
 
 
-def _check_markdown(texts: Sequence[str], blocks: int) -> None:
-    """The limits that hold for all markdown blocks of a message together, of `blocks` blocks in all."""
+def _check_markdown(texts: Sequence[str], blocks: int) -> int:
+    """Hold all markdown blocks of a message against their limits; return how many blocks Slack makes of `blocks`."""
     if (characters := sum(map(units, texts))) > MAX_MARKDOWN:
         raise SlackRefusal("msg_too_long", f"markdown blocks have {characters} characters")
     parsed = [PARSER.parse(text) for text in texts]
-    if blocks - len(texts) + sum(map(expanded, parsed)) > MAX_BLOCKS:
+    own = blocks - len(texts) + sum(map(expanded, parsed))
+    if own > MAX_BLOCKS:
         raise _too_many()
     if problem := table_problem([token for tokens in parsed for token in tokens]):
         raise _invalid(problem)
+    return own
+
+
+def _check_size(blocks: Sequence[JsonObject], own: int) -> None:
+    """Hold the characters of all blocks, and what the `own` blocks take besides, against the limit of a message."""
+    parts = sum(len(objects(block.get("elements"))) for block in blocks if block.get("type") == "rich_text")
+    size = _characters(blocks) + BLOCK_SIZE * max(0, own + parts - 1)
+    if size > MAX_ALL_BLOCKS:
+        raise SlackRefusal("msg_blocks_too_long", f"all blocks have {size} characters")
+
+
+def _characters(value: object) -> int:
+    """Return the characters of every text in a JSON value, with `&`, `<` and `>` as entities."""
+    if is_object(value):
+        own = text_of(value, "text")
+        below = sum(_characters(inner) for inner in value.values())
+        return units(own.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")) + below
+    if isinstance(value, list | tuple):
+        return sum(_characters(inner) for inner in cast("Sequence[object]", value))
+    return 0
 
 
 def _check_block(block: JsonObject, place: str) -> None:
