@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from gofer.simulators.json_values import JsonObject, is_array, is_object, object_of, objects, text_of
+from gofer.simulators.json_values import JsonObject, is_object, objects, text_of
 from gofer.simulators.slack.arguments import Arguments
+from gofer.simulators.slack.block_forms import check_forms, invalid
 from gofer.simulators.slack.markdown import PARSER, expanded, table_problem, units
 from gofer.simulators.slack.mentions import mentions
 from gofer.simulators.slack.shapes import fallback_text, stable_id
@@ -21,36 +22,6 @@ MAX_ALL_BLOCKS = 13_297
 issue 2509)."""
 BLOCK_SIZE = 125
 """Characters that each block after the first takes besides its text, as measured there for a divider."""
-MAX_SECTION = 3_000
-MAX_HEADER = 150
-MAX_BUTTON_TEXT = 75
-MAX_BUTTON_VALUE = 2_000
-MAX_ACTIONS = 25
-MAX_CONTEXT = 10
-_KINDS = frozenset(
-    {
-        "actions",
-        "alert",
-        "card",
-        "carousel",
-        "container",
-        "context",
-        "context_actions",
-        "data_table",
-        "divider",
-        "file",
-        "header",
-        "image",
-        "input",
-        "markdown",
-        "plan",
-        "rich_text",
-        "section",
-        "table",
-        "task_card",
-        "video",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +75,7 @@ def metadata_of(arguments: Arguments) -> JsonObject | None:
 def _checked(blocks: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
     if len(blocks) > MAX_BLOCKS:
         raise _too_many()
-    for index, block in enumerate(blocks):
-        _check_block(block, f"/blocks/{index}")
+    check_forms(blocks)
     own = _check_markdown([text_of(block, "text") for block in blocks if block.get("type") == "markdown"], len(blocks))
     _check_size(blocks, own)
     return tuple(_with_id(block, index) for index, block in enumerate(blocks))
@@ -120,7 +90,7 @@ def _check_markdown(texts: Sequence[str], blocks: int) -> int:
     if own > MAX_BLOCKS:
         raise _too_many()
     if problem := table_problem([token for tokens in parsed for token in tokens]):
-        raise _invalid(problem)
+        raise invalid(problem)
     return own
 
 
@@ -143,48 +113,6 @@ def _characters(value: object) -> int:
     return 0
 
 
-def _check_block(block: JsonObject, place: str) -> None:
-    kind = text_of(block, "type")
-    if kind not in _KINDS:
-        raise _invalid(f"unsupported type: {kind or 'none'} [json-pointer:{place}/type]")
-    match kind:
-        case "markdown":
-            _check_length(text_of(block, "text"), None, f"{place}/text")
-        case "header":
-            _check_length(text_of(object_of(block, "text"), "text"), MAX_HEADER, f"{place}/text/text")
-        case "section" if "fields" not in block:
-            _check_length(text_of(object_of(block, "text"), "text"), MAX_SECTION, f"{place}/text/text")
-        case "context":
-            _check_count(block, MAX_CONTEXT, place)
-        case "actions":
-            _check_count(block, MAX_ACTIONS, place)
-            _check_buttons(objects(block.get("elements")), place)
-        case _:
-            pass
-
-
-def _check_buttons(elements: Sequence[JsonObject], place: str) -> None:
-    for index, element in enumerate(elements):
-        if element.get("type") != "button":
-            continue
-        _check_length(text_of(object_of(element, "text"), "text"), MAX_BUTTON_TEXT, f"{place}/elements/{index}/text")
-        if len(text_of(element, "value")) > MAX_BUTTON_VALUE:
-            raise _invalid(f"must be less than {MAX_BUTTON_VALUE + 1} characters [{place}/elements/{index}/value]")
-
-
-def _check_count(block: JsonObject, most: int, place: str) -> None:
-    elements = block.get("elements")
-    if not is_array(elements) or not 0 < len(elements) <= most:
-        raise _invalid(f"must have 1 to {most} items [json-pointer:{place}/elements]")
-
-
-def _check_length(text: str, most: int | None, place: str) -> None:
-    if not text:
-        raise _invalid(f"must be more than 0 characters [json-pointer:{place}]")
-    if most is not None and len(text) > most:
-        raise _invalid(f"must be less than {most + 1} characters [json-pointer:{place}]")
-
-
 def _with_id(block: JsonObject, index: int) -> JsonObject:
     # Slack does not keep the block_id of markdown blocks and invents one for all others.
     if block.get("type") == "markdown":
@@ -193,8 +121,4 @@ def _with_id(block: JsonObject, index: int) -> JsonObject:
 
 
 def _too_many() -> SlackRefusal:
-    return _invalid(f"no more than {MAX_BLOCKS} items allowed")
-
-
-def _invalid(problem: str) -> SlackRefusal:
-    return SlackRefusal("invalid_blocks", f"[ERROR] {problem}")
+    return invalid(f"no more than {MAX_BLOCKS} items allowed")
