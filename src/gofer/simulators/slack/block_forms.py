@@ -9,7 +9,8 @@ from gofer.simulators.json_values import JsonObject, is_array, is_object, object
 from gofer.simulators.slack.workspace import SlackRefusal
 
 MAX_TEXT = 3_000
-MAX_FIELD, MAX_FIELDS = 2_000, 10
+MAX_FIELDS = 10
+MAX_FIELD = 2_000
 MAX_HEADER = 150
 MAX_ALT_TEXT = 2_000
 MAX_ID = 255
