@@ -1,4 +1,4 @@
-"""May this caller call this hook, and what happened?"""
+"""The receiver of one webhook: its caller's proof, and the event of a call."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
@@ -89,8 +89,8 @@ def _proof(hook: Hook, jwt: JwtProofs | None) -> Proof:
 
 def _checked(value: object, otherwise: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise BadRequest(400, f"{otherwise}, so this call cannot be told from others.")
+        raise BadRequest(400, f"{otherwise}, so this call cannot be told from others.", code="key_missing")
     key = clean(str(value))
     if len(key) > KEY_LIMIT:
-        raise BadRequest(400, f"The key of this call is longer than {KEY_LIMIT} characters.")
+        raise BadRequest(400, f"The key of this call is longer than {KEY_LIMIT} characters.", code="key_too_long")
     return key

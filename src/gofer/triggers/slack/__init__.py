@@ -1,4 +1,4 @@
-"""Slack: is this delivery from there, and what happened?"""
+"""The Slack receiver: verifies and translates deliveries."""
 
 from gofer.triggers.slack.door import WINDOW, SlackDoor, sign
 from gofer.triggers.slack.posts import TEXT_LIMIT
