@@ -152,6 +152,8 @@ class Ingress:
     async def accept(self, event: Event) -> Sequence[str]:
         """Claims a run for every workflow the event starts, and rings for it; gives the run ids."""
         workflows = self.routes.match(event)
+        if not workflows:
+            return ()
         return await asyncio.gather(*(self.start(event, workflow) for workflow in workflows))
 
     async def press(self, click: Click) -> Ignored | None:
