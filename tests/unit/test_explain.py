@@ -76,7 +76,7 @@ def test_the_same_post_has_one_key_whatever_brings_it() -> None:
         (with_event(type="reaction_added", item={"type": "file"}), "it is not on a message", "U0NEWCO0", False),
         (with_event(type="agent_session_stopped", thread_ts="1.0"), "it stops what is under way", "U0NEWCO0", False),
         (with_event(ts=None), "it lacks a ts", "U0NEWCO0", False),
-        (MENTION | {"event": None}, "its type, which says what happened", None, None),
+        (MENTION | {"event": None}, "it lacks an event", None, None),
         ({"type": "url_verification", "challenge": "c"}, "it is the sender's test of the URL", None, None),
         ({}, "its type, which says what happened", None, None),
     ],

@@ -34,6 +34,12 @@ _MARKER = re.compile(r"^<!-- gofer:\S", re.MULTILINE)
 _WRITES = frozenset({"opened", "created", "submitted", "edited"})
 """Actions that write the text of what they are about."""
 _BRANCH = "refs/heads/"
+_SAID: Mapping[str, str] = {
+    "issue_comment": "comment",
+    "pull_request_review_comment": "comment",
+    "pull_request_review": "review",
+}
+"""What an event brings beside its issue or pull request."""
 
 Fields = Mapping[str, object]
 
@@ -101,14 +107,11 @@ def _happening(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
     about = thing if name in ("pull_request", "issues") else said
     action, repository, number = as_text(body.get("action")), _repository(body), _number(thing.get("number"))
     identity = (name, action, _id(about.get("id")), _moment(action, about, thing), _subject(body))
-    needed = {
-        "a sender": actor,
-        "an action": action,
-        "a repository": repository,
-        "a number": number,
-        "an id": identity[2],
-        "a time": identity[3],
-    }
+    needed: dict[str, object] = {"a sender": actor, "an action": action, "a valid name of a repository": repository}
+    if thing and about:
+        needed |= {"a valid number": number, "an id": identity[2], "a time": identity[3]}
+    else:
+        needed |= {"an issue or a pull request": thing, f"the {_SAID.get(name, 'subject')}": about or not thing}
     missing = lacking(needed)
     if missing or actor is None:
         return Ignored("incomplete", missing, actor)
@@ -129,24 +132,23 @@ def _happening(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
 
 def _push(body: Fields, actor: Actor | None) -> Event | Ignored:
     ref, repository = as_text(body.get("ref")), _repository(body)
-    if not ref:
-        return Ignored("incomplete", "it lacks a ref", actor)
-    if not ref.startswith(_BRANCH):
-        return Ignored("not_a_branch", "it pushes a tag or another ref, not a branch", actor)
-    if body.get("deleted") is True:
-        return Ignored("not_a_branch", "it deletes a branch", actor)
     told = as_object(body.get("repository"))
     before, after = as_text(body.get("before"))[:FACT_LIMIT], as_text(body.get("after"))[:FACT_LIMIT]
     needed = {
+        "a ref": ref,
         "a sender": actor,
-        "a repository": repository,
+        "a valid name of a repository": repository,
         "an id of the repository": _id(told.get("id")),
-        "a commit before": before,
-        "a commit after": after,
+        "the commit before": before,
+        "the commit after": after,
     }
     missing = lacking(needed)
     if missing or actor is None:
         return Ignored("incomplete", missing, actor)
+    if not ref.startswith(_BRANCH):
+        return Ignored("not_a_branch", "it pushes a tag or another ref, not a branch", actor)
+    if body.get("deleted") is True:
+        return Ignored("not_a_branch", "it deletes a branch", actor)
     branch = ref.removeprefix(_BRANCH)[:FACT_LIMIT]
     # Forced there and back, the same two commits are pushed again; only the moment tells the pushes apart.
     moment = _id(told.get("pushed_at"))

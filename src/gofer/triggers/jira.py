@@ -62,13 +62,18 @@ class JiraDoor:
             case "jira:issue_updated":
                 return self._updated(body)
             case "comment_created":
-                author = as_object(as_object(body.get("comment")).get("author"))
-                return self._happening("jira.commented", body, author)
+                return self._brought("jira.commented", "comment", body)
             case "attachment_created":
-                author = as_object(as_object(body.get("attachment")).get("author"))
-                return self._happening("jira.attachment_added", body, author)
+                return self._brought("jira.attachment_added", "attachment", body)
             case _:
                 return unknown_type("events", name, _actor(as_object(body.get("user"))))
+
+    def _brought(self, kind: str, name: str, body: Fields) -> "_Arrival | Ignored":
+        """What the author of a comment or an attachment did."""
+        brought = as_object(body.get(name))
+        if not brought:
+            return Ignored("incomplete", f"it lacks the {name}")
+        return self._happening(kind, body, as_object(brought.get("author")))
 
     def _updated(self, body: Fields) -> "_Arrival | Ignored":
         items = _items(body)

@@ -72,7 +72,20 @@ class NotionDoor:
         authors = [as_object(author) for author in as_list(body.get("authors"))]
         if kind not in _KINDS:
             return unknown_type("events", kind, _actor(authors, self.own_bots))
-        return _happening(body, kind, _actor(authors, self.own_bots), _only_ours(authors, self.own_bots))
+        actor = _actor(authors, self.own_bots)
+        if actor is None:
+            return Ignored("incomplete", "it does not say who did it")
+        if actor.kind == "bot" and kind != _LOOKED_AT:
+            return self._without_person(authors, actor)
+        return _happening(body, kind, actor)
+
+    def _without_person(self, authors: Sequence[Fields], actor: Actor) -> Ignored:
+        """Return why what no person did starts nothing."""
+        if _only_ours(authors, self.own_bots):
+            return Ignored("own_act", "Gofer did it", actor)
+        if not all(author.get("type") for author in authors):
+            return Ignored("incomplete", "it does not say whether a person did it", actor)
+        return Ignored("other_bot", "only bots did it", actor)
 
 
 def sign(secret: Secret, body: bytes) -> str:
@@ -96,13 +109,7 @@ def _offered(body: bytes) -> Secret | None:
     return Secret(token) if set(fields) == {"verification_token"} and _TOKEN.fullmatch(token) else None
 
 
-def _happening(body: Fields, kind: str, actor: Actor | None, only_ours: bool) -> Event | Ignored:
-    if actor is None:
-        return Ignored("incomplete", "it does not say who did it")
-    if actor.kind == "bot" and kind != _LOOKED_AT:
-        if only_ours:
-            return Ignored("own_act", "Gofer did it", actor)
-        return Ignored("other_bot", "only bots did it", actor)
+def _happening(body: Fields, kind: str, actor: Actor) -> Event | Ignored:
     entity, data = as_object(body.get("entity")), as_object(body.get("data"))
     workspace, moment = as_text(body.get("workspace_id")), as_text(body.get("timestamp"))
     about, of = as_text(entity.get("id")), as_text(entity.get("type"))

@@ -92,6 +92,8 @@ def fire_time(text: str) -> datetime:
 
 def _nominal(text: str) -> datetime:
     """An aware time. Raises BadRequest(400)."""
+    if not text:
+        raise BadRequest(400, "`scheduled` is missing or no text; write a time such as 2026-12-01T09:00:00Z.")
     try:
         time = datetime.fromisoformat(text)
     except ValueError as error:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gofer.canonical import clean
+from gofer.canonical import clean, decode
 from gofer.errors import BadRequest, ConfigError
 from gofer.events import Actor, Event
 from gofer.secret import Secret
@@ -59,6 +59,7 @@ class WebhookDoor:
         """What the sender calls this call; empty when it has no name for it. Raises BadRequest(400)."""
         match self.hook.key:
             case Pointer(path=path):
+                _check_has_value(request.body, content, path)
                 return _checked(value_at(content.value, path), f"The body has no text or whole number at {path}")
             case Header(name=name):
                 return _checked(request.header(name), f"The header {name} is missing or stands there more than once")
@@ -85,6 +86,17 @@ def _proof(hook: Hook, jwt: JwtProofs | None) -> Proof:
             if jwt is None:
                 raise ConfigError(f"The webhook {hook.name} takes JWTs, which this front does not; call it elsewhere.")
             return jwt(form, hook.secrets)
+
+
+def _check_has_value(body: bytes, content: Content, path: str) -> None:
+    """Raise BadRequest(400) that says why a body has no values; text has none, and neither has JSON that is refused."""
+    if content.value is not None:
+        return
+    try:
+        decode(body)
+    except BadRequest as error:
+        said = f"{str(error).removesuffix('.')}, so it has no key at {path}, and this call cannot be told from others."
+        raise BadRequest(400, said, code=error.code) from error
 
 
 def _checked(value: object, otherwise: str) -> str:

@@ -103,9 +103,11 @@ def _found(facts: Mapping[str, object], fact: str) -> Sequence[str] | None:
     value = facts.get(fact)
     if value is None:
         return None
-    if isinstance(value, list | tuple):
-        return [str(item) for item in cast(Sequence[object], value)]
-    return [str(value)]
+    if not isinstance(value, list | tuple):
+        return [str(value)]
+    found = [str(item) for item in cast(Sequence[object], value)]
+    # Ids of Notion's objects are among the facts with dashes and without; conditions have them without.
+    return [word for word in found if fact != "database_id" or "-" not in word]
 
 
 def _clause(kind: str, unmet: Unmet, found: bool) -> str:

@@ -78,6 +78,8 @@ def sign(secret: Secret, timestamp: str, body: bytes) -> str:
 
 
 def _happening(delivery: Delivery) -> Event | Stop | Ignored:
+    if not delivery.event:
+        return delivery.ignored("incomplete", "it lacks an event")
     kind = as_text(delivery.event.get("type"))
     translate = _HAPPENINGS.get(kind)
     if translate is None:
