@@ -138,7 +138,8 @@ def _told(file: str, body: bytes, way: Way) -> Explanation:
 
 
 def _event(file: str, event: Event, routes: Routes) -> Explanation:
-    workflows, ignored = tuple(routes.match(event)), None
+    workflows = tuple(routes.match(event))
+    ignored = None
     if not workflows:
         # The reader of an explanation holds the payload, so the values found in it are shown.
         ignored = near_miss(routes, event).tell(found=True)

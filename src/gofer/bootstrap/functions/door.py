@@ -57,7 +57,9 @@ def door(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool 
         LightParameters(ground.wire("ssm", timeout=SOON)),
         f"{ground.environment.get('GOFER_PARAMETERS', '')}{NAME}",
     )
-    parameters, log = ground.parameters(ssm), DeliveryLog()
+    parameters = ground.parameters(ssm)
+    # As old as the process: a front that is made anew goes on counting.
+    log = DeliveryLog()
 
     def build(told: Told) -> Ingress:
         compiled, environment = told

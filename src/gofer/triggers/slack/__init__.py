@@ -2,6 +2,6 @@
 
 from gofer.triggers.slack.door import WINDOW, SlackDoor, sign
 from gofer.triggers.slack.posts import TEXT_LIMIT
-from gofer.triggers.slack.subscriptions import STOPPING, SUBSCRIPTIONS, Subscription
+from gofer.triggers.slack.subscriptions import INSTALLATION, STOPPING, SUBSCRIPTIONS, Subscription
 
-__all__ = ["STOPPING", "SUBSCRIPTIONS", "TEXT_LIMIT", "WINDOW", "SlackDoor", "Subscription", "sign"]
+__all__ = ["INSTALLATION", "STOPPING", "SUBSCRIPTIONS", "TEXT_LIMIT", "WINDOW", "SlackDoor", "Subscription", "sign"]
