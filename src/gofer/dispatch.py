@@ -96,10 +96,10 @@ class Ingress:
         code: RefusalCode = "not_set_up" if path in self.settings else "no_receiver"
         return BadRequest(404, "There is nothing at this path.", code=code)
 
-    def _ignore(self, path: str, ignored: Ignored, logged: str = "") -> Reply:
-        """Return the answer to a genuine delivery that starts nothing, and note its reason or `logged` in the log."""
+    def _ignore(self, path: str, ignored: Ignored) -> Reply:
+        """Return the answer to a genuine delivery that starts nothing, and note its reason in the log."""
         level = logging.ERROR if ignored.code in ACT_NOW else logging.INFO
-        self._note(path, Outcome("ignored", ignored.code, logged or ignored.reason, level))
+        self._note(path, Outcome("ignored", ignored.code, ignored.logged or ignored.reason, level))
         return Reply(200, f"Ignored: {ignored.reason}.".encode())
 
     def _note(self, path: str, outcome: Outcome) -> None:
@@ -147,7 +147,7 @@ class Ingress:
         if not miss.workflow:
             return self._ignore(path, Ignored("no_listener", miss.tell()))
         logged = "" if event.private is False else _UNNAMED
-        return self._ignore(path, Ignored("conditions", miss.tell()), logged)
+        return self._ignore(path, Ignored("conditions", miss.tell(), logged=logged))
 
     async def accept(self, event: Event) -> Sequence[str]:
         """Claims a run for every workflow the event starts, and rings for it; gives the run ids."""

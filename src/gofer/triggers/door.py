@@ -84,6 +84,8 @@ class Ignored:
     reason: str
     actor: Actor | None = None
     """Who did it, where the delivery says so."""
+    logged: str = ""
+    """The reason without what the sender wrote, where `reason` repeats a word of it; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,8 @@ def unknown_type(what: str, kind: str, actor: Actor | None = None) -> Ignored:
     """Return why a delivery of no known type starts nothing; `what` names deliveries: `events`."""
     if not kind:
         return Ignored("type_missing", "its type, which says what happened, is missing or no text", actor)
-    return Ignored("type_unknown", f"{what} of type {kind[:40]!r} start nothing", actor)
+    logged = f"{what} of its type start nothing; take those from the sender that no workflow needs"
+    return Ignored("type_unknown", f"{what} of type {kind[:40]!r} start nothing", actor, logged)
 
 
 def incomplete(parts: Mapping[str, object], actor: Actor | None = None) -> Ignored | None:

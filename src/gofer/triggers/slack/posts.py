@@ -78,7 +78,8 @@ def _says_nothing(delivery: Delivery, post: Fields, *, hidden: bool = True) -> I
     if post.get("user") == "USLACKBOT":
         return delivery.ignored("other_bot", "Slack wrote it", post)
     if subtype not in _ORDINARY:
-        return delivery.ignored("not_a_new_message", f"messages of subtype {subtype[:40]!r} start nothing", post)
+        reason = f"messages of subtype {subtype[:40]!r} start nothing"
+        return Ignored("not_a_new_message", reason, delivery.actor(post), "messages of its subtype start nothing")
     if hidden and post.get("hidden"):
         return delivery.ignored("not_a_new_message", "it is a hidden message, which people do not see", post)
     return None
