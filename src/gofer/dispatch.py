@@ -42,6 +42,8 @@ _ELSEWHERE = "an unknown path"
 """Stands for every path without a receiver: what a sender writes is neither counted nor logged."""
 _PROBES = frozenset({"no_receiver", "wrong_method"})
 """Refusals that any visitor of a public address causes."""
+_UNLOGGED = frozenset({"own_act", "click_too_late"})
+"""Codes of deliveries that are expected, and that would show that a run was at work, also in a private place."""
 _UNNAMED = (
     "no workflow's conditions are met; no workflow is named, because the delivery may be about a private place: "
     "`gofer explain` names it"
@@ -99,7 +101,8 @@ class Ingress:
     def _ignore(self, path: str, ignored: Ignored) -> Reply:
         """Return the answer to a genuine delivery that starts nothing, and note its reason in the log."""
         level = logging.ERROR if ignored.code in ACT_NOW else logging.INFO
-        self._note(path, Outcome("ignored", ignored.code, ignored.logged or ignored.reason, level))
+        if ignored.code not in _UNLOGGED:
+            self._note(path, Outcome("ignored", ignored.code, ignored.logged or ignored.reason, level))
         return Reply(200, f"Ignored: {ignored.reason}.".encode())
 
     def _note(self, path: str, outcome: Outcome) -> None:

@@ -231,6 +231,14 @@ async def test_a_delivery_that_cannot_be_stored_is_an_error(lines: pytest.LogCap
     assert "it could not be stored (the disk is full)" in record.getMessage()
 
 
+async def test_what_gofer_itself_did_leaves_no_line(lines: pytest.LogCaptureFixture) -> None:
+    body = json.loads(MENTION)
+    body["event"]["user"] = "U0GOFER0"
+    reply = await Doorstep().ingress.receive(slack(body))
+    assert reply.body == b"Ignored: Gofer wrote it."
+    assert lines.records == []
+
+
 async def test_an_accepted_delivery_leaves_no_line(lines: pytest.LogCaptureFixture) -> None:
     assert await Doorstep().knock(slack(json.loads(MENTION))) == 200
     assert lines.records == []
