@@ -117,7 +117,7 @@ class Ingress:
             return self.refuse(request.path, error)
         except (TemporaryError, Damaged) as error:
             # Not stored, so not accepted: the sender is asked to come again.
-            clause = f"it could not be stored ({error}); its sender delivers it again"
+            clause = f"it could not be stored ({error}); have it delivered again if its sender does not do so by itself"
             self._note(request.path, Outcome("turned away", "not_stored", clause, logging.ERROR))
             return Reply(503, b"Gofer cannot store the event now. Send it again.")
 
