@@ -160,12 +160,14 @@ def nowhere(event: Event, reply: Reply) -> bool:
 
 async def _take_back(step: Step, provenance: Provenance, instead: str) -> None:
     """Delete what was announced; where Slack does not let Gofer delete it, it reads `instead`."""
-    if posted := _posted(step):
-        tool = step.services.tools["slack_delete_message"]
-        arguments = {"channel": posted["channel"], "ts": posted["ts"]}
-        taken = Permitted(TAKEN_BACK, tool, tool.parse(arguments), arguments, longest=DELIVERY)
-        if not _arrived(await step.call(taken, provenance)):
-            await step.call(_edit(step, ANSWER, posted, instead), provenance)
+    if (posted := _posted(step)) and not _arrived(await step.call(_delete(step, posted), provenance)):
+        await step.call(_edit(step, ANSWER, posted, instead), provenance)
+
+
+def _delete(step: Step, posted: Mapping[str, object]) -> Permitted:
+    tool = step.services.tools["slack_delete_message"]
+    arguments = {"channel": posted["channel"], "ts": posted["ts"]}
+    return Permitted(TAKEN_BACK, tool, tool.parse(arguments), arguments, longest=DELIVERY)
 
 
 async def _say_first(step: Step, event: Event, reply: Reply, text: str, provenance: Provenance) -> Outcome:
@@ -175,7 +177,10 @@ async def _say_first(step: Step, event: Event, reply: Reply, text: str, provenan
     delivered = await step.call(_edit(step, ANSWER, posted, text), provenance)
     match delivered:
         case ToolResult(status="error", details={"code": code}) if code in UNCHANGEABLE:
-            return await step.call(_post(step, ANSWER_ANEW, text, _place(step, event, reply)), provenance)
+            anew = await step.call(_post(step, ANSWER_ANEW, text, _place(step, event, reply)), provenance)
+            if _arrived(anew):
+                await step.call(replace(_delete(step, posted), longest=0.0), provenance)
+            return anew
         case _:
             return delivered
 
