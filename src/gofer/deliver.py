@@ -38,6 +38,7 @@ FILE = "file/1"
 """Call id of attaching an answer that is too long for messages."""
 AT_WORK = "_On it. The answer will replace this message._"
 WAITS = f"_The language model is not available now. I go on by myself when it is, within {PUT_OFF_MINUTES} minutes._"
+_SO_FAR = "\n\n_Here is what I have:_\n\n"
 _IN_FILE = "_This is the beginning; the attached file has all of it._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
 COMMENT_LIMIT = 18_000
@@ -57,7 +58,7 @@ def conclude(ending: Ending, progress: Progress) -> RunConcluded:
         if ending.status == "done":
             ending = replace(ending, status="needs_attention", reason=unknown)
         else:
-            ending = replace(ending, reason=f"{ending.reason.rstrip('.')}; {unknown}")
+            ending = ending.also(unknown)
     if ending.status == "done" and (locked_out := _locked_out(progress)):
         ending = replace(ending, reason=locked_out)
     return RunConcluded(ending.status, ending.reason, spoken(ending), ending.output)
@@ -198,8 +199,16 @@ def spoken(ending: Ending) -> str:
         case "needs_attention":
             return f"{ending.answer.strip()}\n\n_Please check what I did: {ending.reason}._".strip()
         case _:
-            said = f": {ending.answer}" if ending.answer else ""
-            return f"I could not finish this: {ending.reason.removeprefix('poison: ')}{said}"
+            so_far = ending.answer.strip()
+            return f"{_why(ending)}{so_far and _SO_FAR + so_far}"
+
+
+def _why(ending: Ending) -> str:
+    """Why a run failed, in the words for a colleague where there are some."""
+    if ending.told:
+        return f"I could not finish this. {ending.told}"
+    reason = ending.reason.removeprefix("poison: ")
+    return f"I could not finish this: {reason}{ending.said and f': {ending.said}'}"
 
 
 def _post(step: Step, call: str, text: str, place: Mapping[str, object]) -> Permitted:

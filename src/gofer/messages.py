@@ -153,7 +153,7 @@ def _part(media: Media) -> dict[str, object]:
 
 def assistant(text: str, asks: tuple[ToolAsk, ...], extra: str = "") -> bytes:
     """What the model said, with the tool calls it asked for and what its provider wants to see again."""
-    message: dict[str, object] = {**_object(extra), "role": "assistant", "content": text or None}
+    message: dict[str, object] = {"content": text or None, **_object(extra), "role": "assistant"}
     if asks:
         message["tool_calls"] = [
             {

@@ -137,7 +137,7 @@ class Owner:
         except NotNow as error:
             return Ending("limited", reason=str(error), notice=error.told)
         except RunStopped as error:
-            return Ending("failed", reason=str(error))
+            return loop.stopped(step, error, loaded)
         except Cancelled as error:
             return Ending("cancelled", step.conversation.answer, str(error))
 
@@ -162,7 +162,7 @@ class Owner:
 
 def _poisoned(step: Step) -> Ending:
     step.give_up_calls("every worker that had it was lost")
-    return Ending("failed", step.conversation.answer, POISON)
+    return Ending("failed", step.conversation.so_far, POISON)
 
 
 def _where(loaded: Loaded | None) -> tuple[Reply, str]:

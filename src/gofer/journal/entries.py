@@ -11,7 +11,7 @@ from typing import Literal
 from gofer.events import Event
 from gofer.journal.subagents import SubagentFinished, SubagentStarted
 from gofer.journal.workspace import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded, Weights
-from gofer.messages import Media, ToolAsk, Usage
+from gofer.messages import Media, ProviderError, ToolAsk, Usage
 
 FORMAT = 1
 """Version of frames and entries; a reader stops at a journal of a newer one."""
@@ -66,8 +66,9 @@ class MessageReceived:
     """Id of the inbox item it came in; empty for what the run itself put together."""
     media: tuple[Media, ...] = ()
     """What the model looks at beside it."""
-    code: Literal["", "premature"] = ""
-    """For code: why the run itself says it, where that matters: the answer before it came too early."""
+    code: Literal["", "premature", "written"] = ""
+    """For code: why the run itself says it, where that matters: the answer before it came too early, or was a call
+    written as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,8 @@ class LlmResponse:
     text: str
     asks: tuple[ToolAsk, ...]
     finish: str
-    """Why it stopped: stop, tool_calls, length, content_filter; or refusal, where the model says that it will not."""
+    """Why it stopped: stop, tool_calls, length, content_filter; refusal, where the model says that it will not; or
+    function_call, where it called a tool in the field that `tool_calls` replaced."""
     model: str
     usage: Usage
     cost_usd: float | None
@@ -100,6 +102,8 @@ class LlmResponse:
     took_ms: int
     extra: str = ""
     """What its provider wants to see again beside it, as a JSON object; empty for nothing."""
+    thoughts: str = ""
+    """What it thought before it answered, where `extra` does not hold that; with its tags if it stood in the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +165,12 @@ class CallDeferred:
     why: str
     """For people: what went wrong."""
     until: int = 0
-    """Unix milliseconds; 0 means at once, by other means: the next model of the list."""
+    """Unix milliseconds; 0 means at once, by other means: the next model of the list. After the last of them it means
+    that the run ends over it."""
     in_doubt: bool = False
     """For a tool: whether an earlier attempt may have been taken all the same."""
+    said: ProviderError | None = None
+    """For a model: what its provider said."""
 
 
 @dataclass(frozen=True, slots=True)

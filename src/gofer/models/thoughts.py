@@ -1,8 +1,9 @@
 """Thoughts that a model wrote into the text of its answer, told apart from what it says to people."""
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass
+
+from gofer.models.code_spans import code_spans
 
 _TAGS = (
     ("<think>", "</think>"),
@@ -18,11 +19,6 @@ _LINE_OPEN = re.compile(rf"^[ \t]*(?:{_OPEN})", re.MULTILINE)
 _END = re.compile(_CLOSE)
 # In the middle of a sentence, between spaces, an end without a beginning is what the sentence is about.
 _LONE_END = re.compile(rf"(?:^(?:{_CLOSE})|(?:{_CLOSE})(?=[ \t]*$|\w))", re.MULTILINE)
-_CODE = re.compile(
-    r"^ {0,3}(?P<fence>`{3,}|~{3,})(?s:.*?)(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)"
-    r"|(?<!`)(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`)",
-    re.MULTILINE,
-)
 _READ_LIMIT = 1_000_000
 """Characters of an answer's text that are looked at."""
 
@@ -60,8 +56,8 @@ def apart(text: str) -> Spoken:
 
 
 def _lone_end(text: str) -> re.Match[str] | None:
-    code = _code(text)
-    end = next((found for found in _LONE_END.finditer(text) if not _within(found.start(), code)), None)
+    code = code_spans(text)
+    end = next((found for found in _LONE_END.finditer(text) if found.start() not in code), None)
     if end is None or re.search(_OPEN, text[: end.start()]):
         return None
     return end
@@ -71,11 +67,11 @@ def _without_later(text: str, thoughts: list[str]) -> str:
     """The text without blocks that begin a line further down and are closed; each is added to the thoughts."""
     if not _LINE_OPEN.search(text):
         return text
-    code = _code(text)
+    code = code_spans(text)
     kept: list[str] = []
     place = 0
     for begin in _LINE_OPEN.finditer(text):
-        if begin.start() < place or _within(begin.start(), code):
+        if begin.start() < place or begin.start() in code:
             continue
         end = _END.search(text, begin.end())
         # Without an end it would take the rest of the answer.
@@ -85,12 +81,3 @@ def _without_later(text: str, thoughts: list[str]) -> str:
         thoughts.append(text[begin.start() : end.end()])
         place = end.end()
     return "".join([*kept, text[place:]])
-
-
-def _code(text: str) -> list[tuple[int, int]]:
-    return [found.span() for found in _CODE.finditer(text)]
-
-
-def _within(place: int, spans: list[tuple[int, int]]) -> bool:
-    at = bisect_right(spans, place, key=lambda span: span[0]) - 1
-    return at >= 0 and place < spans[at][1]
