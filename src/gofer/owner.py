@@ -162,7 +162,7 @@ class Owner:
 
 def _poisoned(step: Step) -> Ending:
     step.give_up_calls("every worker that had it was lost")
-    return Ending("failed", step.conversation.so_far, POISON)
+    return Ending("failed", loop.so_far(step), POISON)
 
 
 def _where(loaded: Loaded | None) -> tuple[Reply, str]:

@@ -59,6 +59,8 @@ def remark(
     conversation: Conversation, workspace: Workspace, workflow: Workflow, offered: Collection[str]
 ) -> MessageReceived | None:
     """What the model is told of its last answer by code; None when the run can go on from it, or end with it."""
+    if conversation.flaw == "cut" and written_call(conversation.answer, ()) is not None:
+        return MessageReceived(WRITTEN.format(call=""), code="written")
     if not conversation.answered:
         said = REMARKS.get(conversation.flaw, "")
         return MessageReceived(said) if said else None

@@ -18,6 +18,7 @@ from gofer.journal.entries import Status, ToolResult
 from gofer.journal.workspace import BOOKKEEPING
 from gofer.messages import ToolAsk
 from gofer.models.failures import said_of, told_of
+from gofer.models.written_calls import written_call
 from gofer.tools.tool import Provenance, Repertoire, Tool
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
@@ -68,9 +69,17 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
         elif not stop:
             stop = await _ask(step, bundle, view)
         if stop:
-            return Ending(stop.status, step.conversation.so_far, stop.reason, said=stop.said)
+            return Ending(stop.status, so_far(step), stop.reason, said=stop.said)
     ended = done(step.conversation.answer, typed=bundle.loaded.workflow.output is not None)
     return replace(ended, answer=ending.with_needs(ended.answer, step.workspace.plan))
+
+
+def so_far(step: Step) -> str:
+    """What the model wrote for people before its work ended early; never a tool call."""
+    text = step.conversation.so_far
+    if written_call(text, step.repertoire.tools) is not None:
+        return ""
+    return text
 
 
 def stopped(step: Step, error: RunStopped, loaded: Loaded | None) -> Ending:
@@ -81,7 +90,7 @@ def stopped(step: Step, error: RunStopped, loaded: Loaded | None) -> Ending:
         owner = loaded.workflow.owner
     if said := said_of(error):
         told = told_of(said, owner)
-    return Ending("failed", step.conversation.so_far, str(error), told=told)
+    return Ending("failed", so_far(step), str(error), told=told)
 
 
 def done(answer: str, *, typed: bool) -> Ending:

@@ -37,7 +37,7 @@ def error_in(body: object, status: int, key: str = "") -> ProviderError | None:
     # Gemini's compatible endpoint sends a list of one.
     first = next(iter(as_list(body)), body)
     error = _error_object(as_object(first))
-    if not error:
+    if not error or (status < 400 and not as_object(first).get("error")):
         return None
     nested = _nested(error)
     words = (*_words(error), *_words(nested))

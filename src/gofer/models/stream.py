@@ -37,7 +37,7 @@ def completion_of(raw: bytes, key: str = "") -> Mapping[str, object]:
         except BadRequest:
             # The last event of a stream that broke off; a whole one ends in another way.
             break
-        if as_object(chunk).get("error") and (error := error_in(chunk, 200, key)):
+        if error := error_in(chunk, 200, key):
             raise failed(error)
         whole.take(as_object(chunk))
     if not whole.ended and not whole.finish:

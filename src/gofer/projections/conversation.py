@@ -207,8 +207,9 @@ def _tell(state: Conversation, recorded: Recorded, message: MessageReceived) -> 
         # What people say after an answer goes on from it; what the run itself says says why it does not end with it.
         flaw = message.code or "unfit"
         state.flaw, state.strikes = ("", 0) if message.item else (flaw, state.strikes + 1)
-    if state.answered and message.code == "written":
+    if message.code == "written":
         # A call is nothing to show.
+        state.flaw = "written"
         state.answer = ""
         state.so_far = state.before
     state.answered = False

@@ -26,6 +26,7 @@ from gofer.projections import conversation
 NESTED = '{"text": ' + "[" * 5_000 + "]" * 5_000 + "}"
 HUGE = '{"text": "' + "x" * 5_000_000 + '"}'
 USELESS = "I could not finish this: 3 answers of the model in a row were of no use: "
+SO_FAR = "\n\n_Here is what I have:_\n\n"
 IDS = ["", "c", "c0", "é", "two words", "line\n", "x" * 65, "g00001000", "g00001001", "g00002000", "\x00"]
 TOOLS = ["look", "post", "fly", "", "look!", "功能", "n" * 100, "look\n", "a.b/c"]
 ARGUMENTS = [
@@ -204,15 +205,22 @@ def test_a_call_written_as_text_is_told_and_neither_carried_out_nor_shown(text: 
     )
     assert (asyncio.run(made.kinds()))[1] == ["LlmResponse", "MessageReceived", "LlmRequest"]
     made, ending = ended(says("Found two.", ("look", {})), says(text), says(text), says(text))
-    assert (
-        spoken(ending)
-        == f"{USELESS}the last one was a tool call written as text\n\n_Here is what I have:_\n\nFound two."
-    )
+    assert spoken(ending) == f"{USELESS}the last one was a tool call written as text{SO_FAR}Found two."
+
+
+def test_a_call_written_as_text_that_was_cut_off_is_not_shown() -> None:
+    cut = Answer('I post it.\n<tool_call>{"name": "post", "argum', (), "length", "m", Usage())
+    made, ending = ended(says("Found two.", ("look", {})), cut, cut, cut)
+    assert "holds a call as text" in str(history(made)[-1]["content"])
+    assert spoken(ending) == f"{USELESS}the last one was a tool call written as text{SO_FAR}Found two."
+    beside = says('<tool_call>{"name": "post"}</tool_call>', ("look", {}))
+    _, ending = ended(beside, says(""), says(""), says(""))
+    assert spoken(ending) == f"{USELESS}the last one was empty"
 
 
 def test_what_was_written_before_a_failure_is_shown() -> None:
     _, ending = ended(says("Two builds failed.", ("look", {})), says(""), says(""), says(""))
-    assert spoken(ending) == f"{USELESS}the last one was empty\n\n_Here is what I have:_\n\nTwo builds failed."
+    assert spoken(ending) == f"{USELESS}the last one was empty{SO_FAR}Two builds failed."
 
 
 def test_an_answer_of_an_output_workflow_may_have_the_form_of_a_call() -> None:

@@ -43,6 +43,7 @@ async def work(made: Room, owner: str = "me") -> str:
         await step.commit()
         return "parked"
     except RunStopped as error:
+        await step.commit()
         return str(error)
     await step.commit()
     return ending.answer

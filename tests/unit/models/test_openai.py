@@ -104,7 +104,9 @@ async def test_a_model_that_cannot_be_reached_may_be_later(failure: Exception) -
     assert len(seen) == 1
 
 
-@pytest.mark.parametrize("raw", [b"", b"<html>", b"[]", b"{}", b'{"choices": []}', b'{"choices": 4}'])
+@pytest.mark.parametrize(
+    "raw", [b"", b"<html>", b"[]", b"{}", b'{"choices": []}', b'{"choices": 4}', b'{"message": "Welcome"}']
+)
 def test_an_answer_that_is_none_cannot_be_used(raw: bytes) -> None:
     with pytest.raises(Unusable):
         parse_answer(raw)
