@@ -12,13 +12,16 @@ from functools import partial
 
 from gofer.engine.aside import say_aside
 from gofer.engine.asking import PUT_OFF_MINUTES
+from gofer.engine.done_before import nothing_new, tell
 from gofer.engine.loop import Ending
+from gofer.engine.needed import cause_of
+from gofer.engine.permitted import DELIVERY, OUTAGE
+from gofer.engine.slack_context import thread_of
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.engine.surfaces import surface
-from gofer.engine.surroundings import thread_of
 from gofer.events import Event
-from gofer.journal.entries import RunConcluded, RunFinished, ToolResult
-from gofer.projections.progress import Progress
+from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResult
+from gofer.projections.progress import Progress, moment
 from gofer.tools.slack.parts import compose
 from gofer.tools.slack.refusals import UNCHANGEABLE
 from gofer.tools.tool import Provenance
@@ -39,6 +42,10 @@ FILE = "file/1"
 AT_WORK = "_On it. The answer will replace this message._"
 WAITS = f"_The language model is not available now. I go on by myself when it is, within {PUT_OFF_MINUTES} minutes._"
 _SO_FAR = "\n\n_Here is what I have:_\n\n"
+_AWAY = "_{system} does not answer now. I try again by myself until {last}._"
+_BUSY = "_{system} takes no more requests now. I go on by myself at {next}._"
+_FILED = "_Already filed; I told the person who asked._"
+_DELETED = "_Stopped: the message that asked for this was deleted._"
 _IN_FILE = "_This is the beginning; the attached file has all of it._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
 COMMENT_LIMIT = 18_000
@@ -61,7 +68,7 @@ def conclude(ending: Ending, progress: Progress) -> RunConcluded:
             ending = ending.also(unknown)
     if ending.status == "done" and (locked_out := _locked_out(progress)):
         ending = replace(ending, reason=locked_out)
-    return RunConcluded(ending.status, ending.reason, spoken(ending), ending.output)
+    return RunConcluded(ending.status, ending.reason, spoken(ending), ending.output, ending.cause, ending.system)
 
 
 def _locked_out(progress: Progress) -> str:
@@ -79,32 +86,55 @@ async def announce(step: Step, event: Event, reply: Reply, provenance: Provenanc
     """Posts that somebody is at work, where the answer will stand; once per run."""
     # Where nobody asked nobody waits, and what one person alone sees cannot be changed later.
     if reply in ("thread", "channel") and thread_of(step, event):
-        await step.call(_post(step, STATUS, AT_WORK, _place(step, event, reply)), provenance)
+        announced = _post(step, STATUS, AT_WORK, _place(step, event, reply))
+        await step.call(replace(announced, longest=OUTAGE), provenance)
 
 
-async def postpone(step: Step, provenance: Provenance) -> None:
-    """Says once, in place of what was announced, that the run waits for its model."""
-    if posted := _posted(step):
-        await step.call(_edit(step, WAITING, posted, WAITS), provenance)
+async def postpone(step: Step, provenance: Provenance, parked: RunParked) -> None:
+    """Say once, in place of what was announced, what the run waits for. It waits no longer for this notice."""
+    posted = _posted(step)
+    notice = _notice(step, parked)
+    if posted and notice:
+        await step.call(replace(_edit(step, WAITING, posted, notice), longest=0.0), provenance)
+
+
+def _notice(step: Step, parked: RunParked) -> str:
+    """Return what people are told of a wait; empty for one that they know of, or that Slack itself is the cause of."""
+    if parked.why == "model":
+        return WAITS
+    waits = [wait for wait in step.progress.waits.values() if wait.until == parked.until and wait.system != "Slack"]
+    if not waits or parked.why not in ("limit", "outage"):
+        return ""
+    words = _AWAY if parked.why == "outage" else _BUSY
+    wait = waits[0]
+    last = moment(wait.last, step.now_ms())
+    following = moment(wait.until, step.now_ms())
+    return words.format(system=wait.system or "A system outside", last=last, next=following)
 
 
 async def deliver(
     step: Step, event: Event, reply: Reply, provenance: Provenance, concluded: RunConcluded
 ) -> RunFinished:
     """Says what was concluded, in place of what was announced, and gives the end of the run."""
+    if concluded.status == "ignored":
+        return _ended(concluded)
+    if nowhere(event, reply):
+        return _told_nowhere(concluded)
     asked = comment(event, _brief(concluded.text)) if (comment := surface(event).comment) else None
-    nowhere = asked is None and event.source != "slack"
-    if nowhere or concluded.status == "ignored" or (reply == "none" and concluded.status == "done"):
-        return RunFinished(concluded.status, concluded.reason)
     if asked:
-        return _finish(concluded, [await step.call(_comment(step, *asked), provenance)])
+        comment_call = _comment(step, *asked)
+        return _finish(concluded, [await step.call(comment_call, provenance)], comment_call.tool.system)
     if concluded.status == "cancelled" and step.progress.cancelled and step.progress.cancelled.silent:
-        return await _take_back(step, provenance, concluded)
+        await _take_back(step, provenance, _DELETED)
+        return _ended(concluded)
+    if concluded.status == "done" and nothing_new(step) and await tell(step, event, provenance):
+        await _take_back(step, provenance, _FILED)
+        return _ended(concluded)
     if reply in ("dm", "ephemeral"):
         return _finish(concluded, await say_aside(step, event, reply, provenance, concluded.text))
-    if WAITING in step.progress.in_doubt:
+    if (posted := _posted(step)) and WAITING in step.progress.in_doubt:
         # Settled first: an edit that nobody knows about could land over the answer.
-        await postpone(step, provenance)
+        await step.call(replace(_edit(step, WAITING, posted, WAITS), longest=0.0), provenance)
     answer = compose(concluded.text)
     outcomes: list[Outcome] = []
     texts = list(answer.messages)
@@ -121,13 +151,22 @@ async def deliver(
     return _finish(concluded, outcomes)
 
 
-async def _take_back(step: Step, provenance: Provenance, concluded: RunConcluded) -> RunFinished:
-    """Deletes what was announced: whoever asked deleted their message, and waits for nothing."""
+def nowhere(event: Event, reply: Reply) -> bool:
+    """Return whether nothing of a run is written where it began, be it an answer or a failure."""
+    if reply == "none":
+        return True
+    comment = surface(event).comment
+    return event.source != "slack" and (comment is None or comment(event, "") is None)
+
+
+async def _take_back(step: Step, provenance: Provenance, instead: str) -> None:
+    """Delete what was announced; where Slack does not let Gofer delete it, it reads `instead`."""
     if posted := _posted(step):
         tool = step.services.tools["slack_delete_message"]
         arguments = {"channel": posted["channel"], "ts": posted["ts"]}
-        await step.call(Permitted(TAKEN_BACK, tool, tool.parse(arguments), arguments), provenance)
-    return RunFinished(concluded.status, concluded.reason)
+        taken = Permitted(TAKEN_BACK, tool, tool.parse(arguments), arguments, longest=DELIVERY)
+        if not _arrived(await step.call(taken, provenance)):
+            await step.call(_edit(step, ANSWER, posted, instead), provenance)
 
 
 async def _say_first(step: Step, event: Event, reply: Reply, text: str, provenance: Provenance) -> Outcome:
@@ -150,12 +189,13 @@ async def _say_further(
 
 def _attach(step: Step, event: Event, reply: Reply, text: str) -> Permitted:
     tool = step.services.tools["slack_post_file"]
-    return Permitted(FILE, tool, tool.parse({"name": "answer.md", "text": text, **_thread(step, event, reply)}))
+    arguments = tool.parse({"name": "answer.md", "text": text, **_thread(step, event, reply)})
+    return Permitted(FILE, tool, arguments, longest=DELIVERY)
 
 
 def _comment(step: Step, name: str, arguments: Mapping[str, object]) -> Permitted:
     tool = step.services.tools[name]
-    return Permitted(ANSWER, tool, tool.parse(arguments))
+    return Permitted(ANSWER, tool, tool.parse(arguments), longest=DELIVERY)
 
 
 def _brief(text: str) -> str:
@@ -213,7 +253,7 @@ def _why(ending: Ending) -> str:
 
 def _post(step: Step, call: str, text: str, place: Mapping[str, object]) -> Permitted:
     tool = step.services.tools["slack_post_message"]
-    return Permitted(call, tool, tool.parse({"text": text, **place}))
+    return Permitted(call, tool, tool.parse({"text": text, **place}), longest=DELIVERY)
 
 
 def _posted(step: Step) -> Mapping[str, object] | None:
@@ -224,20 +264,36 @@ def _posted(step: Step) -> Mapping[str, object] | None:
 
 def _edit(step: Step, call: str, posted: Mapping[str, object], text: str) -> Permitted:
     tool = step.services.tools["slack_update_message"]
-    return Permitted(call, tool, tool.parse({"text": text, "channel": posted["channel"], "ts": posted["ts"]}))
+    arguments = tool.parse({"text": text, "channel": posted["channel"], "ts": posted["ts"]})
+    return Permitted(call, tool, arguments, longest=DELIVERY)
+
+
+def _ended(concluded: RunConcluded) -> RunFinished:
+    return RunFinished(concluded.status, concluded.reason, concluded.cause, concluded.system)
+
+
+def _told_nowhere(concluded: RunConcluded) -> RunFinished:
+    ended = _ended(concluded)
+    if concluded.status in ("done", "cancelled") or concluded.cause:
+        return ended
+    return replace(ended, cause="stopped")
 
 
 def _arrived(outcome: Outcome) -> bool:
     return isinstance(outcome, ToolResult) and outcome.status == "ok"
 
 
-def _finish(concluded: RunConcluded, outcomes: Sequence[Outcome]) -> RunFinished:
+def _finish(concluded: RunConcluded, outcomes: Sequence[Outcome], system: str = "Slack") -> RunFinished:
     missing = [outcome for outcome in outcomes if not _arrived(outcome)]
     whole = "" if len(missing) == len(outcomes) else " as a whole"
     match missing:
         case []:
-            return RunFinished(concluded.status, concluded.reason)
-        case [*_, ToolResult(text=why)]:
-            return RunFinished("failed", f"the answer was not delivered{whole}: {why}")
+            return _ended(concluded)
+        case [*_, ToolResult(text=why) as outcome]:
+            # What ended its work comes before what kept people from hearing of it.
+            cause = concluded.cause or cause_of(outcome)
+            reason = f"the answer was not delivered{whole}: {why}"
+            return RunFinished("failed", reason, cause, concluded.system or system)
         case _:
-            return RunFinished("needs_attention", f"nobody can tell whether the answer was delivered{whole}")
+            unclear = f"the answer may not have been delivered{whole}: {missing[-1].text}"
+            return RunFinished("needs_attention", unclear)

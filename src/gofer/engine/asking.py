@@ -120,16 +120,15 @@ def _report(run: str, error: Exception, said: ProviderError, progress: Progress)
 
 
 def put_off(
+    services: Services,
     run: str,
     call: str,
     failures: Sequence[TemporaryError | RunStopped],
     progress: Progress,
-    first_pause: float,
-    now_ms: int,
 ) -> tuple[CallDeferred, Parked | RunStopped]:
     """What is recorded of a run whose models all failed, and how its owner leaves it.
 
-    It waits `first_pause` seconds, then twice as long each time. It ends when waiting does not help, or not any more.
+    It waits for the pause of its patience, then twice as long each time. It ends when waiting does not help, or not any more.
     """
     absent = [error for error in failures if isinstance(error, TemporaryError) and not isinstance(error, Unusable)]
     if not absent:
@@ -140,7 +139,8 @@ def put_off(
         why = f"the model's provider did not answer for {PUT_OFF_MINUTES} minutes: {absent[-1]}"
         return deferral(run, call, absent[-1], progress), _end(why, absent[-1])
     # The exponent has a limit of its own: a run that is woken early is put off more often than the pauses add up to.
-    pause = max(first_pause * 2 ** min(progress.deferrals, 10), min(error.retry_after for error in absent))
+    pause = max(services.patience.pause * 2 ** min(progress.deferrals, 10), min(error.retry_after for error in absent))
+    now_ms = int(services.outside.clock.now() * 1000)
     until = now_ms + min(int(min(pause, LONGEST_PARKED) * 1000), left)
     return deferral(run, call, absent[-1], progress, until), Parked(RunParked("model", until))
 

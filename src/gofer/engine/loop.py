@@ -13,7 +13,7 @@ from gofer.engine.results import cut
 from gofer.engine.step import Permitted, Step
 from gofer.engine.tail import tail
 from gofer.engine.view import View
-from gofer.errors import RunStopped
+from gofer.errors import Cause, RunStopped
 from gofer.journal.entries import Status, ToolResult
 from gofer.journal.workspace import BOOKKEEPING
 from gofer.messages import ToolAsk
@@ -44,6 +44,10 @@ class Ending:
     """What people are told instead of an answer."""
     output: Mapping[str, object] | None = None
     """The answer as a value, where the workflow asks for one."""
+    cause: Cause = ""
+    """Why it ended without its work done, for code."""
+    system: str = ""
+    """The system outside that was the cause."""
     said: str = ""
     """Of a failed one: words of a model or a script that belong to the reason, for people only."""
     told: str = ""
@@ -90,7 +94,7 @@ def stopped(step: Step, error: RunStopped, loaded: Loaded | None) -> Ending:
         owner = loaded.workflow.owner
     if said := said_of(error):
         told = told_of(said, owner)
-    return Ending("failed", so_far(step), str(error), told=told)
+    return Ending("failed", so_far(step), str(error), told=told, cause=error.cause, system=error.system)
 
 
 def done(answer: str, *, typed: bool) -> Ending:

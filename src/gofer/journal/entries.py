@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from gofer.errors import Cause
 from gofer.events import Event
 from gofer.journal.subagents import SubagentFinished, SubagentStarted
 from gofer.journal.workspace import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded, Weights
@@ -93,8 +94,7 @@ class LlmResponse:
     text: str
     asks: tuple[ToolAsk, ...]
     finish: str
-    """Why it stopped: stop, tool_calls, length, content_filter; refusal, where the model says that it will not; or
-    function_call, where it called a tool in the field that `tool_calls` replaced."""
+    """Why it stopped: stop, tool_calls, length, content_filter, refusal or function_call, as `models.Answer` has it."""
     model: str
     usage: Usage
     cost_usd: float | None
@@ -165,10 +165,15 @@ class CallDeferred:
     why: str
     """For people: what went wrong."""
     until: int = 0
-    """Unix milliseconds; 0 means at once, by other means: the next model of the list. After the last of them it means
-    that the run ends over it."""
+    """Unix milliseconds; 0 means at once: the next model of the list, or after the last of them the end of the run."""
     in_doubt: bool = False
     """For a tool: whether an earlier attempt may have been taken all the same."""
+    cause: Literal["limit", "outage"] = "limit"
+    """For a tool: the system outside takes no more for now, or it does not answer."""
+    last: int = 0
+    """For a tool: unix milliseconds of the last attempt; after that the call counts as failed."""
+    system: str = ""
+    """For a tool: the system outside that it waits for, by the name people know it by."""
     said: ProviderError | None = None
     """For a model: what its provider said."""
 
@@ -234,10 +239,10 @@ class ApprovalDecided:
     about: About = "call"
 
 
-Why = Literal["quiet", "model", "approval", "earlier", "limit"]
+Why = Literal["quiet", "model", "approval", "earlier", "limit", "outage"]
 """What a parked run waits for: that a lost predecessor's requests have landed, that a model is there again, that
-somebody decides, that an earlier run is through with what both of them want done once, or that a system outside, which
-takes no more for now, takes more."""
+somebody decides, that an earlier run is through with what both of them want done once, that a system outside, which
+takes no more for now, takes more, or that a system outside answers again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +280,16 @@ class RunCancelled:
 
 
 @dataclass(frozen=True, slots=True)
+class RunRetried:
+    """`run.retried`: an operator asked for the next attempt now; a parked run takes it up at once."""
+
+    by: str
+    """Who asked, as people will read it."""
+    item: str = ""
+    """Id of the inbox item it came in."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunConcluded:
     """`run.concluded`: the work is over and this is what will be said; from here only its delivery is left."""
 
@@ -284,6 +299,9 @@ class RunConcluded:
     """The answer, or the honest reason why there is none, as people will read it."""
     output: Mapping[str, object] | None = None
     """The answer as the value that the workflow's `output` asks for."""
+    cause: Cause = ""
+    system: str = ""
+    """The system outside that was the cause, by the name people know it by; empty where none was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,9 +310,12 @@ class RunFinished:
 
     status: Status
     reason: str = ""
+    cause: Cause = ""
+    system: str = ""
+    """As in `run.concluded`."""
 
 
-Item = MessageReceived | RunCancelled | ApprovalClicked
+Item = MessageReceived | RunCancelled | RunRetried | ApprovalClicked
 """What outsiders may put into an inbox."""
 
 Entry = (
@@ -323,6 +344,7 @@ Entry = (
     | RunParked
     | RunHandedOver
     | RunCancelled
+    | RunRetried
     | RunConcluded
     | RunFinished
 )
@@ -353,6 +375,7 @@ KINDS: Mapping[str, type[Entry]] = {
     "run.parked": RunParked,
     "run.handed_over": RunHandedOver,
     "run.cancelled": RunCancelled,
+    "run.retried": RunRetried,
     "run.concluded": RunConcluded,
     "run.finished": RunFinished,
 }

@@ -25,6 +25,7 @@ from gofer.journal.entries import (
     RunHandedOver,
     RunOwned,
     RunParked,
+    RunRetried,
     RunStarted,
     SubagentFinished,
     SubagentStarted,
@@ -125,6 +126,8 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
             _finish(state, recorded, finished)
         case RunCancelled(by=by):
             _update(state, "run", {"gofer.cancelled_by": by})
+        case RunRetried(by=by):
+            _update(state, "run", {"gofer.retried_by": by})
         case CallDeferred() as deferred:
             _defer(state, recorded, deferred)
         case ApprovalRequested() | ApprovalDecided() as change:
@@ -302,9 +305,10 @@ def _finish(state: Trace, recorded: Recorded, finished: RunFinished) -> None:
     for span in list(state.spans.values()):
         if span.kind in ("llm", "agent", "approval") and span.end is None:
             _update(state, span.id, status="closed" if span.kind == "approval" else "error", ended=recorded)
+    said = {"gofer.reason": finished.reason, "error.type": finished.cause, "gofer.system": finished.system}
+    attributes = {name: value for name, value in said.items() if value}
     if finished.status == "failed" and state.llm and state.spans[state.llm].status == "deferred":
         _update(state, state.llm, status="error")
-    attributes = {"gofer.reason": finished.reason} if finished.reason else {}
     _update(state, "run", attributes, status=finished.status, ended=recorded)
 
 

@@ -38,13 +38,14 @@ ENTRIES = st.one_of(
     st.builds(e.ToolCall, TEXT, TEXT, st.sampled_from(get_args(e.Effect)), st.none() | PLAIN),
     st.builds(e.ToolResult, TEXT, st.sampled_from(["ok", "error", "refused"]), TEXT, TEXT, st.none() | PLAIN, COUNT),
     st.builds(e.ToolUnknown, TEXT, TEXT),
-    st.builds(e.CallDeferred, TEXT, TEXT, COUNT, st.booleans(), st.none() | PROVIDER_ERRORS),
+    st.builds(e.CallDeferred, TEXT, TEXT, COUNT, st.booleans(), said=st.none() | PROVIDER_ERRORS),
     st.builds(e.ApprovalRequested, TEXT, TEXT, TEXT, st.lists(TEXT).map(tuple), COUNT, ABOUT),
     st.builds(e.ApprovalClicked, TEXT, ABOUT, TEXT, st.sampled_from(["approved", "denied"]), TEXT, COUNT, TEXT),
     st.builds(e.ApprovalDecided, TEXT, st.sampled_from(get_args(e.Decision)), TEXT, TEXT, ABOUT),
     st.builds(e.RunParked, st.sampled_from(get_args(e.Why)), COUNT),
     st.builds(e.RunHandedOver),
     st.builds(e.RunCancelled, TEXT, TEXT),
+    st.builds(e.RunRetried, TEXT, TEXT),
     st.builds(e.RunConcluded, st.sampled_from(get_args(e.Status)), TEXT, TEXT),
     st.builds(e.RunFinished, st.sampled_from(get_args(e.Status)), TEXT),
 )
@@ -121,6 +122,7 @@ def test_what_is_not_an_entry_is_reported(value: object, what: str) -> None:
     [
         e.MessageReceived("hello", "item1"),
         e.RunCancelled("Ada"),
+        e.RunRetried("Ada"),
         e.ApprovalClicked("1.0", "call", "a", "denied", "U1", 7),
     ],
 )
