@@ -128,7 +128,8 @@ def put_off(
 ) -> tuple[CallDeferred, Parked | RunStopped]:
     """What is recorded of a run whose models all failed, and how its owner leaves it.
 
-    It waits for the pause of its patience, then twice as long each time. It ends when waiting does not help, or not any more.
+    The run waits for the pause of its patience, then twice as long each time. It ends when waiting does not help, or
+    not any more.
     """
     absent = [error for error in failures if isinstance(error, TemporaryError) and not isinstance(error, Unusable)]
     if not absent:
