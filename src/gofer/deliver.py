@@ -41,6 +41,7 @@ FILE = "file/1"
 """Call id of attaching an answer that is too long for messages."""
 AT_WORK = "_On it. The answer will replace this message._"
 WAITS = f"_The language model is not available now. I go on by myself when it is, within {PUT_OFF_MINUTES} minutes._"
+_SO_FAR = "\n\n_Here is what I have:_\n\n"
 _AWAY = "_{system} does not answer now. I try again by myself until {last}._"
 _BUSY = "_{system} takes no more requests now. I go on by myself at {next}._"
 _FILED = "_Already filed; I told the person who asked._"
@@ -64,7 +65,7 @@ def conclude(ending: Ending, progress: Progress) -> RunConcluded:
         if ending.status == "done":
             ending = replace(ending, status="needs_attention", reason=unknown)
         else:
-            ending = replace(ending, reason=f"{ending.reason.rstrip('.')}; {unknown}")
+            ending = ending.also(unknown)
     if ending.status == "done" and (locked_out := _locked_out(progress)):
         ending = replace(ending, reason=locked_out)
     return RunConcluded(ending.status, ending.reason, spoken(ending), ending.output, ending.cause, ending.system)
@@ -243,8 +244,16 @@ def spoken(ending: Ending) -> str:
         case "needs_attention":
             return f"{ending.answer.strip()}\n\n_Please check what I did: {ending.reason}._".strip()
         case _:
-            said = f": {ending.answer}" if ending.answer else ""
-            return f"I could not finish this: {ending.reason.removeprefix('poison: ')}{said}"
+            so_far = ending.answer.strip()
+            return f"{_why(ending)}{so_far and _SO_FAR + so_far}"
+
+
+def _why(ending: Ending) -> str:
+    """Why a run failed, in the words for a colleague where there are some."""
+    if ending.told:
+        return f"I could not finish this. {ending.told}"
+    reason = ending.reason.removeprefix("poison: ")
+    return f"I could not finish this: {reason}{ending.said and f': {ending.said}'}"
 
 
 def _post(step: Step, call: str, text: str, place: Mapping[str, object]) -> Permitted:

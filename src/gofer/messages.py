@@ -7,7 +7,7 @@ enters the conversation, and never again.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast
 
 from gofer.canonical import MAX_DEPTH, as_object, clean, deeper_than, encode, finite, refuse_constant
 
@@ -51,6 +51,36 @@ class Usage:
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+
+
+FailureClass = Literal[
+    "bad_sample",
+    "no_credit",
+    "filtered",
+    "too_large",
+    "unknown_model",
+    "unknown_parameter",
+    "wrong_key",
+    "no_endpoint",
+    "busy",
+    "unreachable",
+    "refused",
+]
+"""Classes of failed requests to a model. `models/failures.py` says what a run does about each."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderError:
+    """What a provider said of a request that it did not answer."""
+
+    failure: FailureClass
+    status: int = 0
+    """The HTTP status; 0 when no response came."""
+    code: str = ""
+    type: str = ""
+    parameter: str = ""
+    message: str = ""
+    """The provider's own words, shortened and without credentials: contents, for the sealed journal."""
 
 
 def arguments(text: str) -> dict[str, object]:
@@ -123,7 +153,7 @@ def _part(media: Media) -> dict[str, object]:
 
 def assistant(text: str, asks: tuple[ToolAsk, ...], extra: str = "") -> bytes:
     """What the model said, with the tool calls it asked for and what its provider wants to see again."""
-    message: dict[str, object] = {**_object(extra), "role": "assistant", "content": text or None}
+    message: dict[str, object] = {"content": text or None, **_object(extra), "role": "assistant"}
     if asks:
         message["tool_calls"] = [
             {

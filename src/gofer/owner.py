@@ -142,7 +142,7 @@ class Owner:
         except NotNow as error:
             return Ending("limited", reason=str(error), notice=error.told)
         except RunStopped as error:
-            return Ending("failed", reason=str(error), cause=error.cause, system=error.system)
+            return loop.stopped(step, error, loaded)
         except Cancelled as error:
             return Ending("cancelled", step.conversation.answer, str(error))
 
@@ -178,7 +178,7 @@ class Owner:
 
 def _poisoned(step: Step) -> Ending:
     step.give_up_calls("every worker that had it was lost")
-    return Ending("failed", step.conversation.answer, POISON)
+    return Ending("failed", loop.so_far(step), POISON)
 
 
 def _where(loaded: Loaded | None) -> tuple[Reply, str]:

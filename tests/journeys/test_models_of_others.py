@@ -14,9 +14,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from company import ask_about_the_decision, company
-from gofer.journal.entries import (
-    RunParked,
-)
+from gofer.bootstrap.logs import JsonLines
+from gofer.journal.entries import CallDeferred, LlmResponse, RunParked
 from gofer.local.server import serve
 from gofer.projections import trace
 
@@ -72,22 +71,122 @@ async def test_a_model_that_thinks_gets_its_thoughts_and_their_signatures_back(t
     assert (head.status, reply.text) == ("done", "Thought through.")
 
 
+def refusal(status: int, message: str, **error: object) -> Response:
+    return JSONResponse({"error": {"message": message, **error}}, status)
+
+
+EMPTY = "3 answers of the model in a row were of no use: the last one was empty"
+
+
 @pytest.mark.parametrize(
-    ("failing", "told"),
+    ("failing", "reason", "told"),
     [
-        (Response("<html>nothing here</html>", 404), "The model's provider refused the request (HTTP 404)"),
-        (Response("<html>Sign in</html>", 200), "The model's answer was not JSON; check OPENAI_BASE_URL"),
-        (completion(""), "3 answers of the model in a row were of no use: the last one was empty"),
+        (
+            refusal(401, "Incorrect API key provided: sk-abc", code="invalid_api_key"),
+            "The model's provider does not accept the API key (HTTP 401, code invalid_api_key); check OPENAI_API_KEY.",
+            ". The model refused the key. Please tell #dev-experience.",
+        ),
+        (
+            refusal(429, "You exceeded your quota", type="insufficient_quota", code="insufficient_quota"),
+            "The account at the model's provider has no credit or no quota left (HTTP 429, code insufficient_quota",
+            ". The account for the language model has no credit left. Please tell #dev-experience.",
+        ),
+        (
+            refusal(400, "Unsupported value", code="unsupported_value", param="temperature"),
+            "The model does not take a parameter of the request (HTTP 400, code unsupported_value, parameter temperat",
+            ". The language model does not accept a setting of this workflow. Please tell #dev-experience.",
+        ),
+        (
+            refusal(400, "Failed to call a function", code="tool_use_failed"),
+            "The model's provider could not read the call that its model wrote (HTTP 400, code tool_use_failed)",
+            ". The model wrote a call that cannot be read. Please ask again, and tell #dev-experience if that does not",
+        ),
+        (
+            refusal(400, "filtered", code="content_filter"),
+            "The content filter of the model's provider refused the request (HTTP 400, code content_filter)",
+            ". The content filter of the model's provider stopped this. Please ask in other words.",
+        ),
+        (
+            Response("<html>nothing here</html>", 404),
+            "What answered is no endpoint of a model (HTTP 404); check OPENAI_BASE_URL.",
+            ". No language model answers at its address. Please tell #dev-experience.",
+        ),
+        (
+            Response("<html>Sign in</html>", 200),
+            "The model's answer was not JSON; check OPENAI_BASE_URL",
+            ". No language model answers at its address. Please tell #dev-experience.",
+        ),
+        (completion(""), EMPTY, f": {EMPTY}"),
     ],
 )
-async def test_a_model_that_is_of_no_use_is_an_honest_answer(tmp_path: Path, failing: Response, told: str) -> None:
+async def test_a_model_that_is_of_no_use_is_an_honest_answer(
+    tmp_path: Path, failing: Response, reason: str, told: str
+) -> None:
     async with provider(lambda model, number: failing) as url, company(tmp_path, OPENAI_BASE_URL=url) as made:
         asked = await made.ask("@Gofer hello", "general")
         (head,) = await made.ended()
         (answer,) = made.answers(asked)
-    assert (head.status, head.reason.startswith(told)) == ("failed", True)
-    assert answer.text.startswith(f"I could not finish this: {told}")
-    assert "html" not in answer.text
+    assert (head.status, head.reason[: len(reason)]) == ("failed", reason)
+    assert answer.text.startswith(f"I could not finish this{told}")
+    assert not any(word in answer.text for word in ("html", "HTTP", "invalid_api_key", "sk-abc"))
+
+
+async def test_what_a_provider_said_stands_in_the_journal_and_its_code_in_the_trace(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    failing = refusal(400, "No temperature for sk-abcdef. " + "x " * 500, code="unsupported_value", param="temperature")
+    async with provider(lambda model, number: failing) as url, company(tmp_path, OPENAI_BASE_URL=url) as made:
+        await made.ask("@Gofer hello", "general")
+        (head,) = await made.ended()
+        entries = await made.journal(head.run)
+    said = [item.entry.said for item in entries if isinstance(item.entry, CallDeferred) and item.entry.said]
+    assert {one.message[:33] for one in said} == {"No temperature for [redacted]. x x"[:33]}
+    assert {len(one.message) for one in said} == {500}
+    spans = [span for span in trace.project(entries) if span.kind == "llm"]
+    assert [span.status for span in spans] == ["deferred", "error"]
+    named = [span.attributes["gofer.provider.parameter"] for span in spans]
+    assert (named, spans[0].attributes["error.type"]) == (["temperature"] * 2, "unknown_parameter")
+    lines = [JsonLines("summary").format(record) for record in caplog.records if "gave no answer" in record.message]
+    assert len(lines) == 2
+    full = [JsonLines("full").format(record) for record in caplog.records if "gave no answer" in record.message]
+    assert all("No temperature for [redacted]." in line for line in full)
+    assert all('"parameter": "temperature"' in line and "No temperature" not in line for line in lines)
+
+
+async def test_an_answer_with_thoughts_and_a_call_as_text_reach_nobody(tmp_path: Path) -> None:
+    written = '<think>They say hello.</think>\n<tool_call>\n{"name": "todo_read", "arguments": {}}\n</tool_call>'
+    said = [written, "<think>In words, then.</think>\n\nHello to you."]
+
+    def answer(model: str, number: int) -> Response:
+        return completion(said[number - 1])
+
+    async with provider(answer) as url, company(tmp_path, OPENAI_BASE_URL=url) as made:
+        asked = await made.ask("@Gofer hello", "general")
+        (head,) = await made.ended()
+        (reply,) = made.answers(asked)
+        entries = await made.entries(head.run)
+    assert (head.status, reply.text) == ("done", "Hello to you.")
+    answers = [entry for entry in entries if isinstance(entry, LlmResponse)]
+    assert [one.thoughts for one in answers] == ["<think>They say hello.</think>", "<think>In words, then.</think>"]
+
+
+async def test_no_stream_is_asked_for_and_one_that_comes_anyway_is_read(tmp_path: Path) -> None:
+    asked_for: list[object] = []
+
+    async def complete(request: Request) -> Response:
+        asked_for.append(json.loads(await request.body()).get("stream"))
+        pieces = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in ("Hello", " to you.")]
+        lines = [*map(json.dumps, pieces), "[DONE]"]
+        return Response("".join(f"data: {line}\n\n" for line in lines), media_type="text/event-stream")
+
+    async with (
+        serve(Starlette(routes=[Route("/{path:path}", complete, methods=["POST"])])) as url,
+        company(tmp_path, OPENAI_BASE_URL=url) as made,
+    ):
+        asked = await made.ask("@Gofer hello", "general")
+        (head,) = await made.ended()
+        (reply,) = made.answers(asked)
+    assert (head.status, reply.text, asked_for) == ("done", "Hello to you.", [False])
 
 
 async def test_when_the_first_model_is_not_there_the_second_answers_and_the_trace_says_so(tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
 """Log lines: one JSON object a line on stderr, with counts, names and ids; contents never, unless asked for.
 
 `minimal` keeps ids, status, duration, counts, and which system does not let Gofer in or is refused. `summary` adds
-names and the sentences of Gofer. `full` adds what libraries say and stack traces, which may hold contents: it is for
-development.
+names and the sentences of Gofer. `full` adds what libraries and providers say and stack traces, which may hold
+contents: it is for development.
 """
 
 import json
 import logging
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import cast
 
@@ -48,4 +49,7 @@ class JsonLines(logging.Formatter):
             line["error"] = record.exc_info[0].__name__
             if self._level == "full":
                 line["trace"] = self.formatException(record.exc_info)
-        return json.dumps(line | dict(fields), ensure_ascii=False)
+        contents: Mapping[str, object] = {}
+        if self._level == "full":
+            contents = as_object(cast(object, getattr(record, "contents", None)))
+        return json.dumps(line | dict(fields) | dict(contents), ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""`gofer run WORKFLOW --event FILE`: what does one workflow make of one event, here and now?"""
+"""`gofer run WORKFLOW --event FILE`: one workflow, run on one event in this process."""
 
 import argparse
 import asyncio
@@ -120,9 +120,13 @@ def _result(outcome: Outcome, *, ends: bool) -> dict[str, object]:
 def _why_not(done: Progress, *, ends: bool) -> str:
     if done.parked is None:
         return "the run did not end"
+    why = done.why_parked.rstrip(".")
     if ends:
-        return f"it {done.why_parked or 'is parked'}; with mocks it ends here"
-    return f"the run is parked until {timestamp(done.parked.until)}; whoever serves this folder then goes on with it"
+        return f"it {why or 'is parked'}; with mocks it ends here"
+    until = timestamp(done.parked.until)
+    return (
+        f"the run is parked until {until}{why and f': {why}'}; a process that serves this folder then goes on with it"
+    )
 
 
 def _names(systems: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""`gofer runs`: which runs were there lately, and how did they end?"""
+"""`gofer runs`: the newest runs, and how each ended or what it waits for."""
 
 import argparse
 import asyncio
@@ -32,10 +32,17 @@ def execute(arguments: argparse.Namespace) -> int:
         print(json.dumps([row_of(head) for head in heads], indent=2))
         return 0
     for head in heads:
-        print(f"{head.run}  {head.status:<15} {timestamp(head.accepted_at)}  {head.workflow}  {head.reason}".rstrip())
+        print(f"{head.run}  {head.status:<15} {timestamp(head.accepted_at)}  {head.workflow}  {_why(head)}".rstrip())
     if not heads:
         print("No runs that you may see.", file=sys.stderr)
     return 0
+
+
+def _why(head: Head) -> str:
+    """The reason of a run; of a parked one, until when it waits too."""
+    if head.status != "parked" or not head.wakes_at:
+        return head.reason
+    return f"until {timestamp(head.wakes_at)}: {head.reason or 'it waits'}"
 
 
 async def _read(opened: Operations, limit: int) -> tuple[Sequence[Head], list[str]]:

@@ -197,7 +197,7 @@ class Subagents:
             child.guard, child.agents = Clearance(bundle.loaded.workflow), Subagents(bundle, self.alone)
             return await loop.coordinate(child, bundle, provenance)
         except RunStopped as error:
-            return Ending("failed", reason=str(error))
+            return loop.stopped(child, error, self.bundle.loaded)
 
     async def _begin(self, step: Step, child: Step, loaded: LoadedSubagent, started: SubagentStarted) -> Bundle:
         """What it works with, pinned when it began: what it may do, and what it is asked."""

@@ -1,7 +1,8 @@
-"""Which of a run's models is asked, how often, and for how long does a run wait when none of them is there?
+"""The order in which the models of a run are asked, and how long the run waits when none of them answers.
 
 A run stays with the model that was asked last. One that does not answer is asked again a few times with the same bytes;
-then the others are asked, once around. When none answered and one of them may later, the run is put off.
+then the others are asked, once around. When none answered and one of them may later, the run is put off. What follows
+each class of failures stands in `models/failures.py`.
 """
 
 import asyncio
@@ -12,7 +13,9 @@ from dataclasses import dataclass
 from gofer.engine.services import Services
 from gofer.errors import GoferError, RunStopped, TemporaryError
 from gofer.journal.entries import CallDeferred, LlmResponse, RunParked, SubagentFinished
-from gofer.models.model import Answer, Unusable
+from gofer.messages import ProviderError
+from gofer.models.failures import said_of
+from gofer.models.model import Answer, Refused, Unusable
 from gofer.projections.progress import Progress
 
 ATTEMPTS = 3
@@ -89,24 +92,60 @@ def heard(services: Services, answer: Answer, took_ms: int) -> LlmResponse:
     """What is recorded of an answer to the conversation."""
     cost = services.prices.cost(answer.model, answer.usage)
     said = answer.text, answer.asks, answer.finish, answer.model, answer.usage
-    return LlmResponse(*said, cost, took_ms, answer.extra)
+    return LlmResponse(*said, cost, took_ms, answer.extra, answer.thoughts)
+
+
+def final(error: TemporaryError | RunStopped) -> bool:
+    """Whether no other model may be asked after this failure."""
+    return isinstance(error, Refused) and error.final
+
+
+def deferral(
+    run: str, call: str, error: TemporaryError | RunStopped, progress: Progress, until: int = 0
+) -> CallDeferred:
+    """What is recorded of a model that gave no answer; a log line has the same without the provider's words."""
+    said = said_of(error)
+    _report(run, error, said or ProviderError("refused"), progress)
+    return CallDeferred(call, str(error), until, said=said)
+
+
+def _report(run: str, error: Exception, said: ProviderError, progress: Progress) -> None:
+    fields = {"failure": said.failure, "code": said.code, "type": said.type, "parameter": said.parameter}
+    if progress.private:
+        # A line with its id would show that the run happened.
+        _log.warning("a model gave no answer: %s", error, extra={"fields": fields})
+        return
+    contents = {"provider_message": said.message}
+    _log.warning("a model gave no answer: %s", error, extra={"fields": {"run": run, **fields}, "contents": contents})
 
 
 def put_off(
-    failures: Sequence[TemporaryError | RunStopped], progress: Progress, first_pause: float, now_ms: int
-) -> CallDeferred:
-    """Until when a run waits whose models all failed: `first_pause` seconds, then twice as long each time.
+    services: Services,
+    run: str,
+    call: str,
+    failures: Sequence[TemporaryError | RunStopped],
+    progress: Progress,
+) -> tuple[CallDeferred, Parked | RunStopped]:
+    """What is recorded of a run whose models all failed, and how its owner leaves it.
 
-    Raises RunStopped when waiting does not help, or not any more.
+    The run waits for the pause of its patience, then twice as long each time. It ends when waiting does not help, or
+    not any more.
     """
     absent = [error for error in failures if isinstance(error, TemporaryError) and not isinstance(error, Unusable)]
     if not absent:
-        raise RunStopped(str(failures[-1]))
-    why = str(absent[-1])
+        return deferral(run, call, failures[-1], progress), _end(str(failures[-1]), failures[-1])
     # Time in which nobody would have asked, as when a laptop was closed, does not count.
     left = PUT_OFF_MINUTES * 60_000 - progress.deferred_ms
     if left <= 0:
-        raise RunStopped(f"the model's provider did not answer for {PUT_OFF_MINUTES} minutes: {why}")
+        why = f"the model's provider did not answer for {PUT_OFF_MINUTES} minutes: {absent[-1]}"
+        return deferral(run, call, absent[-1], progress), _end(why, absent[-1])
     # The exponent has a limit of its own: a run that is woken early is put off more often than the pauses add up to.
-    pause = max(first_pause * 2 ** min(progress.deferrals, 10), min(error.retry_after for error in absent))
-    return CallDeferred("model", why, now_ms + min(int(min(pause, LONGEST_PARKED) * 1000), left))
+    pause = max(services.patience.pause * 2 ** min(progress.deferrals, 10), min(error.retry_after for error in absent))
+    now_ms = int(services.outside.clock.now() * 1000)
+    until = now_ms + min(int(min(pause, LONGEST_PARKED) * 1000), left)
+    return deferral(run, call, absent[-1], progress, until), Parked(RunParked("model", until))
+
+
+def _end(reason: str, error: TemporaryError | RunStopped) -> RunStopped:
+    said = said_of(error)
+    return RunStopped(reason) if said is None else Refused(reason, said)

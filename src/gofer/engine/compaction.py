@@ -24,6 +24,7 @@ from gofer.journal.entries import SubagentFinished
 from gofer.journal.workspace import ContextCompacted
 from gofer.messages import Usage
 from gofer.models.model import Answer
+from gofer.models.written_calls import written_call
 from gofer.projections.conversation import Conversation
 from gofer.tools.tool import NewFile
 from gofer.workflows.bundle import Bundle
@@ -190,6 +191,8 @@ def read(call: str, answer: Answer) -> SubagentFinished:
     text = answer.text.strip()
     useless = not text or answer.asks or answer.finish in ("refusal", "content_filter", "length")
     code = (answer.finish or "empty") if useless else ""
+    if not code and written_call(text, ()) is not None:
+        code = "written"
     return SubagentFinished(call, "error" if code else "ok", text, answer.model, answer.usage, None, 0, code)
 
 

@@ -1,20 +1,21 @@
-"""May a run end with this answer? One gate for every way to end: an answer without calls, and `finish`."""
+"""The one gate for every way to end a run: an answer without calls, and `finish`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from gofer.canonical import as_object
 from gofer.engine.gates import Refused
 from gofer.journal.entries import MessageReceived
 from gofer.journal.workspace import BOOKKEEPING, FINISH, Todo
 from gofer.messages import ToolAsk, arguments
+from gofer.models.written_calls import written_call
 from gofer.projections.conversation import Conversation, Flaw
 from gofer.projections.workspace import Workspace
 from gofer.tools.plan.todos import line, open_items
 from gofer.workflows.output import problems, read_answer
 from gofer.workflows.schema import Workflow
 
-PREMATURE = "premature"
-"""Code of an end that came too early."""
 UNFIT = "unfit"
 """Code of an end with an answer that has not the form its workflow asks for."""
 REMARKS: Mapping[Flaw, str] = {
@@ -22,6 +23,11 @@ REMARKS: Mapping[Flaw, str] = {
     "cut": "[Gofer, by code] Your last answer was cut off at the limit of one answer. Write a shorter one.",
 }
 """What a model is told right after an answer that leaves nothing to go on with."""
+WRITTEN = (
+    "[Gofer, by code] Your last answer holds a call{call} as text. It was not carried out, and people did not see it. "
+    "Ask for tools in tool_calls, or answer in words."
+)
+"""What a model is told of a call that it wrote as text."""
 _ANEW = "Answer with the whole object, corrected, and nothing else; or call a tool for what is missing."
 _GO_ON = (
     "Do them, and say so with todo_update; an item that only a person can help with is blocked, with what it needs. "
@@ -49,25 +55,52 @@ def unfit(answer: str, schema: Mapping[str, object]) -> str:
     return listed and f"[Gofer, by code] Your answer is not valid under the schema of the output:\n{listed}\n{_ANEW}"
 
 
-def remark(conversation: Conversation, workspace: Workspace, workflow: Workflow) -> MessageReceived | None:
+def remark(
+    conversation: Conversation, workspace: Workspace, workflow: Workflow, offered: Collection[str]
+) -> MessageReceived | None:
     """What the model is told of its last answer by code; None when the run can go on from it, or end with it."""
+    if conversation.flaw == "cut" and written_call(conversation.answer, ()) is not None:
+        return MessageReceived(WRITTEN.format(call=""), code="written")
     if not conversation.answered:
         said = REMARKS.get(conversation.flaw, "")
         return MessageReceived(said) if said else None
-    said, early = objection(conversation.answer, workspace, workflow)
-    return MessageReceived(said, code=PREMATURE if early else "") if said else None
+    if against := objection(conversation.answer, workspace, workflow, offered):
+        return MessageReceived(against.text, code=against.code)
+    return None
 
 
-def objection(answer: str, workspace: Workspace, workflow: Workflow) -> tuple[str, bool]:
-    """What stands against ending with an answer, for the model, or nothing; and whether it is too early."""
-    if said := premature(workspace, workflow):
-        return said, True
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why a run may not end with an answer."""
+
+    text: str
+    """For the model."""
+    code: Literal["", "premature", "written"] = ""
+
+
+def objection(answer: str, workspace: Workspace, workflow: Workflow, offered: Collection[str]) -> Objection | None:
+    """What stands against ending with an answer; `offered` are the tools by name."""
     schema = as_object(workflow.output)
-    return unfit(answer, schema) if schema else "", False
+    wrong = ""
+    if schema:
+        wrong = unfit(answer, schema)
+    # An answer for a program may have the form of a call.
+    if (not schema or wrong) and (call := written_call(answer, offered)) is not None:
+        return Objection(WRITTEN.format(call=f" of {call}" * bool(call)), "written")
+    if said := premature(workspace, workflow):
+        return Objection(said, "premature")
+    if wrong:
+        return Objection(wrong)
+    return None
 
 
 def finishing(
-    call: str, ask: ToolAsk, conversation: Conversation, workspace: Workspace, workflow: Workflow
+    call: str,
+    ask: ToolAsk,
+    conversation: Conversation,
+    workspace: Workspace,
+    workflow: Workflow,
+    offered: Collection[str],
 ) -> Refused | None:
     """Whether `finish` comes too early, or beside calls whose results the model has not seen."""
     if ask.tool != FINISH:
@@ -78,8 +111,9 @@ def finishing(
         answer = arguments(ask.arguments).get("answer")
     except ValueError:
         return None  # told by whoever reads its arguments
-    said, early = objection(str(answer), workspace, workflow)
-    return Refused(call, said, code=PREMATURE if early else UNFIT) if said else None
+    if against := objection(str(answer), workspace, workflow, offered):
+        return Refused(call, against.text, code=against.code or UNFIT)
+    return None
 
 
 def unplanned(call: str, ask: ToolAsk, workspace: Workspace, workflow: Workflow) -> Refused | None:

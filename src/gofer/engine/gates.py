@@ -71,6 +71,20 @@ def answer(conversation: Conversation) -> Stop | None:
             return Stop(f"stopped after {STRIKES} answers of no use in a row, the last one cut off at its limit")
         case "cut":
             text = "the last one was cut off before its first word; a larger max_output_tokens helps"
+        case "cut_call":
+            text = "the last one was cut off in the middle of a tool call; a larger max_output_tokens helps"
+        case "written":
+            text = "the last one was a tool call written as text"
+        case "deprecated":
+            text = "the last one called a tool in the deprecated function_call"
+        case "broken":
+            text = "the last one called a tool with arguments that it does not take"
+        case "unknown_tool":
+            text = "the last one called a tool that does not exist"
+        case "repeated":
+            return Stop(
+                f"stopped after {STRIKES} answers in a row that asked for the same again, with nothing new since"
+            )
         case "unfit":
             text = "the last one did not have the form that the `output` of its workflow asks for"
         case "uncallable":
@@ -122,18 +136,31 @@ def tool_calls(progress: Progress, limits: Limits, wanted: int, now_ms: int) -> 
 
 def permission(call: str, ask: ToolAsk, granted: Mapping[str, Tool[Any]]) -> Permitted | Refused:
     """Whether a tool the model asked for exists for this workflow and was called as it must be."""
+    tool = granted.get(ask.tool)
     if int(call.rpartition(".")[2]) >= CALLS_PER_TURN:
         return Refused(call, f"Not called: at most {CALLS_PER_TURN} tool calls fit one turn. Ask again in the next.")
-    tool = granted.get(ask.tool)
     if tool is None:
+        known = f"The tools of this workflow: {', '.join(granted) or 'none'}."
         if SEARCH in granted:
-            return Refused(call, f"There is no tool {ask.tool[:64]!r} here. Find the right one with {SEARCH}.")
-        names = ", ".join(granted) or "none"
-        return Refused(call, f"There is no tool {ask.tool[:64]!r} here. The tools of this workflow: {names}.")
+            known = f"Find the right one with {SEARCH}."
+        return Refused(call, f"There is no tool {ask.tool[:64]!r} here. {known}", code="unknown_tool")
     try:
         return Permitted(call, tool, tool.parse(ask.arguments))
     except ToolError as error:
-        return Refused(call, error.message_to_model)
+        return Refused(call, error.message_to_model, code="broken")
+
+
+def uncarried(call: str, conversation: Conversation) -> Refused | None:
+    """Whether a call stands in an answer whose calls are never carried out: cut off, or outdated."""
+    match conversation.finish:
+        case "length":
+            text = "your answer was cut off at the limit of one answer, so this call may not be whole. Write less."
+            return Refused(call, f"Not called: {text}", code="cut_call")
+        case "function_call":
+            text = "it stands in the deprecated function_call, which is not carried out. Ask for it in tool_calls."
+            return Refused(call, f"Not called: {text}", code="deprecated")
+        case _:
+            return None
 
 
 def repeated(call: str, ask: ToolAsk, repetition: Repetition) -> Refused | None:
@@ -142,7 +169,7 @@ def repeated(call: str, ask: ToolAsk, repetition: Repetition) -> Refused | None:
         return None
     text = f"Not called: {ask.tool} gave the same for these arguments {REPETITIONS} times, and nothing is new since."
     hint = "What it gave stands above. Call it in another way, call another tool, or answer with what you have."
-    return Refused(call, f"{text} {hint}")
+    return Refused(call, f"{text} {hint}", code="repeated")
 
 
 def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None:

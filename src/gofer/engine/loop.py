@@ -13,12 +13,15 @@ from gofer.engine.results import cut
 from gofer.engine.step import Permitted, Step
 from gofer.engine.tail import tail
 from gofer.engine.view import View
-from gofer.errors import Cause
+from gofer.errors import Cause, RunStopped
 from gofer.journal.entries import Status, ToolResult
 from gofer.journal.workspace import BOOKKEEPING
 from gofer.messages import ToolAsk
+from gofer.models.failures import said_of, told_of
+from gofer.models.written_calls import written_call
 from gofer.tools.tool import Provenance, Repertoire, Tool
 from gofer.workflows.bundle import Bundle
+from gofer.workflows.load import Loaded
 from gofer.workflows.output import read_answer
 from gofer.workflows.schema import Workflow
 
@@ -34,7 +37,9 @@ class Ending:
 
     status: Status
     answer: str = ""
+    """What it has to show: the answer, or of work that ended early what there was by then."""
     reason: str = ""
+    """For lists, logs and whoever runs Gofer."""
     notice: str = ""
     """What people are told instead of an answer."""
     output: Mapping[str, object] | None = None
@@ -43,6 +48,15 @@ class Ending:
     """Why it ended without its work done, for code."""
     system: str = ""
     """The system outside that was the cause."""
+    said: str = ""
+    """Of a failed one: words of a model or a script that belong to the reason, for people only."""
+    told: str = ""
+    """Of a failed one: the reason as a colleague reads it, where that is another sentence."""
+
+    def also(self, fact: str) -> "Ending":
+        """The same with one more fact in its reason, for both who read it."""
+        told = self.told and f"{self.told} Also, {fact}."
+        return replace(self, reason=f"{self.reason.rstrip('.')}; {fact}", told=told)
 
 
 async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Ending:
@@ -59,9 +73,28 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
         elif not stop:
             stop = await _ask(step, bundle, view)
         if stop:
-            return Ending(stop.status, step.conversation.answer if stop.status == "limited" else stop.said, stop.reason)
+            return Ending(stop.status, so_far(step), stop.reason, said=stop.said)
     ended = done(step.conversation.answer, typed=bundle.loaded.workflow.output is not None)
     return replace(ended, answer=ending.with_needs(ended.answer, step.workspace.plan))
+
+
+def so_far(step: Step) -> str:
+    """What the model wrote for people before its work ended early; never a tool call."""
+    text = step.conversation.so_far
+    if written_call(text, step.repertoire.tools) is not None:
+        return ""
+    return text
+
+
+def stopped(step: Step, error: RunStopped, loaded: Loaded | None) -> Ending:
+    """The end of a run that cannot go on, with what its model wrote before; None when its workflow was taken away."""
+    owner = "the people who run Gofer"
+    told = ""
+    if loaded is not None:
+        owner = loaded.workflow.owner
+    if said := said_of(error):
+        told = told_of(said, owner)
+    return Ending("failed", so_far(step), str(error), told=told, cause=error.cause, system=error.system)
 
 
 def done(answer: str, *, typed: bool) -> Ending:
@@ -78,9 +111,10 @@ def _gated(
 ) -> Permitted | gates.Refused:
     """What the gates make of one call, asked one after the other."""
     return (
-        gates.repeated(call, ask, step.repetition)
+        gates.uncarried(call, step.conversation)
+        or gates.repeated(call, ask, step.repetition)
         or ending.unplanned(call, ask, step.workspace, workflow)
-        or ending.finishing(call, ask, step.conversation, step.workspace, workflow)
+        or ending.finishing(call, ask, step.conversation, step.workspace, workflow, granted)
         or gates.permission(call, ask, granted)
     )
 
@@ -98,7 +132,7 @@ async def _ask(step: Step, bundle: Bundle, view: View) -> gates.Stop | None:
         return stop
     end = _tail(step, bundle, view)
     await step.ask_model(view.window, bundle.params(), end, timeout, view.weigher(step, bundle, end))
-    if said := ending.remark(step.conversation, step.workspace, bundle.loaded.workflow):
+    if said := ending.remark(step.conversation, step.workspace, bundle.loaded.workflow, step.repertoire.tools):
         # In the frame of the answer: it leaves no other trace in the history.
         step.note(said)
     return None

@@ -54,7 +54,7 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
     except Limited as error:
         return Ending(error.stop.status, reason=error.stop.reason)
     except ScriptFailed as error:
-        return Ending("failed", error.said, str(error))
+        return Ending("failed", reason=str(error), said=error.said)
 
 
 async def _play(step: Step, run: ScriptRun, script: Script, limits: Limits) -> object:
@@ -121,5 +121,6 @@ def _answer(returned: object, script: Script, schema: Mapping[str, object]) -> E
         wrong = [f"it is {error}"]
     if wrong:
         # What is wrong quotes the answer, and reasons stand in lists.
-        return Ending("failed", wrong[0], f"{script.file} returned an answer that has not the form of the output")
+        reason = f"{script.file} returned an answer that has not the form of the output"
+        return Ending("failed", reason=reason, said=wrong[0])
     return done(returned, typed=True)

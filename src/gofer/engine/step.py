@@ -182,7 +182,7 @@ class Step(Views):
         failures: list[TemporaryError | RunStopped] = []
         for params in chain:
             if failures:
-                self.note(e.CallDeferred(call, str(failures[-1])))
+                self.note(asking.deferral(self.run, call, failures[-1], self.progress))
             await self._before_an_intent(timeout)
             intent, body = intend(params)
             self.note(intent)
@@ -192,9 +192,11 @@ class Step(Views):
                 return await asking.answer(self.services, body, timeout), self._elapsed(began)
             except (TemporaryError, RunStopped) as error:
                 failures.append(error)
-        deferred = asking.put_off(failures, self.progress, self.services.patience.pause, self.now_ms())
-        self.note(replace(deferred, call=call))
-        raise asking.Parked(e.RunParked("model", deferred.until))
+                if asking.final(error):
+                    break
+        deferred, left = asking.put_off(self.services, self.run, call, failures, self.progress)
+        self.note(deferred)
+        raise left
 
     def record_value(self, call: str, draw: Callable[[], object]) -> object:
         """What a script is told of the clock or of chance: what it was told before, or something new."""

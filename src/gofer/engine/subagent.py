@@ -1,4 +1,4 @@
-"""What exactly is a subagent asked, and what is its answer worth?"""
+"""The question that a one-shot subagent is asked, and the use of its answer."""
 
 from gofer import messages
 from gofer.canonical import encode_text
@@ -6,6 +6,7 @@ from gofer.engine.asking import Aside, Params
 from gofer.engine.context import head
 from gofer.journal.entries import SubagentFinished
 from gofer.models.model import Answer
+from gofer.models.written_calls import written_call
 from gofer.workflows.output import problems, read_answer
 from gofer.workflows.subagent import LoadedSubagent
 
@@ -41,6 +42,8 @@ def _judged(subagent: LoadedSubagent, answer: Answer) -> tuple[str, str]:
             return "cut", "The answer was cut off at the limit of one answer; a larger max_output_tokens helps."
         case _ if not said:
             return "empty", "The answer was empty."
+        case _ if subagent.output is None and written_call(said, ()) is not None:
+            return "written", "The answer was a tool call written as text."
         case _:
             return _fitting(subagent, said) if subagent.output is not None else ("", answer.text)
 

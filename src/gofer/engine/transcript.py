@@ -1,4 +1,4 @@
-"""How do messages that leave the window read: word for word as a file, or shortened by code?"""
+"""Messages that leave the window, as text: word for word for a file, or shortened by code."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gofer.canonical import as_list, as_object, as_text
 from gofer.files.preview import preview_text
 from gofer.files.tokens import estimate
+from gofer.models.thoughts import apart
 from gofer.projections.conversation import LEFT, SUMMARY
 
 SHORT = 300
@@ -75,7 +76,10 @@ def _opening(said: str, tokens: int) -> str:
 
 def _said(message: Mapping[str, object]) -> str:
     content = message.get("content")
-    pieces = [as_text(content), *(as_text(as_object(piece).get("text")) for piece in as_list(content))]
+    text = as_text(content)
+    if message.get("role") == "assistant":
+        text = apart(text).text
+    pieces = [text, *(as_text(as_object(piece).get("text")) for piece in as_list(content))]
     for call in map(as_object, as_list(message.get("tool_calls"))):
         function = as_object(call.get("function"))
         pieces.append(f"→ {as_text(function.get('name'))}({as_text(function.get('arguments'))})")

@@ -12,7 +12,7 @@ from gofer.errors import Cause
 from gofer.events import Event
 from gofer.journal.subagents import SubagentFinished, SubagentStarted
 from gofer.journal.workspace import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded, Weights
-from gofer.messages import Media, ToolAsk, Usage
+from gofer.messages import Media, ProviderError, ToolAsk, Usage
 
 FORMAT = 1
 """Version of frames and entries; a reader stops at a journal of a newer one."""
@@ -67,8 +67,9 @@ class MessageReceived:
     """Id of the inbox item it came in; empty for what the run itself put together."""
     media: tuple[Media, ...] = ()
     """What the model looks at beside it."""
-    code: Literal["", "premature"] = ""
-    """For code: why the run itself says it, where that matters: the answer before it came too early."""
+    code: Literal["", "premature", "written"] = ""
+    """For code: why the run itself says it, where that matters: the answer before it came too early, or was a call
+    written as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class LlmResponse:
     text: str
     asks: tuple[ToolAsk, ...]
     finish: str
-    """Why it stopped: stop, tool_calls, length, content_filter; or refusal, where the model says that it will not."""
+    """Why it stopped: stop, tool_calls, length, content_filter, refusal or function_call, as `models.Answer` has it."""
     model: str
     usage: Usage
     cost_usd: float | None
@@ -101,6 +102,8 @@ class LlmResponse:
     took_ms: int
     extra: str = ""
     """What its provider wants to see again beside it, as a JSON object; empty for nothing."""
+    thoughts: str = ""
+    """What it thought before it answered, where `extra` does not hold that; with its tags if it stood in the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +165,7 @@ class CallDeferred:
     why: str
     """For people: what went wrong."""
     until: int = 0
-    """Unix milliseconds; 0 means at once, by other means: the next model of the list."""
+    """Unix milliseconds; 0 means at once: the next model of the list, or after the last of them the end of the run."""
     in_doubt: bool = False
     """For a tool: whether an earlier attempt may have been taken all the same."""
     cause: Literal["limit", "outage"] = "limit"
@@ -171,6 +174,8 @@ class CallDeferred:
     """For a tool: unix milliseconds of the last attempt; after that the call counts as failed."""
     system: str = ""
     """For a tool: the system outside that it waits for, by the name people know it by."""
+    said: ProviderError | None = None
+    """For a model: what its provider said."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,38 @@
-"""What does a run need of a language model?"""
+"""The interface of a language model, its answer, and the errors of a request that got none."""
 
 from dataclasses import dataclass
 from typing import Protocol
 
-from gofer.errors import TemporaryError
-from gofer.messages import ToolAsk, Usage
+from gofer.errors import RunStopped, TemporaryError
+from gofer.messages import ProviderError, ToolAsk, Usage
+
+
+class Unavailable(TemporaryError):
+    """No answer came, and the same request may be answered later."""
+
+    def __init__(self, message: str, said: ProviderError, *, retry_after: float = 0.0) -> None:
+        super().__init__(message, retry_after=retry_after)
+        self.said = said
 
 
 class Unusable(TemporaryError):
     """An answer came and is none: asking again at once may help, waiting for the provider does not."""
+
+    def __init__(self, message: str, said: ProviderError | None = None) -> None:
+        super().__init__(message)
+        self.said = said or ProviderError("no_endpoint")
+
+
+class Refused(RunStopped):
+    """The provider refused the request, and will refuse the same request again.
+
+    `final` is set when no other model of the role may be asked either.
+    """
+
+    def __init__(self, message: str, said: ProviderError, *, final: bool = False) -> None:
+        super().__init__(message)
+        self.said = said
+        self.final = final
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,21 +42,24 @@ class Answer:
     text: str
     asks: tuple[ToolAsk, ...]
     finish: str
-    """Why it stopped: stop, tool_calls, length, content_filter; or refusal, where the model says that it will not."""
+    """Why it stopped: stop, tool_calls, length, content_filter; refusal, where the model says that it will not; or
+    function_call, where it called a tool in the field that `tool_calls` replaced."""
     model: str
     """The model that answered, by its provider's name."""
     usage: Usage
     extra: str = ""
     """What its provider wants to see again beside it, as a JSON object; empty for nothing."""
+    thoughts: str = ""
+    """What it thought before it answered, where `extra` does not hold that; with its tags if it stood in the text."""
 
 
 class Model(Protocol):
     """A model behind an OpenAI-compatible Chat Completions format."""
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
-        """Sends the exact bytes of a request once, `timeout` seconds at most.
+        """Send the exact bytes of a request once, `timeout` seconds at most.
 
         Raises TemporaryError when no answer came that may come later, Unusable when what came is none, RunStopped
-        when the request was refused.
+        when the request was refused. Those of a provider are Unavailable, Unusable and Refused.
         """
         ...

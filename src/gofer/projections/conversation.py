@@ -46,10 +46,35 @@ LEFT = "[Gofer, by code] Your turns 1"
 """What begins what stands in for turns that left."""
 SUMMARY = " A summary of all of them:\n\n"
 """What stands there right before their summary."""
-Flaw = Literal["", "empty", "cut", "unfit", "premature", "uncallable", "refusal", "filtered"]
+Flaw = Literal[
+    "",
+    "empty",
+    "cut",
+    "unfit",
+    "premature",
+    "written",
+    "cut_call",
+    "deprecated",
+    "repeated",
+    "broken",
+    "unknown_tool",
+    "uncallable",
+    "refusal",
+    "filtered",
+]
 """What is wrong with the model's last answer: nothing; neither text nor calls; cut off before any call; not what the
-workflow asks for; too early; calls of which none could happen; the model says that it will not; its provider does not
-let it through."""
+workflow asks for; too early; a call written as text; calls in an answer that was cut off; calls in the deprecated
+`function_call`; calls that gave the same before; calls whose arguments cannot be read; calls of unknown tools;
+calls of which none could happen, for several reasons; the model says that it will not; its provider does not let it
+through."""
+REFUSALS: Mapping[str, Flaw] = {
+    "cut_call": "cut_call",
+    "deprecated": "deprecated",
+    "repeated": "repeated",
+    "broken": "broken",
+    "unknown_tool": "unknown_tool",
+}
+"""What is wrong with an answer whose calls were all refused with one code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +100,12 @@ class Conversation:
     """How many answers the model has given."""
     answer: str = ""
     """What the model said last beside its tool calls."""
+    so_far: str = ""
+    """The last words of the model that are for people: what there is to show of a run that ends early."""
+    before: str = ""
+    """The same before its last answer, which may turn out to be none."""
+    finish: str = ""
+    """Why its last answer stopped."""
     asks: dict[str, ToolAsk] = field(default_factory=dict[str, ToolAsk])
     """Calls of the current turn by our call id, in order, each as the tool that is meant; empty once all have
     outcomes."""
@@ -88,8 +119,8 @@ class Conversation:
     """The id that the history gives each call of the turn, by our call id."""
     taken: set[str] = field(default_factory=set[str])
     """Every id in the history."""
-    uncalled: int = 0
-    """How many calls of the turn were refused before they happened."""
+    uncalled: list[str] = field(default_factory=list[str])
+    """Why calls of the turn could not be made, as codes; empty where there is none."""
     flaw: Flaw = ""
     strikes: int = 0
     """How many answers in a row were of no use."""
@@ -129,7 +160,8 @@ def fold(state: Conversation, recorded: Recorded) -> Conversation:
             _hear(state, recorded, response)
         case ToolResult(call=call, text=text) | ToolUnknown(call=call, text=text) if call in state.asks:
             state.outcomes[call] = text
-            state.uncalled += _uncallable(recorded.entry)
+            if _uncallable(recorded.entry):
+                state.uncalled.append(_code(recorded.entry))
             if len(state.outcomes) == len(state.asks):
                 _close_turn(state, recorded, recorded.entry)
         case ToolResult() | ToolUnknown() | ToolCall() | LlmRequest() | CallDeferred() | PermitRenewed():
@@ -153,7 +185,17 @@ def fold(state: Conversation, recorded: Recorded) -> Conversation:
 
 def _uncallable(outcome: ToolResult | ToolUnknown) -> bool:
     """Whether a call was one that could not be made; what a person decides against is no fault of the model."""
-    return isinstance(outcome, ToolResult) and outcome.status == "refused" and not outcome.details
+    if not isinstance(outcome, ToolResult) or outcome.status != "refused":
+        return False
+    return not outcome.details or _code(outcome) in REFUSALS
+
+
+def _code(outcome: ToolResult | ToolUnknown) -> str:
+    match outcome:
+        case ToolResult(details={"code": str(code)}):
+            return code
+        case _:
+            return ""
 
 
 def _tell(state: Conversation, recorded: Recorded, message: MessageReceived) -> None:
@@ -166,6 +208,11 @@ def _tell(state: Conversation, recorded: Recorded, message: MessageReceived) -> 
         # What people say after an answer goes on from it; what the run itself says says why it does not end with it.
         flaw = message.code or "unfit"
         state.flaw, state.strikes = ("", 0) if message.item else (flaw, state.strikes + 1)
+    if message.code == "written":
+        # A call is nothing to show.
+        state.flaw = "written"
+        state.answer = ""
+        state.so_far = state.before
     state.answered = False
 
 
@@ -179,12 +226,16 @@ def _hear(state: Conversation, recorded: Recorded, response: LlmResponse) -> Non
     state.turn += 1
     state.answer = response.text
     state.asks = {f"{state.turn}.{index}": meant(ask) for index, ask in enumerate(response.asks)}
-    state.outcomes, state.uncalled = {}, 0
+    state.outcomes, state.uncalled = {}, []
+    state.finish = response.finish
+    state.before = state.so_far
     if response.text.strip() or response.asks:
         state.starts.append(len(state.parts))
         state.parts.append(messages.assistant(response.text, _presentable(state, response.asks), response.extra))
         state.through = recorded.address
     state.flaw = _flaw(response)
+    if response.text.strip() and state.flaw not in ("refusal", "filtered"):
+        state.so_far = response.text
     state.answered = not response.asks and not state.flaw
     if state.flaw and not response.asks:
         # Without a flaw it is the end, or it is told why not.
@@ -260,6 +311,7 @@ def _close_turn(state: Conversation, recorded: Recorded, last: ToolResult | Tool
     if (answer := _finished(state, last)) is not None:
         # Who said something meanwhile wants it to go on.
         state.answer, state.answered = answer, not state.held
+        state.so_far = answer or state.so_far
     state.asks, state.outcomes, state.held = {}, {}, []
 
 
@@ -269,8 +321,14 @@ def _useless(state: Conversation, last: ToolResult | ToolUnknown) -> Flaw:
             return "premature"
         case ToolResult(status="refused", details={"code": "unfit"}):
             return "unfit"
+        case ToolResult(status="refused", details={"code": "written"}):
+            return "written"
+        case _ if len(state.uncalled) < len(state.asks):
+            return ""
+        case _ if len(codes := set(state.uncalled)) > 1:
+            return "uncallable"
         case _:
-            return "uncallable" if state.uncalled == len(state.asks) else ""
+            return REFUSALS.get(codes.pop(), "uncallable")
 
 
 def _finished(state: Conversation, last: ToolResult | ToolUnknown) -> str | None:

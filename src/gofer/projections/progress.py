@@ -171,6 +171,8 @@ class Progress:
                 return "waits for an earlier run that does the same"
             case _ if self.children:
                 return f"waits for its subagent {next(iter(self.children.values())).name}"
+            case "quiet" if self.parked:
+                return "waits until what a crashed worker may have sent can be seen"
             case _:
                 return ""
 

@@ -128,8 +128,8 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
             _update(state, "run", {"gofer.cancelled_by": by})
         case RunRetried(by=by):
             _update(state, "run", {"gofer.retried_by": by})
-        case CallDeferred(call=call, why=why):
-            _defer(state, recorded, call, why)
+        case CallDeferred() as deferred:
+            _defer(state, recorded, deferred)
         case ApprovalRequested() | ApprovalDecided() as change:
             _approve(state, recorded, change)
         case MessageReceived() | PermitRenewed() | RunConcluded() | ApprovalClicked() | ValueRecorded():
@@ -236,10 +236,16 @@ def within(span: Span, below: Sequence[Span]) -> Sequence[Span]:
     ]
 
 
-def _defer(state: Trace, recorded: Recorded, call: str, why: str) -> None:
+def _defer(state: Trace, recorded: Recorded, deferred: CallDeferred) -> None:
     """An attempt that got no answer is over; the next one is a span of its own."""
-    span_id = state.llm if call == "model" else call  # or that of a subagent
-    _update(state, span_id, {"gofer.deferred": why}, status="deferred", ended=recorded)
+    said = deferred.said
+    span_id = state.llm if deferred.call == "model" else deferred.call  # or that of a subagent
+    attributes: dict[str, object] = {"gofer.deferred": deferred.why}
+    if said is not None:
+        named = {"code": said.code, "type": said.type, "parameter": said.parameter}
+        attributes |= {f"gofer.provider.{name}": value for name, value in named.items() if value}
+        attributes["error.type"] = said.failure
+    _update(state, span_id, attributes, status="deferred", ended=recorded)
 
 
 def _begin(state: Trace, recorded: Recorded, call: ToolCall) -> None:
@@ -301,6 +307,8 @@ def _finish(state: Trace, recorded: Recorded, finished: RunFinished) -> None:
             _update(state, span.id, status="closed" if span.kind == "approval" else "error", ended=recorded)
     said = {"gofer.reason": finished.reason, "error.type": finished.cause, "gofer.system": finished.system}
     attributes = {name: value for name, value in said.items() if value}
+    if finished.status == "failed" and state.llm and state.spans[state.llm].status == "deferred":
+        _update(state, state.llm, status="error")
     _update(state, "run", attributes, status=finished.status, ended=recorded)
 
 

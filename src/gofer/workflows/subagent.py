@@ -76,6 +76,8 @@ def parameters(choice: ModelChoice, model: str) -> Mapping[str, object]:
         "temperature": choice.temperature,
         "seed": choice.seed,
         "max_completion_tokens": choice.max_output_tokens,
+        # Some compatible servers stream unless they are told not to.
+        "stream": False,
     }
     return {name: value for name, value in params.items() if value is not None}
 

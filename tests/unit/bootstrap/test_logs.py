@@ -39,6 +39,13 @@ def test_what_a_library_says_is_not_repeated(level: LogLevel) -> None:
     assert (told["logger"], told["error"]) == ("slack_bolt.AsyncApp", "ValueError")
 
 
+@pytest.mark.parametrize("level", ["minimal", "summary"])
+def test_contents_of_a_line_are_told_with_full_only(level: LogLevel) -> None:
+    contents = {"provider_message": "our merger"}
+    assert "merger" not in json.dumps(line(level, fields=FIELDS, contents=contents))
+    assert line("full", fields=FIELDS, contents=contents)["provider_message"] == "our merger"
+
+
 def test_full_repeats_it_with_its_trace() -> None:
     told = line("full", "slack_bolt.AsyncApp", "broken", exc_info=(ValueError, ValueError("why"), None))
     assert told["message"] == "broken"

@@ -19,12 +19,14 @@ from gofer.engine.loop import Ending, coordinate
 from gofer.errors import RunStopped, TemporaryError
 from gofer.journal.entries import LlmRequest, LlmResponse, ToolResult
 from gofer.messages import ARGUMENTS_LIMIT, ToolAsk, Usage
+from gofer.models.completion import parse_answer
 from gofer.models.model import Answer, Unusable
 from gofer.projections import conversation
 
 NESTED = '{"text": ' + "[" * 5_000 + "]" * 5_000 + "}"
 HUGE = '{"text": "' + "x" * 5_000_000 + '"}'
 USELESS = "I could not finish this: 3 answers of the model in a row were of no use: "
+SO_FAR = "\n\n_Here is what I have:_\n\n"
 IDS = ["", "c", "c0", "é", "two words", "line\n", "x" * 65, "g00001000", "g00001001", "g00002000", "\x00"]
 TOOLS = ["look", "post", "fly", "", "look!", "功能", "n" * 100, "look\n", "a.b/c"]
 ARGUMENTS = [
@@ -165,12 +167,83 @@ def test_broken_arguments_are_quoted_to_the_model_and_not_repeated_in_its_histor
     assert len(str(outcome["content"])) < 400
 
 
-def test_the_whole_calls_of_a_cut_answer_are_carried_out_and_the_broken_one_is_told() -> None:
+def test_no_call_of_a_cut_answer_is_carried_out_and_each_is_told() -> None:
     cut = says("", ("post", {"text": "1"}), ("post", '{"text": "2'))
     made, ending = ended(Answer("", cut.asks, "length", "m", Usage()), says("Done."))
     assert ending.status == "done"
-    assert made.acted == ["post:1"]
-    assert [str(message["content"])[:19] for message in history(made)[-2:]] == ["post did 1", "post was not called"]
+    assert made.acted == []
+    told = "Not called: your answer was cut off at the limit of one answer"
+    assert [str(message["content"])[: len(told)] for message in history(made)[-2:]] == [told, told]
+
+
+def test_a_call_in_the_deprecated_function_call_is_told_and_never_carried_out() -> None:
+    message = {"content": None, "function_call": {"name": "post", "arguments": '{"text": "1"}'}}
+    choice = {"finish_reason": "function_call", "message": message}
+    made, ending = ended(parse_answer(json.dumps({"choices": [choice]}).encode()), says("Sorry."))
+    assert (ending, made.acted) == (Ending("done", "Sorry."), [])
+    assistant, outcome = history(made)[-2:]
+    assert assistant["tool_calls"][0]["function"] == {"name": "post", "arguments": '{"text": "1"}'}
+    assert "deprecated function_call" in str(outcome["content"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>\n{"name": "post", "arguments": {"text": "1"}}\n</tool_call>',
+        'I post it.\n<tool_call>{"name": "post", "arguments": {"text": "1"',
+        "<function=post><parameter=text>1</parameter></function>",
+        '{"name": "post", "arguments": {"text": "1"}}',
+        '```json\n[{"name": "post", "parameters": {"text": "1"}}]\n```',
+        '[TOOL_CALLS][{"name": "post", "arguments": {}}]',
+    ],
+)
+def test_a_call_written_as_text_is_told_and_neither_carried_out_nor_shown(text: str) -> None:
+    made, ending = ended(says(text), says("Sorry."))
+    assert (ending, made.acted) == (Ending("done", "Sorry."), [])
+    assert str(history(made)[-1]["content"]).startswith(
+        "[Gofer, by code] Your last answer holds a call of post as text."
+    )
+    assert (asyncio.run(made.kinds()))[1] == ["LlmResponse", "MessageReceived", "LlmRequest"]
+    made, ending = ended(says("Found two.", ("look", {})), says(text), says(text), says(text))
+    assert spoken(ending) == f"{USELESS}the last one was a tool call written as text{SO_FAR}Found two."
+
+
+def test_a_call_written_as_text_that_was_cut_off_is_not_shown() -> None:
+    cut = Answer('I post it.\n<tool_call>{"name": "post", "argum', (), "length", "m", Usage())
+    made, ending = ended(says("Found two.", ("look", {})), cut, cut, cut)
+    assert "holds a call as text" in str(history(made)[-1]["content"])
+    assert spoken(ending) == f"{USELESS}the last one was a tool call written as text{SO_FAR}Found two."
+    beside = says('<tool_call>{"name": "post"}</tool_call>', ("look", {}))
+    _, ending = ended(beside, says(""), says(""), says(""))
+    assert spoken(ending) == f"{USELESS}the last one was empty"
+
+
+def test_what_was_written_before_a_failure_is_shown() -> None:
+    _, ending = ended(says("Two builds failed.", ("look", {})), says(""), says(""), says(""))
+    assert spoken(ending) == f"{USELESS}the last one was empty{SO_FAR}Two builds failed."
+
+
+def test_an_answer_of_an_output_workflow_may_have_the_form_of_a_call() -> None:
+    said = '{"name": "look", "arguments": {}}'
+    made = with_tools(says(said))
+    made.output = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    assert asyncio.run(made.run()).output == {"name": "look", "arguments": {}}
+
+
+def test_thoughts_are_recorded_and_not_said() -> None:
+    raw = json.dumps({"choices": [{"message": {"content": "<think>Hm.</think>\n\nYes."}}]}).encode()
+    made, ending = ended(parse_answer(raw))
+    assert ending.answer == "Yes."
+    (response,) = [item.entry for item in asyncio.run(made.journal()) if isinstance(item.entry, LlmResponse)]
+    assert (response.text, response.thoughts) == ("Yes.", "<think>Hm.</think>")
+
+
+def test_thoughts_before_a_call_go_back_where_they_stood() -> None:
+    call = {"id": "c", "function": {"name": "look", "arguments": "{}"}}
+    said = "<think>Hm.</think>\nI look."
+    raw = json.dumps({"choices": [{"message": {"content": said, "tool_calls": [call]}}]}).encode()
+    made, _ = ended(parse_answer(raw), says("Done."))
+    assert history(made)[-2]["content"] == said
 
 
 def test_calls_without_ids_or_with_one_twice_get_ids_of_nine_letters_and_digits() -> None:
@@ -233,7 +306,7 @@ def test_an_answer_of_no_use_is_told_to_the_model_in_the_frame_it_came_in(first:
         (
             says("", ("fly", {})),
             "failed",
-            f"{USELESS}the last one asked for tools in a way that cannot be carried out",
+            f"{USELESS}the last one called a tool that does not exist",
         ),
     ],
 )

@@ -16,7 +16,7 @@ from gofer.models.model import Answer
 from gofer.secret import Secret
 from gofer.tools.slack.approval import MayDecide
 from gofer.tools.tool import Call, ToolResult
-from gofer.triggers.door import Click
+from gofer.triggers.door import Click, Ignored
 from office import Lost
 from ticket_desk import FILE, Desk, asked, desk, status
 
@@ -127,7 +127,9 @@ async def test_a_button_that_was_changed_in_any_way_is_refused_and_nothing_is_wr
     other = data.draw(st.characters().filter(lambda char: char != token[at]))
     cut = data.draw(st.integers(0, len(token) - 1))
     for forged in (token[:at] + other + token[at + 1 :], token[:cut], token + "0", "", "."):
-        assert await made.ingress.press(Click(forged, Actor("U0LEAD000"), 1)) == "the button is none that Gofer made"
+        refused = await made.ingress.press(Click(forged, Actor("U0LEAD000"), 1))
+        assert isinstance(refused, Ignored)
+        assert refused.reason == "the button is none that Gofer made"
     assert await made.office.store.items("run1") == []
 
 

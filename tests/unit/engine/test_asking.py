@@ -5,11 +5,14 @@ import json
 import pytest
 
 from engine_room import PROVENANCE, Room, room, says
-from gofer.engine.asking import LONGEST_PARKED, Parked, order
+from gofer.bootstrap.logs import JsonLines
+from gofer.engine.asking import LONGEST_PARKED, Parked, deferral, order
 from gofer.engine.loop import coordinate
 from gofer.errors import RunStopped, TemporaryError
 from gofer.journal import inbox
-from gofer.journal.entries import CallDeferred, LlmRequest, MessageReceived, RunOwned, RunParked
+from gofer.journal.entries import CallDeferred, LlmRequest, MessageReceived, RunOwned, RunParked, RunStarted
+from gofer.messages import FailureClass, ProviderError
+from gofer.models.failures import failed, reason_of
 from gofer.models.model import Answer, Unusable
 from gofer.projections import progress
 from gofer.workflows.schema import Limits
@@ -40,6 +43,7 @@ async def work(made: Room, owner: str = "me") -> str:
         await step.commit()
         return "parked"
     except RunStopped as error:
+        await step.commit()
         return str(error)
     await step.commit()
     return ending.answer
@@ -68,6 +72,48 @@ async def test_when_a_model_is_not_there_the_next_is_asked_and_the_journal_says_
         ["CallDeferred", "LlmRequest"],
         ["LlmResponse"],
     ]
+
+
+@pytest.mark.parametrize("failure", ["no_credit", "too_large", "unknown_model", "unknown_parameter", "refused"])
+async def test_a_refusal_that_another_model_may_not_share_goes_to_the_next(failure: FailureClass) -> None:
+    made = chained(failed(ProviderError(failure, 400)), says("From the big one."))
+    assert await work(made) == "From the big one."
+    assert asked(made) == ["small", "big"]
+
+
+@pytest.mark.parametrize("failure", ["wrong_key", "filtered"])
+async def test_a_refused_key_and_a_filter_end_the_run_without_the_next_model(failure: FailureClass) -> None:
+    said = ProviderError(failure, 401, "some_code", message="words")
+    made = chained(failed(said), says("never asked"))
+    assert await work(made) == reason_of(said)
+    assert asked(made) == ["small"]
+    assert await deferred(made) == [CallDeferred("model", reason_of(said), said=said)]
+
+
+async def test_no_credit_with_every_model_ends_the_run_at_once() -> None:
+    made = chained(*[failed(ProviderError("no_credit", 429))] * 2)
+    assert (await work(made)).startswith(
+        "The account at the model's provider has no credit or no quota left (HTTP 429)"
+    )
+
+
+async def test_a_bad_sample_is_asked_for_again_with_the_same_bytes() -> None:
+    made = chained(failed(ProviderError("bad_sample", 400)), says("Good."))
+    assert await work(made) == "Good."
+    assert made.model.requests[0] == made.model.requests[1]
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_what_a_provider_said_of_a_private_run_stands_in_no_log(
+    private: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    state = progress.Progress(started=RunStarted("bundle", private))
+    said = ProviderError("refused", 400, "a_code", message="the words")
+    entry = deferral("run1", "model", failed(said), state)
+    assert entry.said == said
+    full, summary = (JsonLines(level).format(caplog.records[-1]) for level in ("full", "summary"))
+    assert ("the words" in full, "run1" in full) == (not private, not private)
+    assert ("the words" in summary, "a_code" in summary) == (False, True)
 
 
 async def test_a_model_whose_answer_cannot_be_used_is_asked_again_before_the_next() -> None:

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from engine_room import PROVENANCE, says
 from examples import examples
+from gofer import messages
 from gofer.engine.compaction import KEPT, Cut, cut_of
 from gofer.engine.compaction import Room as Space
 from gofer.engine.loop import coordinate
 from gofer.engine.tail import tail
+from gofer.engine.transcript import Folded, transcript
 from gofer.errors import RunStopped
 from gofer.journal.entries import LlmRequest, MessageReceived, Recorded
 from gofer.journal.workspace import ContextCompacted, FileAdded, SkillLoaded
@@ -237,3 +239,11 @@ def test_a_cut_never_parts_a_call_from_its_result_and_always_keeps_the_last_turn
             assert rest <= KEPT * SPACE.window or first + folded == state.starts[-1]
         case None:
             pass
+
+
+def test_thoughts_between_calls_stand_in_no_transcript() -> None:
+    said = messages.assistant("I look.", (), '{"content":"<think>Hm.</think>I look."}')
+    asked = messages.user("What is <think>this</think>?")
+    assert transcript(Folded([asked, said])) == (
+        "## user, turn 0\nWhat is <think>this</think>?\n\n## assistant, turn 1\nI look."
+    )

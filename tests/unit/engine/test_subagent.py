@@ -38,6 +38,7 @@ async def test_a_subagent_is_asked_with_its_own_prompt_and_its_answer_is_recorde
     assert await made.play() == Ending("done", "a bug")
     assert json.loads(made.model.requests[0]) == {
         "model": "m",
+        "stream": False,
         "messages": [{"role": "system", "content": "You classify."}, {"role": "user", "content": "it broke"}],
     }
     made.model.requests.clear()

@@ -9,13 +9,14 @@ from gofer.canonical import encode
 from gofer.errors import Damaged, Newer
 from gofer.journal import entries as e
 from gofer.journal.codec import from_json, item_bytes, item_from_bytes, to_json
-from gofer.messages import ToolAsk, Usage
+from gofer.messages import FailureClass, ProviderError, ToolAsk, Usage
 from stand_ins import mention
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 PLAIN = st.dictionaries(TEXT, st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT | st.lists(TEXT))
 COUNT = st.integers(0, 10**9)
 ABOUT = st.sampled_from(get_args(e.About))
+PROVIDER_ERRORS = st.builds(ProviderError, st.sampled_from(get_args(FailureClass)), COUNT, TEXT, TEXT, TEXT, TEXT)
 ENTRIES = st.one_of(
     st.builds(e.RunAccepted, st.just(mention()), TEXT),
     st.just(e.RunOwned()),
@@ -31,11 +32,13 @@ ENTRIES = st.one_of(
         st.builds(Usage, COUNT, COUNT, COUNT),
         st.none() | st.floats(0, 1e6),
         COUNT,
+        TEXT,
+        TEXT,
     ),
     st.builds(e.ToolCall, TEXT, TEXT, st.sampled_from(get_args(e.Effect)), st.none() | PLAIN),
     st.builds(e.ToolResult, TEXT, st.sampled_from(["ok", "error", "refused"]), TEXT, TEXT, st.none() | PLAIN, COUNT),
     st.builds(e.ToolUnknown, TEXT, TEXT),
-    st.builds(e.CallDeferred, TEXT, TEXT, COUNT),
+    st.builds(e.CallDeferred, TEXT, TEXT, COUNT, st.booleans(), said=st.none() | PROVIDER_ERRORS),
     st.builds(e.ApprovalRequested, TEXT, TEXT, TEXT, st.lists(TEXT).map(tuple), COUNT, ABOUT),
     st.builds(e.ApprovalClicked, TEXT, ABOUT, TEXT, st.sampled_from(["approved", "denied"]), TEXT, COUNT, TEXT),
     st.builds(e.ApprovalDecided, TEXT, st.sampled_from(get_args(e.Decision)), TEXT, TEXT, ABOUT),
@@ -51,6 +54,30 @@ ENTRIES = st.one_of(
 @given(ENTRIES)
 def test_every_entry_comes_back_as_it_was(entry: e.Entry) -> None:
     assert from_json(json.loads(encode(to_json(entry)))) == entry
+
+
+@pytest.mark.parametrize(
+    ("written", "entry"),
+    [
+        ({"kind": "call.deferred", "call": "model", "why": "busy"}, e.CallDeferred("model", "busy")),
+        (
+            {
+                "kind": "llm.response",
+                "text": "Yes.",
+                "asks": [],
+                "finish": "stop",
+                "model": "m",
+                "usage": {},
+                "cost_usd": None,
+                "took_ms": 5,
+            },
+            e.LlmResponse("Yes.", (), "stop", "m", Usage(), None, 5),
+        ),
+    ],
+)
+def test_entries_without_thoughts_and_words_of_a_provider_are_read(written: object, entry: e.Entry) -> None:
+    assert from_json(written) == entry
+    assert to_json(entry) == written
 
 
 def test_every_kind_of_the_union_has_a_name() -> None:

@@ -11,8 +11,7 @@ import pytest
 from openai import AsyncOpenAI
 
 from gofer.bootstrap.http import http_client
-from gofer.errors import RunStopped, TemporaryError
-from gofer.models.model import Unusable
+from gofer.models.model import Unavailable, Unusable
 from gofer.models.openai import ANSWER_BYTES, OpenAIModel
 
 pytestmark = pytest.mark.anyio
@@ -98,18 +97,18 @@ PACKED = gzip.compress(b" " * (5 * ANSWER_BYTES))
 @pytest.mark.parametrize(
     ("behave", "error", "hint"),
     [
-        (hang, TemporaryError, "did not answer within"),
-        (drip, TemporaryError, "did not answer within"),
-        (reset, TemporaryError, "could not be reached"),
-        (sends(), TemporaryError, "could not be reached"),
-        (sends(b"SSH-2.0-OpenSSH_9.6\r\n"), TemporaryError, "could not be reached"),
-        (sends(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{}"), TemporaryError, "could not be reached"),
-        (sends(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"), TemporaryError, "could not be reached"),
-        (sends(b"HTTP/1.1 200 OK\r\nx: " + b"x" * 1_000_000 + b"\r\n\r\n"), TemporaryError, "could not be reached"),
-        (answer("502 Bad Gateway", HTML, "content-type: text/html"), TemporaryError, "HTTP 502"),
-        (answer("500 Oops", b"[" * 100_000), TemporaryError, "HTTP 500"),
-        (answer("500 Oops", PACKED, "content-encoding: gzip"), TemporaryError, "HTTP 500"),
-        (flood("500 Oops"), TemporaryError, "could not be reached"),
+        (hang, Unavailable, "did not answer within"),
+        (drip, Unavailable, "did not answer within"),
+        (reset, Unavailable, "could not be reached"),
+        (sends(), Unavailable, "could not be reached"),
+        (sends(b"SSH-2.0-OpenSSH_9.6\r\n"), Unavailable, "could not be reached"),
+        (sends(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{}"), Unavailable, "could not be reached"),
+        (sends(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"), Unavailable, "could not be reached"),
+        (sends(b"HTTP/1.1 200 OK\r\nx: " + b"x" * 1_000_000 + b"\r\n\r\n"), Unavailable, "could not be reached"),
+        (answer("502 Bad Gateway", HTML, "content-type: text/html"), Unavailable, "HTTP 502"),
+        (answer("500 Oops", b"[" * 100_000), Unavailable, "HTTP 500"),
+        (answer("500 Oops", PACKED, "content-encoding: gzip"), Unavailable, "HTTP 500"),
+        (flood("500 Oops"), Unavailable, "could not be reached"),
         (answer("200 OK", HTML, "content-type: text/html"), Unusable, "not JSON"),
         (answer("200 OK", b"\xff\xfe", "content-type: application/json; charset=no-such"), Unusable, "not JSON"),
         (answer("200 OK", b"[" * 100_000), Unusable, "not JSON"),
@@ -117,8 +116,8 @@ PACKED = gzip.compress(b" " * (5 * ANSWER_BYTES))
         (answer("200 OK", b'{"choices": []}'), Unusable, "no choices"),
         (answer("204 No Content", b""), Unusable, "not JSON"),
         (flood("200 OK"), Unusable, "larger than"),
-        (answer("302 Found", b"", "location: http://127.0.0.1/elsewhere"), RunStopped, "redirect"),
-        (answer("404 Not Found", HTML), RunStopped, "HTTP 404"),
+        (answer("302 Found", b"", "location: http://127.0.0.1/elsewhere"), Unusable, "HTTP 302"),
+        (answer("404 Not Found", HTML), Unusable, "HTTP 404"),
     ],
 )
 async def test_a_bad_day_is_one_of_our_errors_and_is_over_in_time(behave: Behaviour, error: type, hint: str) -> None:

@@ -11,8 +11,9 @@ from openai import AsyncOpenAI
 
 from gofer.errors import RunStopped, TemporaryError
 from gofer.messages import ToolAsk, Usage
+from gofer.models.completion import EXTRA_LIMIT, MOST_CALLS, TEXT_LIMIT, parse_answer
 from gofer.models.model import Answer, Unusable
-from gofer.models.openai import EXTRA_LIMIT, MOST_CALLS, TEXT_LIMIT, OpenAIModel, parse_answer
+from gofer.models.openai import OpenAIModel
 
 pytestmark = pytest.mark.anyio
 
@@ -56,12 +57,13 @@ async def test_the_bytes_sent_are_the_bytes_given() -> None:
         (401, RunStopped, "OPENAI_API_KEY"),
         (400, RunStopped, "HTTP 400"),
         (404, RunStopped, "model's name"),
+        (403, RunStopped, "OPENAI_API_KEY"),
         (429, TemporaryError, "HTTP 429"),
         (503, TemporaryError, "HTTP 503"),
     ],
 )
 async def test_a_refusal_says_who_must_act_and_is_not_retried(status: int, error: type, hint: str) -> None:
-    async with model(httpx2.Response(status, json={"error": {"message": "secret"}})) as (asked, seen):
+    async with model(httpx2.Response(status, json={"error": {"message": "the model is secret"}})) as (asked, seen):
         with pytest.raises(error, match=hint) as raised:
             await asked.ask(b"{}", 5)
     assert "secret" not in str(raised.value)
@@ -102,7 +104,9 @@ async def test_a_model_that_cannot_be_reached_may_be_later(failure: Exception) -
     assert len(seen) == 1
 
 
-@pytest.mark.parametrize("raw", [b"", b"<html>", b"[]", b"{}", b'{"choices": []}', b'{"choices": 4}'])
+@pytest.mark.parametrize(
+    "raw", [b"", b"<html>", b"[]", b"{}", b'{"choices": []}', b'{"choices": 4}', b'{"message": "Welcome"}']
+)
 def test_an_answer_that_is_none_cannot_be_used(raw: bytes) -> None:
     with pytest.raises(Unusable):
         parse_answer(raw)

@@ -151,7 +151,7 @@ def test_a_bundle_comes_back_as_it_was_pinned(tmp_path: Path) -> None:
     loaded = load(tmp_path, MINIMAL + "model: {name: m, seed: 7}\ntools: [look]\n").workflows["w"]
     bundle = Bundle(loaded, [{"type": "function", "function": {"name": "look"}}])
     assert decode_bundle(encode_bundle(bundle)) == bundle
-    assert bundle.params() == [{"model": "m", "seed": 7}]
+    assert bundle.params() == [{"model": "m", "seed": 7, "stream": False}]
 
 
 def test_a_role_may_name_models_in_the_order_in_which_they_are_asked(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_role_may_name_models_in_the_order_in_which_they_are_asked(tmp_path: P
     assert (roles["w"].models, roles["x"].models) == (("little", "big"), ("other",))
     bundle = Bundle(roles["w"], [])
     assert decode_bundle(encode_bundle(bundle)) == bundle
-    assert bundle.params() == [{"model": "little"}, {"model": "big"}]
+    assert bundle.params() == [{"model": "little", "stream": False}, {"model": "big", "stream": False}]
 
 
 @pytest.mark.parametrize("chain", ["[]", '[""]', '""', "[little, 7]", "{a: b}"])
@@ -200,7 +200,7 @@ def test_a_script_needs_no_prompt_and_brings_its_neighbours_and_the_subagents(tm
     assert (loaded.system, loaded.prompt_file, loaded.script_sha256) == ("", "coordinators/s.py", script.sha256)
     subagent = loaded.subagents["s"]
     assert (subagent.system, subagent.models) == ("Be brief.", ("a", "b"))
-    assert subagent.params()[1] == {"model": "b", "temperature": 0}
+    assert subagent.params()[1] == {"model": "b", "temperature": 0, "stream": False}
     assert decode_bundle(encode_bundle(Bundle(loaded, []))).loaded == loaded
 
 

@@ -1,0 +1,227 @@
+"""Failures of model providers: the class of each, what a run does about it, and what it tells its two readers."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from gofer.messages import FailureClass, ProviderError
+from gofer.models.model import Refused, Unavailable, Unusable
+
+Then = Literal["again", "wait", "next", "end"]
+"""What follows a failure: the same request at once, the same request later, the next model of the role, or the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How a run treats one class of failures."""
+
+    then: Then
+    reason: str
+    """For the operator: what happened. The provider's status, code, type and parameter follow it."""
+    remedy: str
+    """For the operator: what to do."""
+    told: str
+    """For the colleague who waits for the answer; `{owner}` owns the workflow."""
+
+
+RULES: Mapping[FailureClass, Rule] = {
+    "bad_sample": Rule(
+        "again",
+        "The model's provider could not read the call that its model wrote",
+        "ask again, or take a model that is better at calling tools",
+        "The model wrote a call that cannot be read. Please ask again, and tell {owner} if that does not help.",
+    ),
+    # Nothing comes back by itself: a person has to pay. Another model of the role may cost nothing, or less.
+    "no_credit": Rule(
+        "next",
+        "The account at the model's provider has no credit or no quota left",
+        "add credit or raise the limit at the provider",
+        "The account for the language model has no credit left. Please tell {owner}.",
+    ),
+    # The contents were judged. Looking for a model with a weaker filter is not for a run to decide.
+    "filtered": Rule(
+        "end",
+        "The content filter of the model's provider refused the request",
+        "ask in other words, or change the filter at the provider",
+        "The content filter of the model's provider stopped this. Please ask in other words.",
+    ),
+    "too_large": Rule(
+        "next",
+        "The model takes no request as large as this one",
+        "set context.window of the workflow to the tokens that it takes",
+        "This is more text than the model takes. Please ask about less at a time, or tell {owner}.",
+    ),
+    "unknown_model": Rule(
+        "next",
+        "The model's provider does not have this model, or not for this key",
+        "check the model's name in the workflow file and in defaults.yaml",
+        "The language model of this workflow does not exist at its provider. Please tell {owner}.",
+    ),
+    "unknown_parameter": Rule(
+        "next",
+        "The model does not take a parameter of the request",
+        "check `model` of the workflow file",
+        "The language model does not accept a setting of this workflow. Please tell {owner}.",
+    ),
+    # Every model of a role is asked with the same key.
+    "wrong_key": Rule(
+        "end",
+        "The model's provider does not accept the API key",
+        "check OPENAI_API_KEY",
+        "The model refused the key. Please tell {owner}.",
+    ),
+    "no_endpoint": Rule(
+        "again",
+        "What answered is no endpoint of a model",
+        "check OPENAI_BASE_URL",
+        "No language model answers at its address. Please tell {owner}.",
+    ),
+    "busy": Rule(
+        "wait",
+        "The model's provider is busy or failing",
+        "try again in a minute",
+        "The language model is not available. Please ask again later, and tell {owner} if that does not help.",
+    ),
+    "unreachable": Rule(
+        "wait",
+        "The model could not be reached",
+        "try again in a minute",
+        "The language model cannot be reached. Please ask again later, and tell {owner} if that does not help.",
+    ),
+    "refused": Rule(
+        "next",
+        "The model's provider refused the request",
+        "check `model` and the tools of the workflow file",
+        "The language model did not accept the request. Please tell {owner}.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """What a failure of some class looks like; an empty condition holds for everything."""
+
+    failure: FailureClass
+    status: str = ""
+    """Fits the whole HTTP status."""
+    word: str = ""
+    """Fits the code, type or status word as a whole."""
+    text: str = ""
+    """Occurs in the provider's message."""
+    parameter: str = ""
+    """Fits the parameter as a whole."""
+
+    def fits(self, said: ProviderError, words: tuple[str, ...]) -> bool:
+        """Whether a failure looks like this."""
+        return (
+            _whole(self.status, str(said.status))
+            and (not self.word or any(_whole(self.word, word) for word in words))
+            and (not self.parameter or _whole(self.parameter, said.parameter))
+            and bool(re.search(self.text, said.message, re.IGNORECASE))
+        )
+
+
+NOT_JSON = "not_json"
+"""The word of a body that is no JSON object: no model's endpoint sends one."""
+SIGNS: tuple[Sign, ...] = (
+    # Words of the vendors, whatever status they come with.
+    Sign("bad_sample", word="tool_use_failed|output_parse_failed|json_validate_failed"),
+    Sign("bad_sample", text="error parsing tool call|failed to call a function"),
+    Sign("busy", word="in_flight_budget_exhausted"),
+    Sign(
+        "no_credit",
+        word="insufficient_(quota|credits|balance|funds)|billing_(error|hard_limit_reached|not_active)"
+        "|credit_balance_too_low|payment_required|access_terminated",
+    ),
+    Sign("no_credit", status="402"),
+    Sign("no_credit", status="40[03]", text="credit balance|insufficient (balance|credit|quota)|api usage limits"),
+    Sign(
+        "filtered",
+        word="content_filter|content_policy_violation|responsibleaipolicyviolation|moderation_blocked"
+        "|data_inspection_failed|prohibited_content",
+    ),
+    Sign("filtered", status="40[03]", text="content management policy|content exists risk|was flagged|moderation"),
+    Sign("unknown_parameter", status="400|422", parameter="(tools|functions|tool_choice|response_format).*"),
+    Sign("too_large", word="context_length_exceeded|request_too_large|tokens_limit_reached|exceed_context_size_error"),
+    Sign("too_large", status="413"),
+    Sign("too_large", status="429", text="^request too large"),
+    Sign(
+        "too_large",
+        status="40[03]|422",
+        text="context.?(length|window|size)|too (long|large|many tokens)|maximum context|token count .* exceeds",
+    ),
+    Sign("wrong_key", word="invalid_api_key|authentication_error|api_key_invalid|invalid_authentication"),
+    Sign("wrong_key", status="401"),
+    Sign("wrong_key", status="400", text="api.?key"),
+    Sign("no_endpoint", status="40[0345]|422", word=NOT_JSON),
+    Sign(
+        "unknown_model",
+        word="model_not_found|model_not_available|model_decommissioned|model_not_supported|deploymentnotfound"
+        "|operationnotsupported|notfounderror|not_found_error",
+    ),
+    Sign("unknown_model", status="40[034]|422", parameter="model"),
+    Sign(
+        "unknown_model",
+        status="40[034]|422",
+        text="not a valid model|no endpoints found|model .*(not|n't) (found|exist)|access to model",
+    ),
+    Sign("unknown_model", status="404", text="model"),
+    Sign("wrong_key", status="403"),
+    Sign(
+        "unknown_parameter",
+        word="unsupported_(parameter|value)|unknown_parameter|unrecognized_request_argument|extra_forbidden",
+    ),
+    Sign("unknown_parameter", status="400|422", parameter=".+"),
+    Sign(
+        "unknown_parameter",
+        status="400|422",
+        text="does not support|is unsupported|not supported|unknown name|extra (fields|inputs)|unrecognized",
+    ),
+    Sign("busy", status="408|409|425|429|5.."),
+    Sign("no_endpoint", status="[123]..|404|405"),
+    Sign("refused"),
+)
+"""The first that fits counts."""
+
+
+def class_of(said: ProviderError, words: tuple[str, ...]) -> FailureClass:
+    """The class of a failure; `words` are every code, type and status word that came with it."""
+    return next(sign.failure for sign in SIGNS if sign.fits(said, words))
+
+
+def reason_of(said: ProviderError) -> str:
+    """One sentence for the operator: what happened, what the provider named, and what to do."""
+    rule = RULES[said.failure]
+    named = {"HTTP": said.status, "code": said.code, "type": said.type, "parameter": said.parameter}
+    facts = ", ".join(f"{name} {value}" for name, value in named.items() if value)
+    return f"{rule.reason}{facts and f' ({facts})'}; {rule.remedy}."
+
+
+def told_of(said: ProviderError, owner: str) -> str:
+    """What a colleague reads; it names nothing of the provider."""
+    return RULES[said.failure].told.format(owner=owner)
+
+
+def failed(said: ProviderError, *, retry_after: float = 0.0) -> Unavailable | Unusable | Refused:
+    """The error to raise for a failure."""
+    match RULES[said.failure].then:
+        case "again":
+            return Unusable(reason_of(said), said)
+        case "wait":
+            return Unavailable(reason_of(said), said, retry_after=retry_after)
+        case "next" | "end" as then:
+            return Refused(reason_of(said), said, final=then == "end")
+
+
+def said_of(error: Exception) -> ProviderError | None:
+    """What a provider said, if an error is one of a provider."""
+    match error:
+        case Unavailable() | Unusable() | Refused():
+            return error.said
+        case _:
+            return None
+
+
+def _whole(pattern: str, text: str) -> bool:
+    return not pattern or re.fullmatch(pattern, text, re.IGNORECASE) is not None

@@ -1,0 +1,79 @@
+"""Tool calls that a model wrote into the text of its answer, where nothing carries them out."""
+
+import re
+from collections.abc import Collection, Mapping
+
+from gofer.canonical import as_list, as_object, as_text, decode
+from gofer.errors import BadRequest
+from gofer.models.code_spans import code_spans, unfenced
+
+_MARKS = re.compile(
+    r"<(?:\|)?tool_calls?(?:\|)?>\s*(?:[{\[]|<function=|<invoke |[\w.-]{1,64}\s*<arg_key>|\Z)"
+    r"|<function=[\w.-]+>"
+    r"|^[ \t]*\[TOOL_CALLS\]\s*[\[{\w]"
+    r"|^[ \t]*<\|python_tag\|>"
+    r"|<(?:function_calls|tool_use)>\s*<?(?:invoke |[{\[])"
+    r"|^[ \t]*<invoke name="
+    r"|<\|tool_calls?(?:_section)?_begin\|>"
+    r"|<｜tool▁calls?▁begin｜>"
+    r"|<\|channel\|>commentary to=functions\.",
+    re.MULTILINE,
+)
+"""What models and their templates write around a call."""
+_NAME = re.compile(
+    r"""(?:"name"\s*:\s*"|<function=|<invoke name="|to=functions\.|\[TOOL_CALLS\]\s*)(?P<name>[\w.-]{1,64})"""
+)
+_NAME_KEYS = ("name", "tool", "tool_name", "function", "recipient_name")
+_ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "tool_input")
+_READ_LIMIT = 1_000_000
+"""Characters of an answer that are looked at."""
+_SEARCHED = 1_000
+"""Characters after a mark in which the name of the tool is looked for."""
+
+
+def written_call(text: str, offered: Collection[str]) -> str | None:
+    """The tool of the first call that an answer holds as text; empty where its name is unclear, None without a call.
+
+    Marks of a call count for any tool, outside of code. JSON without marks counts when it is the whole answer and names
+    an `offered` tool.
+    """
+    text = text[:_READ_LIMIT]
+    if (bare := _bare(unfenced(text), offered)) is not None:
+        return bare
+    code = code_spans(text)
+    mark = next((found for found in _MARKS.finditer(text) if found.start() not in code), None)
+    if mark is None:
+        return None
+    return _named(text, mark)
+
+
+def _bare(text: str, offered: Collection[str]) -> str | None:
+    """The offered tool that an answer of nothing but JSON, or of nothing but one marked call, names."""
+    text = text.strip()
+    if mark := _MARKS.match(text):
+        return next((name for name in [_named(text, mark)] if name in offered), None)
+    if not text.startswith(("{", "[")) or not text.endswith(("}", "]")):
+        return None
+    try:
+        value = decode(text.encode(errors="replace"))
+    except BadRequest:
+        return None
+    called = as_list(as_object(value).get("tool_calls")) or as_list(value) or [value]
+    names = [_called(as_object(one)) for one in called]
+    if not all(name in offered for name in names):
+        return None
+    return next(iter(names), None)
+
+
+def _named(text: str, mark: re.Match[str]) -> str:
+    """The tool that stands after a mark; empty where none does."""
+    names = (found["name"] for found in [_NAME.search(text, mark.start(), mark.start() + _SEARCHED)] if found)
+    return next(names, "")
+
+
+def _called(value: Mapping[str, object]) -> str:
+    """The tool that a JSON object calls; empty when it is no call."""
+    inner = as_object(value.get("function")) or value
+    if not any(key in inner for key in _ARGUMENT_KEYS):
+        return ""
+    return next((name for key in _NAME_KEYS if (name := as_text(inner.get(key)))), "")

@@ -1,0 +1,232 @@
+"""Error bodies as providers send them: the class of each, what a run does about it, and what stays out of sight."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.messages import FailureClass, ProviderError
+from gofer.models.error_bodies import MESSAGE_LIMIT, provider_error
+from gofer.models.failures import RULES, failed, reason_of, told_of
+from gofer.models.model import Refused, Unavailable, Unusable
+
+
+def openai(message: str = "m", **fields: object) -> dict[str, Any]:
+    return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": None, **fields}}
+
+
+BODIES: list[tuple[int, object, FailureClass]] = [
+    (400, openai(code="tool_use_failed", failed_generation="<function=x>"), "bad_sample"),
+    (500, {"error": "error parsing tool call: raw='{', err=unexpected end"}, "bad_sample"),
+    (429, openai(type="insufficient_quota", code="insufficient_quota"), "no_credit"),
+    (402, {"error": {"message": "Insufficient credits.", "code": 402}}, "no_credit"),
+    (402, openai("Insufficient Balance", type="unknown_error", code="invalid_request_error"), "no_credit"),
+    (
+        400,
+        {"type": "error", "error": {"type": "invalid_request_error", "message": "Your credit balance is too low"}},
+        "no_credit",
+    ),
+    (
+        400,
+        openai("The response was filtered", param="prompt", code="content_filter", innererror={"code": "x"}),
+        "filtered",
+    ),
+    (400, openai("blocked", code="400", innererror={"code": "ResponsibleAIPolicyViolation"}), "filtered"),
+    (
+        403,
+        {"error": {"code": 403, "message": "Your input was flagged", "metadata": {"reasons": ["violence"]}}},
+        "filtered",
+    ),
+    (400, openai("Content Exists Risk"), "filtered"),
+    (400, openai(code="context_length_exceeded"), "too_large"),
+    (
+        400,
+        {
+            "object": "error",
+            "message": "This model's maximum context length is 8192 tokens",
+            "type": "BadRequestError",
+            "code": 400,
+        },
+        "too_large",
+    ),
+    (
+        413,
+        openai("Request too large for model x on tokens per minute (TPM)", type="tokens", code="rate_limit_exceeded"),
+        "too_large",
+    ),
+    (429, openai("Request too large for gpt-4 on tokens per min (TPM): Limit 10000", type="tokens"), "too_large"),
+    (
+        400,
+        [
+            {
+                "error": {
+                    "code": 400,
+                    "message": "The input token count (1) exceeds the maximum",
+                    "status": "INVALID_ARGUMENT",
+                }
+            }
+        ],
+        "too_large",
+    ),
+    (404, openai("The model `x` does not exist", code="model_not_found"), "unknown_model"),
+    (
+        404,
+        {"error": {"code": "DeploymentNotFound", "message": "The API deployment for this resource does not exist."}},
+        "unknown_model",
+    ),
+    (
+        404,
+        {"error": {"message": "model 'x' not found", "type": "api_error", "param": None, "code": None}},
+        "unknown_model",
+    ),
+    (
+        404,
+        {"object": "error", "message": "The model `x` does not exist.", "type": "NotFoundError", "code": 404},
+        "unknown_model",
+    ),
+    (404, {"error": {"message": "No endpoints found that support tool use.", "code": 404}}, "unknown_model"),
+    (400, {"error": {"message": "x is not a valid model ID", "code": 400}}, "unknown_model"),
+    (403, openai("Project does not have access to model `x`", code="model_not_found"), "unknown_model"),
+    (400, openai("Unsupported value", param="temperature", code="unsupported_value"), "unknown_parameter"),
+    (400, openai("Unsupported parameter", param="max_tokens", code="unsupported_parameter"), "unknown_parameter"),
+    (400, openai("gemma3 does not support tools", type="api_error"), "unknown_parameter"),
+    (400, openai("'messages.2': property 'reasoning_content' is unsupported"), "unknown_parameter"),
+    (
+        400,
+        openai("string too long", param="tools[0].function.name", code="string_above_max_length"),
+        "unknown_parameter",
+    ),
+    (
+        400,
+        {
+            "error": {
+                "message": "Provider returned error",
+                "code": 400,
+                "metadata": {"raw": json.dumps(openai("no", param="input"))},
+            }
+        },
+        "unknown_parameter",
+    ),
+    (401, openai("Incorrect API key provided: sk-abc***", code="invalid_api_key"), "wrong_key"),
+    (401, b"Unauthorized", "wrong_key"),
+    (
+        400,
+        [
+            {
+                "error": {
+                    "code": 400,
+                    "message": "no",
+                    "status": "INVALID_ARGUMENT",
+                    "details": [{"reason": "API_KEY_INVALID"}],
+                }
+            }
+        ],
+        "wrong_key",
+    ),
+    (403, {"type": "error", "error": {"type": "permission_error", "message": "no"}}, "wrong_key"),
+    (404, b"<html>nothing here</html>", "no_endpoint"),
+    (404, b"", "no_endpoint"),
+    (403, b"<html>Sign in</html>", "no_endpoint"),
+    (302, b"", "no_endpoint"),
+    (404, {"detail": "Not Found"}, "no_endpoint"),
+    (404, openai("Invalid URL (POST /chat/completions)"), "no_endpoint"),
+    (429, openai("Rate limit reached", type="requests", code="rate_limit_exceeded"), "busy"),
+    (
+        429,
+        [{"error": {"code": 429, "message": "You exceeded your current quota", "status": "RESOURCE_EXHAUSTED"}}],
+        "busy",
+    ),
+    (529, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, "busy"),
+    (502, b"<html>Bad gateway</html>", "busy"),
+    (408, b"", "busy"),
+    (400, openai("Please ensure that the number of function response parts is equal"), "refused"),
+    (418, {"error": 7}, "refused"),
+]
+
+
+def read(status: int, body: object) -> ProviderError:
+    return provider_error(status, body if isinstance(body, bytes) else json.dumps(body).encode())
+
+
+@pytest.mark.parametrize(("status", "body", "failure"), BODIES)
+def test_each_error_body_of_a_provider_has_its_class(status: int, body: object, failure: FailureClass) -> None:
+    assert read(status, body).failure == failure
+
+
+@pytest.mark.parametrize(
+    ("failure", "error", "final"),
+    [
+        ("bad_sample", Unusable, None),
+        ("no_endpoint", Unusable, None),
+        ("no_credit", Refused, False),
+        ("too_large", Refused, False),
+        ("unknown_model", Refused, False),
+        ("unknown_parameter", Refused, False),
+        ("refused", Refused, False),
+        ("wrong_key", Refused, True),
+        ("filtered", Refused, True),
+        ("busy", Unavailable, None),
+        ("unreachable", Unavailable, None),
+    ],
+)
+def test_a_class_says_what_follows(failure: FailureClass, error: type, final: bool | None) -> None:
+    raised = failed(ProviderError(failure, 400))
+    assert type(raised) is error
+    assert getattr(raised, "final", None) is final
+
+
+def test_the_operator_reads_code_type_and_parameter_and_the_colleague_whom_to_tell() -> None:
+    said = read(400, openai("Unsupported value: secret", param="temperature", code="unsupported_value"))
+    assert reason_of(said) == (
+        "The model does not take a parameter of the request (HTTP 400, code unsupported_value, type "
+        "invalid_request_error, parameter temperature); check `model` of the workflow file."
+    )
+    assert told_of(said, "#dev-experience") == (
+        "The language model does not accept a setting of this workflow. Please tell #dev-experience."
+    )
+    assert told_of(read(401, b""), "#dev-experience") == "The model refused the key. Please tell #dev-experience."
+
+
+@pytest.mark.parametrize("failure", RULES)
+def test_what_a_colleague_reads_names_nothing_of_the_provider(failure: FailureClass) -> None:
+    told = told_of(ProviderError(failure, 418, "some_code", "some_type", "some_param", "some message"), "#owner")
+    assert not any(word in told for word in ("418", "some_", "some message", "HTTP", "{"))
+
+
+@pytest.mark.parametrize(
+    "secret",
+    ["sk-proj-abc123DEF456", "Bearer abc.def", "AIzaSyA1234567890abcdef", "gsk_abcdef123456", "f" * 40, "hunter2-key"],
+)
+def test_credentials_are_not_kept_of_a_message(secret: str) -> None:
+    body = json.dumps(openai(f"Incorrect API key: {secret}. Try again.", code=secret, param=secret)).encode()
+    said = provider_error(401, body, key="hunter2-key")
+    assert secret not in said.message
+    assert said.message.endswith("Try again.")
+
+
+def test_what_is_no_identifier_stands_in_no_list() -> None:
+    said = read(400, openai("so " * 3_000, param="the plan is to fire Kim", code="c" * 65, type="a\nb"))
+    assert (said.parameter, said.code, said.type) == ("", "", "")
+    assert len(said.message) == MESSAGE_LIMIT
+
+
+def json_values() -> st.SearchStrategy[object]:
+    scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
+    names = st.sampled_from(["error", "message", "code", "type", "param", "metadata", "raw", "details", "detail"])
+    return st.recursive(
+        scalars, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(names, inner, max_size=4), max_leaves=12
+    )
+
+
+@given(st.integers(100, 599), json_values())
+def test_any_body_has_a_class_and_two_sentences(status: int, body: object) -> None:
+    said = read(status, body)
+    assert reason_of(said)
+    assert told_of(said, "#owner")
+
+
+@given(st.integers(100, 599), st.binary(max_size=60))
+def test_any_bytes_have_a_class(status: int, raw: bytes) -> None:
+    assert provider_error(status, raw).failure in RULES

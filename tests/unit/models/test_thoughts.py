@@ -1,0 +1,91 @@
+"""Thoughts in the text of an answer are kept as thoughts, and what is about them stays."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.canonical import encode_text
+from gofer.models.completion import parse_answer
+from gofer.models.thoughts import apart
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken", "thoughts"),
+    [
+        ("<think>Hm.</think>\n\nYes.", "Yes.", "<think>Hm.</think>"),
+        ("\n<think>\nHm.\n</think>Yes.", "Yes.", "\n<think>\nHm.\n</think>"),
+        ("<think>cut off", "", "<think>cut off"),
+        ("Hm, so be it.\n</think>\n\nYes.", "Yes.", "Hm, so be it.\n</think>"),
+        ("Hm.</think>\nYes.", "Yes.", "Hm.</think>"),
+        ("<thinking>Hm.</thinking>Yes.", "Yes.", "<thinking>Hm.</thinking>"),
+        ("[THINK]Hm.[/THINK]Yes.", "Yes.", "[THINK]Hm.[/THINK]"),
+        ("<think>a</think><think>b</think>Yes.", "Yes.", "<think>a</think><think>b</think>"),
+        ("First.\n<think>a</think>\nThen.", "First.\n\nThen.", "<think>a</think>"),
+        ("<think></think>", "", "<think></think>"),
+    ],
+)
+def test_thoughts_are_told_apart_from_what_is_said(text: str, spoken: str, thoughts: str) -> None:
+    found = apart(text)
+    assert (found.text, found.thoughts) == (spoken, thoughts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Models write `<think>` before and `</think>` after their thoughts.",
+        "Write this:\n\n```\n<think>\nthoughts\n</think>\n```\n\nThen answer.",
+        "It ends with </think> in most templates.",
+        "I think <b>so</b>.",
+        "The tag <think> opens a block that is never closed here.",
+        "First.\n<think>\nnot closed, and the rest of the answer",
+    ],
+)
+def test_an_answer_about_thoughts_stays_whole(text: str) -> None:
+    assert apart(text).text == text
+
+
+@given(st.text(alphabet="ab `~\n<>/", max_size=60))
+def test_ordinary_text_stays_as_it_is(text: str) -> None:
+    assert apart(text).text == text
+
+
+@given(st.text(alphabet="a. \n", max_size=20), st.text(alphabet="b. ", max_size=20))
+def test_no_thought_is_ever_in_what_is_said(thought: str, said: str) -> None:
+    found = apart(f"<think>SECRET{thought}</think>{said}")
+    assert "SECRET" not in found.text
+    assert found.text.strip("\n") == said.strip("\n")
+
+
+@pytest.mark.parametrize(
+    "piece", ["<think>", "</think>", "\n<think>", "`</think>", "```\n<think>\n", "<think></think>"]
+)
+def test_a_million_tags_are_read_to_their_end(piece: str) -> None:
+    # No time is asserted: what takes a quadratic number of steps does not come back.
+    apart(piece * (1_000_000 // len(piece)))
+
+
+def answer(message: dict[str, object]) -> tuple[str, str, str]:
+    found = parse_answer(json.dumps({"choices": [{"message": message}]}).encode())
+    return found.text, found.thoughts, found.extra
+
+
+CALL = {"id": "c", "function": {"name": "look", "arguments": "{}"}}
+
+
+def test_thoughts_in_fields_are_kept_and_go_back_only_where_providers_take_them() -> None:
+    assert answer({"content": "Yes.", "reasoning": "Hm."}) == ("Yes.", "Hm.", "")
+    assert answer({"content": "Yes.", "reasoning_content": "Hm."}) == ("Yes.", "", '{"reasoning_content":"Hm."}')
+    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": "Yes."}]
+    assert answer({"content": parts}) == ("Yes.", "Hm.", "")
+
+
+def test_thoughts_in_the_text_before_a_call_go_back_where_they_stood() -> None:
+    said = "<think>Hm.</think>\nI look."
+    assert answer({"content": said, "tool_calls": [CALL]}) == (
+        "I look.",
+        "",
+        encode_text({"content": said}),
+    )
+    assert answer({"content": said}) == ("I look.", "<think>Hm.</think>", "")

@@ -1,0 +1,93 @@
+"""A tool call that stands in an answer as text is seen as one, and an answer about calls is not."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.models.written_calls import written_call
+
+OFFERED = ("look", "jira_create_issue")
+
+
+@pytest.mark.parametrize(
+    ("text", "tool"),
+    [
+        ('<tool_call>{"name": "look", "arguments": {}}</tool_call>', "look"),
+        ('<tool_call>\n{"name": "not_offered", "arguments": {}}', "not_offered"),
+        ('Sure!<tool_call>{"name": "look"', "look"),
+        ("<tool_call>\n<function=look>\n<parameter=a>1</parameter>\n</function>\n</tool_call>", "look"),
+        ("<tool_call>look\n<arg_key>a</arg_key>", ""),
+        ("<tool_call>", ""),
+        ('<function=look>{"a": 1}</function>', "look"),
+        ('[TOOL_CALLS][{"name": "look", "arguments": {}}]', "look"),
+        ('[TOOL_CALLS]look{"a": 1}', "look"),
+        ('<|python_tag|>{"name": "look", "parameters": {}}', "look"),
+        ('<function_calls>\n<invoke name="look">', "look"),
+        ("<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function", ""),
+        ('{"name": "look", "arguments": {"a": 1}}', "look"),
+        ('{"name": "look", "parameters": "{}"}', "look"),
+        ('[{"name": "look", "arguments": {}}, {"name": "look", "arguments": {}}]', "look"),
+        ('{"tool_calls": [{"id": "c", "function": {"name": "look", "arguments": "{}"}}]}', "look"),
+        ('{"type": "function", "function": {"name": "look", "arguments": {}}}', "look"),
+        ('```json\n{"name": "look", "arguments": {}}\n```', "look"),
+        ('```\n<tool_call>{"name": "look", "arguments": {}}</tool_call>\n```', "look"),
+    ],
+)
+def test_each_form_of_a_written_call_is_seen(text: str, tool: str) -> None:
+    assert written_call(text, OFFERED) == tool
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "[]",
+        '{"name": "Kim", "arguments": "none"}',
+        '{"name": "look"}',
+        '[{"name": "look", "arguments": {}}, {"name": "Kim", "arguments": {}}]',
+        'A call looks like this:\n\n```json\n{"name": "look", "arguments": {}}\n```',
+        "Write it as `<tool_call>{...}</tool_call>`.",
+        'Write it like this:\n\n```\n<tool_call>\n{"name": "look"}\n</tool_call>\n```\n',
+        "The tag <tool_call> begins a call.",
+        "Models of Mistral write `[TOOL_CALLS]` first.",
+        'I called look with {"a": 1} and found two.',
+        '```json\n{"name": "deploy", "input": {"stage": "prod"}}\n```',
+        "```python\nlook(1)\n```",
+    ],
+)
+def test_an_answer_about_calls_is_an_answer(text: str) -> None:
+    assert written_call(text, OFFERED) is None
+
+
+@given(st.text(max_size=200))
+def test_ordinary_text_holds_no_call(text: str) -> None:
+    assert written_call(text, OFFERED) is None
+
+
+@given(
+    st.text(alphabet="abc .,\n", max_size=30),
+    st.dictionaries(st.sampled_from(["name", "arguments", "tool", "input", "x"]), st.text(max_size=5) | st.integers()),
+    st.text(alphabet="abc .,", min_size=1, max_size=30),
+)
+def test_json_that_is_explained_to_a_person_passes(before: str, value: dict[str, object], after: str) -> None:
+    shown = json.dumps({**value, "name": "look"})
+    assert written_call(f"{before}x\n```json\n{shown}\n```\n{after}", OFFERED) is None
+    assert written_call(f"{before}x `{shown}` {after}", OFFERED) is None
+
+
+@given(
+    st.recursive(
+        st.none() | st.text(max_size=5), lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=3), inner)
+    )
+)
+def test_any_json_without_a_tool_of_the_run_passes(value: object) -> None:
+    assert written_call(json.dumps(value), OFFERED) is None
+
+
+@pytest.mark.parametrize("piece", ["<tool_call>", "`<tool_call>{", "[TOOL_CALLS]", "\n", "<tool_call> ", "{", "```\n"])
+def test_a_million_characters_of_marks_are_read_to_their_end(piece: str) -> None:
+    # No time is asserted: what takes a quadratic number of steps does not come back.
+    written_call(piece * (1_000_000 // len(piece)), OFFERED)
