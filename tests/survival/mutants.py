@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mutant import Mutant
+from mutants_of_doubt import OF_DOUBT
 from mutants_on_aws import ON_AWS
 
 ROOT = Path(__file__).parents[2]
@@ -332,6 +333,7 @@ MUTANTS = (
         '"INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = ?2"',
         "contracts/test_store.py::test_of_many_that_exchange_a_memo_at_once_one_succeeds_and_all_are_told_which[sqlite]",
     ),
+    *OF_DOUBT,
     *ON_AWS,
 )
 
