@@ -161,6 +161,7 @@ class Story:
         between: list[list[Entry]] = [
             [e.MessageReceived("by the way", f"i{len(self.entries)}")],
             [e.RunCancelled("Ada", f"i{len(self.entries)}")],
+            [e.RunRetried("Ada", f"i{len(self.entries)}")],
             [e.PermitRenewed()],
             [e.RunOwned()],
             [e.RunParked("quiet", 60_000), e.RunOwned()],

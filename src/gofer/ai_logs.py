@@ -35,7 +35,7 @@ async def summarise(
         "channel": defaults.ai_logs,
     }
     try:
-        permitted = Permitted(SUMMARY, tool, tool.parse(arguments), arguments)
+        permitted = Permitted(SUMMARY, tool, tool.parse(arguments), arguments, longest=0.0)
     except ToolError:
         # Recorded by another version of the tool.
         return

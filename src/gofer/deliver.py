@@ -13,12 +13,14 @@ from functools import partial
 from gofer.engine.aside import say_aside
 from gofer.engine.asking import PUT_OFF_MINUTES
 from gofer.engine.loop import Ending
+from gofer.engine.needed import cause_of
+from gofer.engine.permitted import DELIVERY, OUTAGE
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.engine.surfaces import surface
 from gofer.engine.surroundings import thread_of
 from gofer.events import Event
-from gofer.journal.entries import RunConcluded, RunFinished, ToolResult
-from gofer.projections.progress import Progress
+from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResult
+from gofer.projections.progress import Progress, clock
 from gofer.tools.slack.parts import compose
 from gofer.tools.slack.refusals import UNCHANGEABLE
 from gofer.tools.tool import Provenance
@@ -38,6 +40,9 @@ FILE = "file/1"
 """Call id of attaching an answer that is too long for messages."""
 AT_WORK = "_On it. The answer will replace this message._"
 WAITS = f"_The language model is not available now. I go on by myself when it is, within {PUT_OFF_MINUTES} minutes._"
+_AWAY = "_{system} does not answer now. I try again by myself until {last}._"
+_BUSY = "_{system} takes no more requests now. I go on by myself at {next}._"
+_DELETED = "_Stopped: the message that asked for this was deleted._"
 _IN_FILE = "_This is the beginning; the attached file has all of it._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
 COMMENT_LIMIT = 18_000
@@ -60,7 +65,7 @@ def conclude(ending: Ending, progress: Progress) -> RunConcluded:
             ending = replace(ending, reason=f"{ending.reason.rstrip('.')}; {unknown}")
     if ending.status == "done" and (locked_out := _locked_out(progress)):
         ending = replace(ending, reason=locked_out)
-    return RunConcluded(ending.status, ending.reason, spoken(ending), ending.output)
+    return RunConcluded(ending.status, ending.reason, spoken(ending), ending.output, ending.cause, ending.system)
 
 
 def _locked_out(progress: Progress) -> str:
@@ -78,13 +83,28 @@ async def announce(step: Step, event: Event, reply: Reply, provenance: Provenanc
     """Posts that somebody is at work, where the answer will stand; once per run."""
     # Where nobody asked nobody waits, and what one person alone sees cannot be changed later.
     if reply in ("thread", "channel") and thread_of(step, event):
-        await step.call(_post(step, STATUS, AT_WORK, _place(step, event, reply)), provenance)
+        announced = _post(step, STATUS, AT_WORK, _place(step, event, reply))
+        await step.call(replace(announced, longest=OUTAGE), provenance)
 
 
-async def postpone(step: Step, provenance: Provenance) -> None:
-    """Says once, in place of what was announced, that the run waits for its model."""
-    if posted := _posted(step):
-        await step.call(_edit(step, WAITING, posted, WAITS), provenance)
+async def postpone(step: Step, provenance: Provenance, parked: RunParked) -> None:
+    """Say once, in place of what was announced, what the run waits for. It waits no longer for this notice."""
+    posted = _posted(step)
+    notice = _notice(step, parked)
+    if posted and notice:
+        await step.call(replace(_edit(step, WAITING, posted, notice), longest=0.0), provenance)
+
+
+def _notice(step: Step, parked: RunParked) -> str:
+    """Return what people are told of a wait; empty for one that they know of, or that Slack itself is the cause of."""
+    if parked.why == "model":
+        return WAITS
+    waits = [wait for wait in step.progress.waits.values() if wait.until == parked.until and wait.system != "Slack"]
+    if not waits or parked.why not in ("limit", "outage"):
+        return ""
+    words = _AWAY if parked.why == "outage" else _BUSY
+    wait = waits[0]
+    return words.format(system=wait.system or "A system outside", last=clock(wait.last), next=clock(wait.until))
 
 
 async def deliver(
@@ -94,16 +114,16 @@ async def deliver(
     asked = comment(event, _brief(concluded.text)) if (comment := surface(event).comment) else None
     nowhere = asked is None and event.source != "slack"
     if nowhere or concluded.status == "ignored" or (reply == "none" and concluded.status == "done"):
-        return RunFinished(concluded.status, concluded.reason)
+        return _ended(concluded)
     if asked:
         return _finish(concluded, [await step.call(_comment(step, *asked), provenance)])
     if concluded.status == "cancelled" and step.progress.cancelled and step.progress.cancelled.silent:
-        return await _take_back(step, provenance, concluded)
+        return await _take_back(step, event, provenance, concluded)
     if reply in ("dm", "ephemeral"):
         return _finish(concluded, await say_aside(step, event, reply, provenance, concluded.text))
-    if WAITING in step.progress.in_doubt:
+    if (posted := _posted(step)) and WAITING in step.progress.in_doubt:
         # Settled first: an edit that nobody knows about could land over the answer.
-        await postpone(step, provenance)
+        await step.call(replace(_edit(step, WAITING, posted, WAITS), longest=0.0), provenance)
     answer = compose(concluded.text)
     outcomes: list[Outcome] = []
     texts = list(answer.messages)
@@ -120,13 +140,18 @@ async def deliver(
     return _finish(concluded, outcomes)
 
 
-async def _take_back(step: Step, provenance: Provenance, concluded: RunConcluded) -> RunFinished:
-    """Deletes what was announced: whoever asked deleted their message, and waits for nothing."""
+async def _take_back(step: Step, event: Event, provenance: Provenance, concluded: RunConcluded) -> RunFinished:
+    """Delete what was announced: the message that asked was deleted, and its author waits for nothing.
+
+    Where Slack lets Gofer delete nothing, the announcement says that the run stopped.
+    """
     if posted := _posted(step):
         tool = step.services.tools["slack_delete_message"]
         arguments = {"channel": posted["channel"], "ts": posted["ts"]}
-        await step.call(Permitted(TAKEN_BACK, tool, tool.parse(arguments), arguments), provenance)
-    return RunFinished(concluded.status, concluded.reason)
+        taken = Permitted(TAKEN_BACK, tool, tool.parse(arguments), arguments, longest=DELIVERY)
+        if not _arrived(await step.call(taken, provenance)):
+            await step.call(_edit(step, ANSWER, posted, _DELETED), provenance)
+    return _ended(concluded)
 
 
 async def _say_first(step: Step, event: Event, reply: Reply, text: str, provenance: Provenance) -> Outcome:
@@ -149,12 +174,13 @@ async def _say_further(
 
 def _attach(step: Step, event: Event, reply: Reply, text: str) -> Permitted:
     tool = step.services.tools["slack_post_file"]
-    return Permitted(FILE, tool, tool.parse({"name": "answer.md", "text": text, **_thread(step, event, reply)}))
+    arguments = tool.parse({"name": "answer.md", "text": text, **_thread(step, event, reply)})
+    return Permitted(FILE, tool, arguments, longest=DELIVERY)
 
 
 def _comment(step: Step, name: str, arguments: Mapping[str, object]) -> Permitted:
     tool = step.services.tools[name]
-    return Permitted(ANSWER, tool, tool.parse(arguments))
+    return Permitted(ANSWER, tool, tool.parse(arguments), longest=DELIVERY)
 
 
 def _brief(text: str) -> str:
@@ -204,7 +230,7 @@ def spoken(ending: Ending) -> str:
 
 def _post(step: Step, call: str, text: str, place: Mapping[str, object]) -> Permitted:
     tool = step.services.tools["slack_post_message"]
-    return Permitted(call, tool, tool.parse({"text": text, **place}))
+    return Permitted(call, tool, tool.parse({"text": text, **place}), longest=DELIVERY)
 
 
 def _posted(step: Step) -> Mapping[str, object] | None:
@@ -215,7 +241,12 @@ def _posted(step: Step) -> Mapping[str, object] | None:
 
 def _edit(step: Step, call: str, posted: Mapping[str, object], text: str) -> Permitted:
     tool = step.services.tools["slack_update_message"]
-    return Permitted(call, tool, tool.parse({"text": text, "channel": posted["channel"], "ts": posted["ts"]}))
+    arguments = tool.parse({"text": text, "channel": posted["channel"], "ts": posted["ts"]})
+    return Permitted(call, tool, arguments, longest=DELIVERY)
+
+
+def _ended(concluded: RunConcluded) -> RunFinished:
+    return RunFinished(concluded.status, concluded.reason, concluded.cause, concluded.system)
 
 
 def _arrived(outcome: Outcome) -> bool:
@@ -227,8 +258,9 @@ def _finish(concluded: RunConcluded, outcomes: Sequence[Outcome]) -> RunFinished
     whole = "" if len(missing) == len(outcomes) else " as a whole"
     match missing:
         case []:
-            return RunFinished(concluded.status, concluded.reason)
-        case [*_, ToolResult(text=why)]:
-            return RunFinished("failed", f"the answer was not delivered{whole}: {why}")
+            return _ended(concluded)
+        case [*_, ToolResult(text=why) as outcome]:
+            return RunFinished("failed", f"the answer was not delivered{whole}: {why}", cause_of(outcome))
         case _:
-            return RunFinished("needs_attention", f"nobody can tell whether the answer was delivered{whole}")
+            unclear = f"the answer may not have been delivered{whole}: {missing[-1].text}"
+            return RunFinished("needs_attention", unclear)

@@ -4,6 +4,7 @@
     ├── ConfigError       fix the file: a workflow, a prompt, a setting; the sentence names it
     ├── ToolError         tell the model: the call failed and the run goes on
     ├── TemporaryError    try later: a vendor, a model or a disk is not available now
+    │   └── Unwritten     the same of the store, right before something would have been sent
     ├── RunStopped        stop the run: it cannot go on, and a person is told why
     ├── Cancelled         stop the run: a person asked for it; begin nothing new
     ├── OutOfTime         stop this worker, in good order: the next one goes on from here
@@ -17,14 +18,35 @@
 Every message is one sentence for a person: what is wrong and what to do.
 """
 
+import traceback
+from pathlib import PurePath
 from typing import Literal
 
 Access = Literal["", "credential", "permission"]
 """What somebody outside does not accept: what Gofer shows, or that it may do this."""
 
+Cause = Literal["", "outage", "credential", "permission", "refused", "fault", "poison", "damaged"]
+"""Why a run ended without its work done, for code.
+
+`outage`, `credential`, `permission` and `refused` are about a system outside: it did not answer, did not accept Gofer's
+credential, did not allow it, or refused it for another reason. `fault` and `poison` are about Gofer: it failed, once or
+at the same point again and again. `damaged`: the journal is not what was written. Empty for every other end.
+"""
+
 
 class GoferError(Exception):
     """The root of all errors Gofer raises on purpose."""
+
+
+def fault(error: BaseException) -> str:
+    """Return the type of an unexpected error and where it was raised, as `KeyError at admission.py:88`.
+
+    Its text is left out, because it may hold contents.
+    """
+    name = type(error).__name__
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        return f"{name} at {PurePath(frame.filename).name}:{frame.lineno}"
+    return name
 
 
 class ConfigError(GoferError):
@@ -58,8 +80,20 @@ class TemporaryError(GoferError):
         self.retry_after = retry_after
 
 
+class Unwritten(TemporaryError):
+    """The store did not take the frame that must stand before a request is sent; the request was not sent."""
+
+
 class RunStopped(GoferError):
-    """The run cannot go on; the message is the reason a person reads."""
+    """The run cannot go on; the message is the reason a person reads.
+
+    `cause` is the same for code, and `system` is the name of the system outside that it is about, if any.
+    """
+
+    def __init__(self, message: str, *, cause: Cause = "", system: str = "") -> None:
+        super().__init__(message)
+        self.cause: Cause = cause
+        self.system = system
 
 
 class Cancelled(GoferError):

@@ -1,6 +1,7 @@
 """What does the owner of a run do with it, from taking it over to letting it go?"""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
@@ -19,9 +20,9 @@ from gofer.engine.meant import NotMeant
 from gofer.engine.results import Shown
 from gofer.engine.services import Services
 from gofer.engine.step import Step
-from gofer.errors import Cancelled, OutOfTime, RunStopped, TemporaryError
+from gofer.errors import Cancelled, GoferError, OutOfTime, RunStopped, TemporaryError, ToolError, fault
 from gofer.events import Event
-from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked
+from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked, RunStarted
 from gofer.models.abilities import Abilities
 from gofer.tools.tool import Provenance
 from gofer.workflows.bundle import Bundle
@@ -33,6 +34,8 @@ TAKEOVERS = 5
 TROUBLES = 20
 """How often in a row a run may be left because something could not be stored: each time a model may have been paid."""
 POISON = "poison: it broke off at the same point again and again. Whoever runs Gofer can see where in its trace."
+
+_log = logging.getLogger(__name__)
 
 Coordinator = Callable[[Step, Bundle, Provenance], Awaitable[Ending]]
 COORDINATORS: Mapping[str, Coordinator] = {"llm": loop.coordinate, "script": script.coordinate}
@@ -129,7 +132,7 @@ class Owner:
                     step.give_up_calls("its workflow was taken away meanwhile")
                     raise RunStopped(f"there is no workflow {step.progress.workflow!r} any more.")
                 step.shown = shown(loaded, self.services.abilities)
-                bundle = await pinned(self.services, await admit(step, event, loaded))
+                bundle = await pinned(self.services, await self._admitted(step, event, loaded))
                 await self._show_whether_private(step)
             return await self._coordinate(step, event, bundle)
         except NotMeant as error:
@@ -137,9 +140,21 @@ class Owner:
         except NotNow as error:
             return Ending("limited", reason=str(error), notice=error.told)
         except RunStopped as error:
-            return Ending("failed", reason=str(error))
+            return Ending("failed", reason=str(error), cause=error.cause, system=error.system)
         except Cancelled as error:
             return Ending("cancelled", step.conversation.answer, str(error))
+
+    async def _admitted(self, step: Step, event: Event, loaded: Loaded) -> RunStarted:
+        """Let the run in. A fault of Gofer ends it with a reason: the next owner would meet the same fault."""
+        try:
+            return await admit(step, event, loaded)
+        except ToolError as error:
+            raise RunStopped(error.message_to_model, cause="fault") from error
+        except GoferError:
+            raise
+        except Exception as error:
+            _log.error("a run could not begin: %s", fault(error))
+            raise RunStopped(f"Gofer itself failed ({fault(error)})", cause="fault") from error
 
     async def _coordinate(self, step: Step, event: Event, bundle: Bundle) -> Ending:
         provenance = step.provenance(bundle.loaded.prompt_file)
@@ -149,8 +164,7 @@ class Owner:
         try:
             return await COORDINATORS[bundle.loaded.workflow.coordinator](step, bundle, provenance)
         except Parked as parked:
-            if parked.entry.why == "model":
-                await postpone(step, provenance)
+            await postpone(step, provenance, parked.entry)
             raise
 
     async def _show_whether_private(self, step: Step) -> None:

@@ -9,8 +9,9 @@ from typing import assert_never
 
 from gofer.blobs.store import Blobs
 from gofer.errors import Gone, TemporaryError
+from gofer.journal import inbox
 from gofer.journal.coordination import Head
-from gofer.journal.entries import Status
+from gofer.journal.entries import RunRetried, Status
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.outside import Clock
@@ -47,8 +48,11 @@ async def retry(run: str, store: Store, blobs: Blobs, queue: Queue, clock: Clock
         return Retried(False, f"Run {run} {_ended(progress.finished.status, reason)}")
     if head.ended and not await _reopen(run, head.conversation, store, clock, owner):
         raise TemporaryError(f"Somebody is at work in the conversation of run {run}; try again in a minute.")
+    if progress.parked is not None:
+        # A parked run looks at its inbox before its time has come.
+        await inbox.put(store, run, f"retry-{owner}", RunRetried("an operator"))
     await queue.ring(run)
-    return Retried(True, f"Run {run} was rung for; it goes on where it was.")
+    return Retried(True, f"Run {run} is queued; it goes on where it was.")
 
 
 async def _reopen(run: str, conversation: str, store: Store, clock: Clock, owner: str) -> bool:

@@ -12,10 +12,11 @@ from gofer.engine.asking import LONGEST_PARKED
 from gofer.engine.services import Services
 from gofer.engine.step import Step
 from gofer.engine.term import MARGIN, Term
-from gofer.errors import Damaged, Fenced, Gone, Newer, TemporaryError
+from gofer.errors import Cause, Damaged, Fenced, Gone, Newer, TemporaryError, fault
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
 from gofer.journal.log import Pen, open_journal
+from gofer.journal.unlisted_ends import Ends, Stage, count
 from gofer.owner import Left, Owner
 from gofer.projections.progress import Progress
 from gofer.queue.doorbell import Doorbell, Queue
@@ -53,6 +54,8 @@ class Ended:
     """None when its journal was not read to the end."""
     trouble: Literal["", "poison", "damaged"] = ""
     """That its workers were lost again and again, or that its journal or a body is not what was written."""
+    unlisted: Ends | None = None
+    """The count of its hour, for one that ended without an answer and that no list shows."""
 
 
 def _nobody_listens(ended: Ended) -> None:
@@ -115,7 +118,7 @@ class Worker:
             await self._again_later(bell, _why(error))
         except Exception as error:  # noqa: BLE001
             # One run's trouble must not end the worker; the text may hold contents, the type does not.
-            _log.error("run %s was not continued: %s", bell.run, type(error).__name__)
+            _log.error("run %s was not continued: %s", bell.run, fault(error))
             await self._again_later(bell, type(error).__name__)
 
     async def _answer(self, bell: Doorbell, term: Term) -> None:
@@ -288,7 +291,8 @@ class Worker:
             case RunFinished(status=status, reason=reason):
                 await self._show(head, status, reason, step)
                 poison = reason.startswith("poison: ")
-                self.tell(Ended(status, self._seconds(head), step.progress, "poison" if poison else ""))
+                unlisted = await self._unlisted(left, step.progress)
+                self.tell(Ended(status, self._seconds(head), step.progress, "poison" if poison else "", unlisted))
                 if step.progress.private:
                     await self._delete(head.run)
                 else:
@@ -306,7 +310,29 @@ class Worker:
 
     async def _give_up(self, head: Head, reason: str, trouble: Literal["poison", "damaged"]) -> None:
         await self._show(head, "needs_attention", reason)
-        self.tell(Ended("needs_attention", self._seconds(head), trouble=trouble))
+        unlisted = None
+        if head.private:
+            unlisted = await self._count("go on", trouble, "")
+        self.tell(Ended("needs_attention", self._seconds(head), trouble=trouble, unlisted=unlisted))
+
+    async def _unlisted(self, finished: RunFinished, progress: Progress) -> Ends | None:
+        """Count a private run that ended without an answer: no list shows it."""
+        if not progress.private or not finished.cause:
+            return None
+        stage: Stage = "begin"
+        if progress.started:
+            stage = "answer"
+        return await self._count(stage, finished.cause, finished.system)
+
+    async def _count(self, stage: Stage, cause: Cause, system: str) -> Ends | None:
+        at = int(self.services.outside.clock.now() * 1000)
+        try:
+            ends = await count(self.services.store, stage, cause, system, at)
+        except TemporaryError as error:
+            _log.warning("an end that no list shows was not counted: %s", error)
+            return None
+        _log.warning("%s", ends.sentence(), extra={"fields": {"cause": cause, "system": system}})
+        return ends
 
     def _seconds(self, head: Head) -> float:
         return round(self.services.outside.clock.now() - head.accepted_at / 1000, 3)

@@ -14,6 +14,7 @@ from gofer.journal.log import read_journal
 from gofer.local.front import front
 from gofer.local.pages import Pages
 from gofer.local.server import serve
+from gofer.outside import SystemClock
 from gofer.projections import workspace
 from gofer.secret import Secret
 from gofer.triggers.hook import Bearer, Hook, Pointer
@@ -29,7 +30,7 @@ async def call(made: Company, body: bytes) -> int:
     doors, routes = webhook_doors([hook]), read_routes({"webhook": [("answer-here", {})]})
     app = front(
         replace(made.laptop.ingress, doors=doors, routes=routes),
-        Pages(made.laptop.state.store, made.laptop.state.blobs, made.laptop.catalog),
+        Pages(made.laptop.state.store, made.laptop.state.blobs, made.laptop.catalog, SystemClock()),
     )
     async with serve(app) as url, loopback.client() as client:
         headers = {"authorization": "Bearer s3cret", "content-type": "application/json"}

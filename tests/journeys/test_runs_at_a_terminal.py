@@ -122,7 +122,7 @@ def test_a_payload_that_starts_nothing_says_why(capsys: pytest.CaptureFixture[st
 @pytest.mark.usefixtures("busy_model")
 def test_a_parked_run_is_rung_for_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     run = run_json(capsys, code=1)["run"]
-    assert gofer(capsys, "retry", run[:8]) == (0, "", f"Run {run} was rung for; it goes on where it was.\n")
+    assert gofer(capsys, "retry", run[:8]) == (0, "", f"Run {run} is queued; it goes on where it was.\n")
 
 
 def test_a_run_that_has_ended_is_not_opened_again(capsys: pytest.CaptureFixture[str]) -> None:

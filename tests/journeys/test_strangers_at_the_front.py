@@ -19,6 +19,7 @@ from gofer.bootstrap.settings import read_settings
 from gofer.local.front import front
 from gofer.local.pages import Pages
 from gofer.local.server import serve
+from gofer.outside import SystemClock
 from gofer.secret import Secret
 from gofer.triggers.hook import read_hooks
 from gofer.triggers.jwt_bearer import JwtProof
@@ -45,7 +46,7 @@ async def every_door(folder: Path) -> AsyncIterator[tuple[Company, str]]:
             installation_key=Secret("k"),
             outside=replace(before.outside, clock=NoonClock()),
         )
-        async with serve(front(ingress, Pages(state.store, state.blobs, made.laptop.catalog))) as url:
+        async with serve(front(ingress, Pages(state.store, state.blobs, made.laptop.catalog, SystemClock()))) as url:
             yield made, url
 
 

@@ -14,6 +14,7 @@ from company import Company, company
 from gofer.local.front import front
 from gofer.local.pages import Pages
 from gofer.local.server import serve
+from gofer.outside import SystemClock
 from gofer.secret import Secret
 from gofer.triggers.hook import Auth, Bearer, Hook, Pointer, Standard
 from gofer.triggers.webhook import webhook_doors
@@ -32,7 +33,7 @@ def hooked(made: Company, auth: Auth) -> Starlette:
     ingress = replace(
         made.laptop.ingress, doors=webhook_doors([hook]), routes=read_routes({"webhook": [("answer-here", {})]})
     )
-    return front(ingress, Pages(made.laptop.state.store, made.laptop.state.blobs, made.laptop.catalog))
+    return front(ingress, Pages(made.laptop.state.store, made.laptop.state.blobs, made.laptop.catalog, SystemClock()))
 
 
 async def run(script: str, url: str, secret: str) -> str:

@@ -37,7 +37,7 @@ async def test_a_run_that_was_given_up_is_answered_once_after_a_retry() -> None:
     await made.queue.ring("run1")
     await made.hear()
     assert made.posted == []
-    assert await again(made) == Retried(True, "Run run1 was rung for; it goes on where it was.")
+    assert await again(made) == Retried(True, "Run run1 is queued; it goes on where it was.")
     assert await made.hear() == 1
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
     assert await again(made) == Retried(False, "Run run1 is done; there is nothing to do again.")

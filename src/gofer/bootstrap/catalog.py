@@ -1,6 +1,7 @@
 """Which tools and workflows are there? Every mistake in the files is found before anything runs."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,12 @@ def build_tools(
     `children` do what is dangerous on bytes, `python` runs the code of models; who lets tools be called closes both.
     """
     # One line for each system outside, and for what every run has.
+    jira = JiraApi(settings.jira_base_url, settings.jira_email, settings.jira_api_token)
     systems: Sequence[Sequence[Tool[Any]]] = [
-        slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token)),
-        github_tools(GitHubApi(settings.github_api_url, settings.github_token)),
-        notion_tools(NotionApi(settings.notion_base_url, settings.notion_token)),
-        jira_tools(JiraApi(settings.jira_base_url, settings.jira_email, settings.jira_api_token)),
+        _of("Slack", slack_tools(SlackApi(settings.slack_api_url, settings.slack_bot_token))),
+        _of("GitHub", github_tools(GitHubApi(settings.github_api_url, settings.github_token))),
+        _of("Notion", notion_tools(NotionApi(settings.notion_base_url, settings.notion_token))),
+        _of("Jira", jira_tools(jira)),
         file_tools(children or Children()),
         plan_tools(),
         skill_tools(),
@@ -50,6 +52,11 @@ def build_tools(
         subagent_tools(),
     ]
     return {tool.name: tool for tools in systems for tool in tools}
+
+
+def _of(system: str, tools: Sequence[Tool[Any]]) -> Sequence[Tool[Any]]:
+    """Return tools that name the system outside that they act on."""
+    return [replace(tool, system=system) for tool in tools]
 
 
 def known_tools() -> Mapping[str, Tool[Any]]:

@@ -107,7 +107,7 @@ async def open_laptop(
             jwt=JwtProof,
             window=window,
         )
-        app = front(ingress, Pages(state.store, state.blobs, catalog))
+        app = front(ingress, Pages(state.store, state.blobs, catalog, clock))
         url = await stack.enter_async_context(serve(app, port, bounds=bounds))
         model = build_model(settings, http)
         # The lock on the state proves that no other worker is alive.

@@ -12,7 +12,8 @@ from gofer.outside import random_id
 from gofer.retry import Retried, retry
 
 _EXAMPLES = """what it does, by what became of the run:
-  not ended      it is rung for at once, whatever it waits for; also when its doorbell was given up
+  not ended      it goes on at once: a parked run makes its next attempt now, and one whose queue message
+                 became a dead letter is queued again
   needs attention because it could not be continued (its workers were lost, its journal could not be read, a bug)
                  the same, once whatever was wrong is corrected: a deploy, a restored body
   ended          nothing: `done`, `failed`, `limited`, `cancelled` are the last entry of a journal. Correct what its
@@ -26,7 +27,7 @@ examples:
   gofer retry 3f2a                        RUN as `gofer runs` lists it; the first characters are enough
   gofer retry 3f2a --stage prod           on AWS
 
-Exit codes: 0 it was rung for, 1 it has ended or cannot be read, 2 there is no such run.
+Exit codes: 0 it is queued, 1 it has ended or cannot be read, 2 there is no such run.
 """
 
 

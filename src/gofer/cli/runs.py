@@ -10,7 +10,8 @@ from gofer.bootstrap.operations import Operations
 from gofer.cli.numbers import number
 from gofer.cli.place import operations, place_options
 from gofer.journal.coordination import Head
-from gofer.projections.listing import row_of
+from gofer.journal.unlisted_ends import recent
+from gofer.projections.listing import row_of, unlisted_lines
 from gofer.projections.trace import timestamp
 
 
@@ -24,8 +25,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Prints the newest runs that are not private."""
     with operations(arguments) as opened:
-        heads, dead = asyncio.run(_read(opened, arguments.limit))
-    for line in dead:
+        heads, notes = asyncio.run(_read(opened, arguments.limit))
+    for line in notes:
         print(line, file=sys.stderr)
     if arguments.json:
         print(json.dumps([row_of(head) for head in heads], indent=2))
@@ -38,12 +39,12 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _read(opened: Operations, limit: int) -> tuple[Sequence[Head], list[str]]:
-    """The newest runs, and one line for each doorbell that was given up although its run has not ended well."""
-    dead: list[str] = []
+    """Return the newest runs, and lines about those that no list shows or whose queue message is a dead letter."""
+    notes = unlisted_lines(await recent(opened.store, int(opened.clock.now() * 1000)))
     for letter in await opened.queue.buried(limit):
         head = await opened.store.head(letter.run)
         if head is None or head.status != "done":
             # Of a private run nothing but this line is shown, and not which it is.
             name = f"run {letter.run}" if head and not head.private else "a run that is not listed"
-            dead.append(f"Given up at {timestamp(int(letter.at * 1000))}: the doorbell of {name}; {letter.why}.")
-    return await opened.store.heads(limit), dead
+            notes.append(f"Given up at {timestamp(int(letter.at * 1000))}: the doorbell of {name}; {letter.why}.")
+    return await opened.store.heads(limit), notes

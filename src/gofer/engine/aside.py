@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from gofer.engine.permitted import DELIVERY
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.engine.surroundings import thread_of
 from gofer.events import Event
@@ -34,7 +35,8 @@ async def say_aside(
     for number, part in enumerate(texts, 1):
         links = provenance if number == len(texts) else replace(provenance, prompt_url="", run_url=None)
         arguments = {"text": part, "thread_ts": thread_ts} if thread_ts else {"text": part}
-        outcomes.append(await step.call(Permitted(ASIDE.format(number), tool, tool.parse(arguments)), links))
+        said = Permitted(ASIDE.format(number), tool, tool.parse(arguments), longest=DELIVERY)
+        outcomes.append(await step.call(said, links))
         if isinstance(outcomes[-1], ToolResult) and outcomes[-1].status != "ok":
             break
     return outcomes

@@ -7,6 +7,8 @@
     blind    never again
 
 What the other side did not take because it takes no more for now was not done; it is made again when it says so.
+While a system outside is away, reads and keyed calls are attempted ATTEMPTS times within ATTEMPTS_WITHIN seconds; then
+`outages.py` decides whether the call waits or fails.
 
 Fencing keeps a lost worker from writing to the journal, not from sending. So an effect also needs a *permit*: its
 last frame must be young (`Patience.permit`) on the worker's own monotonic clock, checked right before each request.
@@ -15,19 +17,20 @@ A new owner waits a *quiet time* before it reconciles, so that a paused predeces
 
 import asyncio
 import logging
-import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeVar
 
-from gofer.errors import Access, Fenced, TemporaryError, ToolError
-from gofer.outside import Clock, Http, HttpRequest, HttpResponse
+from gofer.errors import Access, Fenced, TemporaryError, ToolError, Unwritten, fault
+from gofer.outside import Clock, Http, HttpRequest, HttpResponse, TooLarge
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
-LONGEST_PUT_OFF = 3_900
-"""Seconds a call is put off for in all because a system outside takes no more; the longest limits count by the hour."""
-UNSAID_WAIT = 60.0
-"""Seconds it is put off for where nobody says how long."""
+ATTEMPTS = 3
+"""Attempts of a read, a keyed call or a look while the system outside does not answer."""
+ATTEMPTS_WITHIN = 15.0
+"""Seconds after the first attempt in which a further one may begin."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class Patience:
     """How long a run is put off first when none of its models is there; each further time twice as long."""
 
 
-_LOST = "it was under way when its worker was lost"
+LOST = "it was under way when its worker was lost"
 
 _log = logging.getLogger(__name__)
 
@@ -75,18 +78,19 @@ class Later:
     code: str
     seconds: float
     in_doubt: bool = False
-
-    def until(self, now_ms: int, put_off_ms: int) -> int:
-        """When to try again, unix milliseconds; 0 when it was put off for too long already."""
-        wait = int((UNSAID_WAIT if math.isinf(self.seconds) else self.seconds) * 1000)
-        return now_ms + wait if wait <= LONGEST_PUT_OFF * 1000 - put_off_ms else 0
+    cause: Literal["limit", "outage"] = "limit"
+    """`limit`: the system takes no more for now. `outage`: it did not answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """Nobody confirmed it."""
+    """No answer confirmed it."""
 
     why: str
+    away: bool = True
+    """Whether the system outside did not answer; False for a fault of the tool itself."""
+    retry_after: float = 0.0
+    """Seconds that the system asked to wait; 0 where it did not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,10 @@ class Permit:
             self._since = max(self._since, since)
 
     async def hold(self) -> None:
-        """Returns when it is allowed to send now. Raises Fenced when the run is in other hands."""
+        """Return when it is allowed to send now.
+
+        Raises Fenced when the run has another owner, Unwritten when the store does not answer.
+        """
         while not self.young:
             if self._above is not None:
                 await self._above.hold()
@@ -136,8 +143,11 @@ class Permit:
         return self._clock.monotonic() - self._since > self.patience.permit
 
     async def renew(self) -> None:
-        """Writes a frame that says that something is about to be sent. Raises Fenced, TemporaryError."""
-        await self.write(self._renew)
+        """Write a frame that says that something is about to be sent. Raises Fenced, Unwritten."""
+        try:
+            await self.write(self._renew)
+        except TemporaryError as error:
+            raise Unwritten(str(error)) from error
 
 
 class PermittedHttp:
@@ -154,39 +164,43 @@ class PermittedHttp:
 
 
 async def carry_out(
-    tool: Tool[Any], call: Call, arguments: Arguments, permit: Permit, *, fresh: bool, wanted: bool = True
+    tool: Tool[Any], call: Call, arguments: Arguments, permit: Permit, *, doubt: str = "", wanted: bool = True
 ) -> Done | Refused | Later | Silence | Unknown:
-    """Makes a call happen, or finds out what became of an earlier attempt when it is not `fresh`.
+    """Make a call happen, or find out what became of an earlier attempt.
 
-    One that is not `wanted` any more is looked for, and not attempted again.
+    `doubt` says why an earlier attempt may have had its effect; it is empty for a fresh call. A call that is not
+    `wanted` any more is looked for, and not attempted again.
     """
     guarded = replace(call, http=PermittedHttp(call.http, permit))
     match tool.effect:
         case "read":
-            return await _attempt(tool, call, arguments)
+            return await _repeated(lambda: _attempt(tool, call, arguments), call.clock, permit.patience)
+        case "keyed" if wanted:
+            return await _with_its_key(tool, guarded, arguments, permit.patience, doubt)
         case "keyed":
-            return await _with_its_key(tool, guarded, arguments, fresh) if wanted else Unknown(_LOST)
+            return Unknown("it was not confirmed before the run was stopped")
         case "lookup" if wanted:
-            return await _after_a_look(tool, guarded, arguments, permit, fresh)
+            return await _after_a_look(tool, guarded, arguments, permit, fresh=not doubt)
         case "lookup":
-            return await _look(tool, guarded, arguments) or Refused("It did not happen, and is not wanted any more.")
-        case "blind" if fresh:
+            looked = await _look(tool, guarded, arguments, permit.patience)
+            return looked or Refused("It did not happen, and is not wanted any more.")
+        case "blind" if not doubt:
             outcome = await _attempt(tool, guarded, arguments)
             return Unknown(outcome.why) if isinstance(outcome, Silence) else outcome
         case "blind":
-            return Unknown(_LOST)
+            return Unknown(doubt)
 
 
 def longest(tool: Tool[Any], patience: Patience) -> float:
     """Seconds a call may take at most, with every look, wait and further attempt its effect allows."""
     wait = max(tool.settle, patience.inflight)
     match tool.effect:
-        case "read" | "blind":
+        case "blind":
             return tool.timeout
-        case "keyed":
-            return 2 * tool.timeout
+        case "read" | "keyed":
+            return ATTEMPTS_WITHIN + tool.timeout
         case "lookup":
-            return 4 * tool.timeout + 2 * wait
+            return 2 * (tool.timeout + wait + ATTEMPTS_WITHIN + tool.timeout)
 
 
 def quiet_seconds(tool: Tool[Any], patience: Patience, *, predecessor_is_dead: bool) -> float:
@@ -196,31 +210,38 @@ def quiet_seconds(tool: Tool[Any], patience: Patience, *, predecessor_is_dead: b
 
 
 async def _with_its_key(
-    tool: Tool[Any], call: Call, arguments: Arguments, fresh: bool
+    tool: Tool[Any], call: Call, arguments: Arguments, patience: Patience, doubt: str
 ) -> Done | Refused | Later | Unknown:
-    first = await _attempt(tool, call, arguments) if fresh else Silence(_LOST)
-    if not isinstance(first, Silence):
-        return first
-    match await _attempt(tool, call, arguments):
+    doubts = [doubt] if doubt else []
+
+    async def attempt() -> Done | Refused | Later | Silence:
+        outcome = await _attempt(tool, call, arguments)
+        if isinstance(outcome, Silence):
+            doubts.append(outcome.why)
+        return outcome
+
+    match await _repeated(attempt, call.clock, patience):
         case Done() as done:
             return done
-        case Refused(code=code) as refused if code in tool.gone:
+        case Refused(code=code) as refused if not doubts or code in tool.gone:
             return refused
         case Later() as later:
-            return replace(later, in_doubt=True)
+            return replace(later, in_doubt=bool(doubts))
+        case Silence(away=True, why=why, retry_after=seconds):
+            return Later(why, "", seconds, in_doubt=True, cause="outage")
         case Refused(text=why) | Silence(why=why):
-            return Unknown(f"{first.why}; then: {why}")
+            return Unknown(f"{doubts[0]}; then: {why}")
 
 
 async def _after_a_look(
-    tool: Tool[Any], call: Call, arguments: Arguments, permit: Permit, fresh: bool
+    tool: Tool[Any], call: Call, arguments: Arguments, permit: Permit, *, fresh: bool
 ) -> Done | Refused | Later | Unknown:
     if fresh:
         first = await _attempt(tool, call, arguments)
         if not isinstance(first, Silence):
             return first
         await asyncio.sleep(max(tool.settle, permit.patience.inflight))
-    if found := await _look(tool, call, arguments):
+    if found := await _look(tool, call, arguments, permit.patience):
         return found
     # Whoever takes over from here on has to wait again before it looks.
     await permit.renew()
@@ -228,11 +249,26 @@ async def _after_a_look(
     if not isinstance(again, Silence):
         return again
     await asyncio.sleep(max(tool.settle, permit.patience.inflight))
-    return await _look(tool, call, arguments) or Unknown(again.why)
+    if found := await _look(tool, call, arguments, permit.patience):
+        return found
+    if again.away:
+        return Later(again.why, "", again.retry_after, in_doubt=True, cause="outage")
+    return Unknown(again.why)
 
 
-async def _look(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | Later | Unknown | None:
-    """Done when our marker is there, None when it is not, Unknown when nobody answered."""
+async def _look(tool: Tool[Any], call: Call, arguments: Arguments, patience: Patience) -> Done | Later | Unknown | None:
+    """Done when our marker is there, None when it is not, Later when the system is away, Unknown when it cannot say."""
+    looked = await _repeated(lambda: _look_once(tool, call, arguments), call.clock, patience)
+    match looked:
+        case Silence(away=True, why=why, retry_after=seconds):
+            return Later(f"looking for it failed: {why}", "", seconds, in_doubt=True, cause="outage")
+        case Silence(why=why):
+            return Unknown(f"looking for it failed: {why}")
+        case _:
+            return looked
+
+
+async def _look_once(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | Later | Unknown | Silence | None:
     if tool.look is None:
         return Unknown("its tool cannot look for it")
     try:
@@ -242,9 +278,27 @@ async def _look(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | Lat
         if error.retry_after:
             return Later(error.message_to_model, error.code, error.retry_after, in_doubt=True)
         return Unknown(f"looking for it failed: {error}")
+    except Unwritten:
+        raise
     except (TemporaryError, TimeoutError) as error:
-        return Unknown(f"looking for it failed: {error}")
+        return _silence(tool, error)
     return None if found is None else Done(found)
+
+
+async def _repeated(attempt: Callable[[], Awaitable[T | Silence]], clock: Clock, patience: Patience) -> T | Silence:
+    """Repeat an attempt while the system outside does not answer; return the last outcome."""
+    began = clock.monotonic()
+    pause = patience.backoff
+    for number in range(1, ATTEMPTS + 1):
+        outcome = await attempt()
+        if not isinstance(outcome, Silence) or not outcome.away:
+            return outcome
+        wait = max(pause, outcome.retry_after)
+        if number == ATTEMPTS or clock.monotonic() - began + wait > ATTEMPTS_WITHIN:
+            return outcome
+        await asyncio.sleep(wait)
+        pause *= 4
+    raise AssertionError("the last attempt returns")
 
 
 async def _attempt(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | Refused | Later | Silence:
@@ -255,11 +309,21 @@ async def _attempt(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | 
         if error.retry_after:
             return Later(error.message_to_model, error.code, error.retry_after)
         return Refused(error.message_to_model, error.code, error.access)
-    except Fenced:
+    except (Fenced, Unwritten):
         raise
     except (TemporaryError, TimeoutError) as error:
-        return Silence(str(error) or f"it took longer than {tool.timeout:g} seconds")
+        return _silence(tool, error)
     except Exception as error:  # noqa: BLE001
         # A tool's own bug must not take the run with it; its text may hold contents, its type does not.
-        _log.error("tool %s failed with %s", tool.name, type(error).__name__)
-        return Silence(f"it failed with {type(error).__name__}")
+        _log.error("tool %s failed with %s", tool.name, fault(error))
+        return Silence(f"it failed with {type(error).__name__}", away=False)
+
+
+def _silence(tool: Tool[Any], error: TemporaryError | TimeoutError) -> Silence:
+    if not isinstance(error, TemporaryError):
+        return Silence(f"{tool.system or 'it'} did not answer within {tool.timeout:g} seconds")
+    said = str(error)
+    if tool.system and tool.system not in said:
+        said = f"{tool.system} could not be reached: {said}"
+    # An answer that is too large is one, and will be as large the next time.
+    return Silence(said, away=not isinstance(error, TooLarge), retry_after=error.retry_after)

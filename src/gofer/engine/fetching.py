@@ -18,7 +18,7 @@ async def content_of(step: Step, added: FileAdded, provenance: Provenance, purpo
         tool, arguments = step.services.tools.get(as_text(source.get("tool"))), as_object(source.get("arguments"))
         if tool is None:
             raise ToolError("Nothing here knows how to fetch it.", code="gone")
-        asked = Permitted(f"{purpose}/{added.file}", tool, tool.parse(arguments), arguments)
+        asked = Permitted(f"{purpose}/{added.file}", tool, tool.parse(arguments), arguments, longest=0.0)
         match await step.call(asked, provenance):
             case ToolResult(status="ok"):
                 added = step.workspace.files[added.file].added

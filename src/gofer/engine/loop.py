@@ -13,6 +13,7 @@ from gofer.engine.results import cut
 from gofer.engine.step import Permitted, Step
 from gofer.engine.tail import tail
 from gofer.engine.view import View
+from gofer.errors import Cause
 from gofer.journal.entries import Status, ToolResult
 from gofer.journal.workspace import BOOKKEEPING
 from gofer.messages import ToolAsk
@@ -38,6 +39,10 @@ class Ending:
     """What people are told instead of an answer."""
     output: Mapping[str, object] | None = None
     """The answer as a value, where the workflow asks for one."""
+    cause: Cause = ""
+    """Why it ended without its work done, for code."""
+    system: str = ""
+    """The system outside that was the cause."""
 
 
 async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Ending:

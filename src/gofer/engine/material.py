@@ -1,11 +1,11 @@
 """What is an event about, as far as it does not say so itself?"""
 
 from gofer.canonical import as_object
+from gofer.engine.needed import stopped
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.engine.surfaces import DATA, Material, surface
 from gofer.engine.surroundings import slack_material
 from gofer.engine.who import Person
-from gofer.errors import RunStopped
 from gofer.events import Event
 from gofer.journal.entries import MATERIAL, ToolResult
 from gofer.tools.tool import Provenance
@@ -22,10 +22,10 @@ async def read_material(step: Step, event: Event, person: Person, provenance: Pr
     name, arguments = asked
     tool = step.services.tools[name]
     permitted = Permitted(MATERIAL, tool, tool.parse(arguments), arguments)
-    return _material(event, await step.call(permitted, provenance))
+    return _material(event, await step.call(permitted, provenance), tool.system)
 
 
-def _material(event: Event, outcome: Outcome) -> Material:
+def _material(event: Event, outcome: Outcome, system: str) -> Material:
     match outcome:
         case ToolResult(status="ok", text=read, details=found):
             details = found or {}
@@ -35,10 +35,8 @@ def _material(event: Event, outcome: Outcome) -> Material:
             told = f"{_quoted(event.text)}\n\n{read}".strip("\n")
             facts, properties = as_object(details.get("facts")), as_object(details.get("properties"))
             return Material(_first_message(event, told), private, facts, properties)
-        case ToolResult(text=text):
-            raise RunStopped(f"what it is about could not be read: {text}")
         case _:
-            raise RunStopped("what it is about could not be read")
+            raise stopped("what it is about could not be read", outcome, system)
 
 
 def _first_message(event: Event, read: str) -> str:

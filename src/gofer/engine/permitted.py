@@ -7,6 +7,11 @@ from typing import Any
 from gofer.journal.entries import ToolResult, ToolUnknown
 from gofer.tools.tool import Arguments, Tool
 
+OUTAGE = 1_800.0
+"""Seconds that a run waits in all for a system that is away, for one call that it needs."""
+DELIVERY = 86_400.0
+"""The same for calls that deliver its answer."""
+
 Outcome = ToolResult | ToolUnknown
 Gate = Callable[[], None]
 """Raises when something new may not begin; asked right before its intent is noted, so that nothing comes between."""
@@ -31,6 +36,15 @@ class Permitted:
     """The idempotency key of an earlier run that may have made the same call; empty: its own."""
     since: int = 0
     """With such a key: unix milliseconds before which nobody can have made it."""
+    longest: float = OUTAGE
+    """Seconds that the call waits in all for a system that is away."""
+
+    @property
+    def patience(self) -> float:
+        """Seconds that it waits in all; a read that the model or a script asked for becomes their error instead."""
+        if self.tool.effect == "read" and "/" not in self.call:
+            return 0.0
+        return self.longest
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ from typing import Any, Protocol
 from gofer.engine import asking
 from gofer.engine.claims import Claims
 from gofer.engine.context import Window
-from gofer.engine.effects import Later, Permit, Unknown, carry_out, longest, quiet_seconds
+from gofer.engine.effects import LOST, Permit, carry_out, longest, quiet_seconds
+from gofer.engine.outages import parked, settle
 from gofer.engine.permitted import Asked, Gate, Outcome, Permitted, unasked
-from gofer.engine.results import Shown, Taken, cut, entries_of, shorten, unknown
+from gofer.engine.results import Shown, Taken, entries_of, shorten, unknown
 from gofer.engine.services import Services
 from gofer.engine.shelf import Reach, Shelf
 from gofer.engine.term import Term
@@ -225,15 +226,15 @@ class Step(Views):
             await self.commit()
         doubtful = [item for item in calls if item.call not in self.progress.outcomes]
         outcomes, stopped = await together(
-            *(self._happen(item, item in fresh and not item.key, provenance) for item in doubtful)
+            *(self._happen(item, self._doubt(item, fresh), provenance) for item in doubtful)
         )
         noted = list(itertools.chain.from_iterable(outcomes))
         for entry in noted:
             self.note(entry)
         if stopped is not None:
             raise stopped
-        if put_off := [entry for entry in noted if isinstance(entry, e.CallDeferred)]:
-            raise asking.Parked(e.RunParked("limit", max(one.until for one in put_off)))
+        if deferred := [entry for entry in noted if isinstance(entry, e.CallDeferred)]:
+            raise asking.Parked(parked(deferred))
         return [self.progress.outcomes[item.call] for item in calls]
 
     async def settle(self, granted: Mapping[str, Tool[Any]], provenance: Provenance) -> None:
@@ -335,24 +336,30 @@ class Step(Views):
     def _known(self, call: str) -> bool:
         return call in self.progress.outcomes or call in self.progress.in_doubt
 
-    async def _happen(self, item: Permitted, fresh: bool, provenance: Provenance) -> Sequence[e.Entry]:
+    def _doubt(self, item: Permitted, fresh: Sequence[Permitted]) -> str:
+        """Return why an earlier attempt of a call may have had its effect; empty where there was none."""
+        if item in fresh and not item.key:
+            return ""
+        if waited := self.progress.waits.get(item.call):
+            return waited.why
+        return LOST
+
+    async def _happen(self, item: Permitted, doubt: str, provenance: Provenance) -> Sequence[e.Entry]:
         if item.tool.base == "subagents" and self.agents is not None:
             return await self.agents.answer(self, item, provenance)
         began = self._elapsed(0)
         reach = Reach(self.shelf, self.services, self.workspace)
         reach.call = call = self._call(item, provenance, reach)
-        # What was cancelled is not attempted again; telling so is.
-        outcome = await carry_out(item.tool, call, item.arguments, self.permit, fresh=fresh, wanted=self.wanted)
-        put_off = self.progress.put_off_ms.get(item.call, 0)
-        if isinstance(outcome, Later) and (until := outcome.until(self.now_ms(), put_off)):
-            return [*reach.fetched, e.CallDeferred(item.call, cut(outcome.text), until, outcome.in_doubt)]
-        if isinstance(outcome, Unknown) or (isinstance(outcome, Later) and outcome.in_doubt):
-            why = outcome.why if isinstance(outcome, Unknown) else outcome.text
-            return [*reach.fetched, unknown(item.call, item.tool.name, why, item.tool.destination(item.arguments))]
+        # Cancelled calls are not retried, except the cancellation notice.
+        outcome = await carry_out(item.tool, call, item.arguments, self.permit, doubt=doubt, wanted=self.wanted)
+        waited_ms = self.progress.put_off_ms.get(item.call, 0)
+        settled = settle(item, outcome, self.services.patience, waited_ms=waited_ms, now_ms=self.now_ms())
+        if isinstance(settled, e.CallDeferred | e.ToolUnknown):
+            return [*reach.fetched, settled]
         # What the run does by itself is not for the window, but for what it is about.
         long = not item.valued and ("/" not in item.call or item.call == e.MATERIAL)
         taken = Taken(item.call, item.tool.name, item.tool.effect == "read", item.valued, long)
-        return await entries_of(taken, outcome, self._elapsed(began), reach, self.shelf, self.shown)
+        return await entries_of(taken, settled, self._elapsed(began), reach, self.shelf, self.shown)
 
     async def _renew_permit(self) -> bool:
         self.note(e.PermitRenewed())

@@ -3,21 +3,28 @@
 import re
 from collections.abc import Mapping
 
+from gofer.engine.meant import NotMeant
+from gofer.engine.needed import stopped
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.engine.surfaces import DATA, Material
 from gofer.engine.who import Person
-from gofer.errors import RunStopped
 from gofer.events import Event
 from gofer.journal.entries import MATERIAL, ToolResult
 from gofer.tools.tool import Provenance
 
 RECENT = 20
 """Messages of a channel that are read when what happened is about the channel and not about a message."""
+_DELETED = frozenset({"message_not_found", "thread_not_found"})
+"""Codes of Slack for a message that is not there."""
+_GONE = "the message that it is about was deleted"
 _NO_EMOJI = re.compile(r"[^a-z0-9_+'-]")
 
 
 async def slack_material(step: Step, event: Event, person: Person, provenance: Provenance) -> Material:
-    """Reads the thread or the channel of an event. Raises RunStopped, Cancelled, OutOfTime."""
+    """Read the thread or the channel of an event.
+
+    Raises NotMeant when the message of the event was deleted, RunStopped, Cancelled, OutOfTime.
+    """
     if event.kind == "slack.channel_created":
         # Gofer is not in it yet, and nothing has been said there.
         name = str(event.facts.get("name", ""))
@@ -43,6 +50,8 @@ def thread_of(step: Step, event: Event) -> str:
 
 def _material(event: Event, person: Person, outcome: Outcome, what: str) -> Material:
     match outcome:
+        case ToolResult(status="ok", details={"deleted": True}):
+            raise NotMeant(_GONE)
         case ToolResult(status="ok", text=read, details=found):
             details = found or {}
             # The more careful of two sources wins.
@@ -50,10 +59,10 @@ def _material(event: Event, person: Person, outcome: Outcome, what: str) -> Mate
             channel = str(details.get("channel", ""))
             text = f"{_told(event, person, channel)}\n{DATA}\n\n{read}"
             return Material(text, private, _channels(event, channel))
-        case ToolResult(text=text):
-            raise RunStopped(f"{what} could not be read: {text}")
+        case ToolResult(details={"code": code}) if code in _DELETED and "ts" in event.place:
+            raise NotMeant(_GONE)
         case _:
-            raise RunStopped(f"{what} could not be read")
+            raise stopped(f"{what} could not be read", outcome, "Slack")
 
 
 def _channels(event: Event, name: str) -> Mapping[str, object]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from gofer.canonical import encode
 from gofer.engine.meant import NotMeant
+from gofer.engine.needed import stopped
 from gofer.engine.step import Permitted, Step
-from gofer.errors import RunStopped
 from gofer.events import Event
 from gofer.journal.coordination import DAY_MS, Usage
 from gofer.journal.entries import ToolResult
@@ -30,7 +30,7 @@ _ASKED = frozenset({"slack.mention", "slack.direct", "slack.reaction"})
 _OURS = frozenset({"schedule", "webhook"})
 """Sources of which somebody here said, in a file or by a secret, that they may."""
 _NOT_SEEN = frozenset({"user_not_found", "user_not_visible"})
-_ID = re.compile(r"[UW][A-Z0-9]{6,}")
+_ID = re.compile(r"[UW][A-Z0-9]{6,40}")
 _NAMED = {"members": "members of this workspace", "externals": "people of other companies", "bots": "other apps"}
 
 
@@ -120,10 +120,8 @@ async def _details(
             return details or {}
         case ToolResult(details={"code": code}) if code in _NOT_SEEN:
             return None
-        case ToolResult(text=text):
-            raise RunStopped(f"it cannot be told who started it: {text}")
-        case _:
-            raise RunStopped("it cannot be told who started it")
+        case outcome:
+            raise stopped("it cannot be told who started it", outcome, tool.system)
 
 
 def _whom(workflow: Workflow) -> str:

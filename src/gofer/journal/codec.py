@@ -14,7 +14,7 @@ from typing import Any, Literal, Union, cast
 
 from gofer.canonical import encode
 from gofer.errors import Damaged, Newer
-from gofer.journal.entries import KINDS, ApprovalClicked, Entry, Item, MessageReceived, RunCancelled
+from gofer.journal.entries import KINDS, ApprovalClicked, Entry, Item, MessageReceived, RunCancelled, RunRetried
 
 _NAMES = {cls: kind for kind, cls in KINDS.items()}
 
@@ -47,7 +47,7 @@ def item_from_bytes(raw: bytes) -> Item:
     except ValueError as error:
         raise Damaged("The inbox holds an item that is not JSON; ask whoever sent it to send it again.") from error
     match from_json(value):
-        case MessageReceived() | RunCancelled() | ApprovalClicked() as item:
+        case MessageReceived() | RunCancelled() | RunRetried() | ApprovalClicked() as item:
             return item
         case other:
             raise Damaged(f"The inbox holds a {type(other).__name__}, which only a run's owner may write.")

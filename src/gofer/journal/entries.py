@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from gofer.errors import Cause
 from gofer.events import Event
 from gofer.journal.subagents import SubagentFinished, SubagentStarted
 from gofer.journal.workspace import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded, Weights
@@ -164,6 +165,12 @@ class CallDeferred:
     """Unix milliseconds; 0 means at once, by other means: the next model of the list."""
     in_doubt: bool = False
     """For a tool: whether an earlier attempt may have been taken all the same."""
+    cause: Literal["limit", "outage"] = "limit"
+    """For a tool: the system outside takes no more for now, or it does not answer."""
+    last: int = 0
+    """For a tool: unix milliseconds of the last attempt; after that the call counts as failed."""
+    system: str = ""
+    """For a tool: the system outside that it waits for, by the name people know it by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,10 +234,10 @@ class ApprovalDecided:
     about: About = "call"
 
 
-Why = Literal["quiet", "model", "approval", "earlier", "limit"]
+Why = Literal["quiet", "model", "approval", "earlier", "limit", "outage"]
 """What a parked run waits for: that a lost predecessor's requests have landed, that a model is there again, that
-somebody decides, that an earlier run is through with what both of them want done once, or that a system outside, which
-takes no more for now, takes more."""
+somebody decides, that an earlier run is through with what both of them want done once, that a system outside, which
+takes no more for now, takes more, or that a system outside answers again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +275,16 @@ class RunCancelled:
 
 
 @dataclass(frozen=True, slots=True)
+class RunRetried:
+    """`run.retried`: an operator asked for the next attempt now; a parked run takes it up at once."""
+
+    by: str
+    """Who asked, as people will read it."""
+    item: str = ""
+    """Id of the inbox item it came in."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunConcluded:
     """`run.concluded`: the work is over and this is what will be said; from here only its delivery is left."""
 
@@ -277,6 +294,9 @@ class RunConcluded:
     """The answer, or the honest reason why there is none, as people will read it."""
     output: Mapping[str, object] | None = None
     """The answer as the value that the workflow's `output` asks for."""
+    cause: Cause = ""
+    system: str = ""
+    """The system outside that was the cause, by the name people know it by; empty where none was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,9 +305,12 @@ class RunFinished:
 
     status: Status
     reason: str = ""
+    cause: Cause = ""
+    system: str = ""
+    """As in `run.concluded`."""
 
 
-Item = MessageReceived | RunCancelled | ApprovalClicked
+Item = MessageReceived | RunCancelled | RunRetried | ApprovalClicked
 """What outsiders may put into an inbox."""
 
 Entry = (
@@ -316,6 +339,7 @@ Entry = (
     | RunParked
     | RunHandedOver
     | RunCancelled
+    | RunRetried
     | RunConcluded
     | RunFinished
 )
@@ -346,6 +370,7 @@ KINDS: Mapping[str, type[Entry]] = {
     "run.parked": RunParked,
     "run.handed_over": RunHandedOver,
     "run.cancelled": RunCancelled,
+    "run.retried": RunRetried,
     "run.concluded": RunConcluded,
     "run.finished": RunFinished,
 }

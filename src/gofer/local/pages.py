@@ -18,8 +18,10 @@ from gofer.events import Event
 from gofer.journal.below import read_below
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
+from gofer.journal.unlisted_ends import recent
+from gofer.outside import Clock
 from gofer.projections import progress
-from gofer.projections.listing import row_of
+from gofer.projections.listing import row_of, unlisted_lines
 from gofer.projections.outline import about, levels
 from gofer.projections.trace import Span, timestamp
 from gofer.projections.whole_trace import whole_trace
@@ -53,6 +55,7 @@ class Pages:
     store: Store
     blobs: Blobs
     catalog: Catalog
+    clock: Clock
     sees: Callable[[Request, Event], Awaitable[bool]] = _nobody
     """Whether who asks may see what began with a private event; nobody may where nobody knows who asks."""
 
@@ -77,7 +80,9 @@ class Pages:
             for head in heads
         ]
         table = "<table><tr><th>run<th>workflow<th>status<th>accepted<th>reason" + "".join(rows) + "</table>"
-        return _page("Runs", table if rows else "<p>No runs that you may see.")
+        unlisted = unlisted_lines(await recent(self.store, int(self.clock.now() * 1000)))
+        notes = "".join(f"<p>{escape(line)}" for line in unlisted)
+        return _page("Runs", notes + (table if rows else "<p>No runs that you may see."))
 
     async def run(self, request: Request) -> Response:
         """The trace of one run as a table."""

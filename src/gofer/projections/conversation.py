@@ -27,6 +27,7 @@ from gofer.journal.entries import (
     RunHandedOver,
     RunOwned,
     RunParked,
+    RunRetried,
     RunStarted,
     SubagentFinished,
     SubagentStarted,
@@ -139,7 +140,7 @@ def fold(state: Conversation, recorded: Recorded) -> Conversation:
             _fold_away(state, recorded, compacted)
         case FileAdded() | FileRead() | SkillLoaded() | PlanUpdated():
             pass  # shown in the tail
-        case RunAccepted() | RunOwned() | RunStarted() | RunParked() | RunHandedOver() | RunCancelled():
+        case RunAccepted() | RunOwned() | RunStarted() | RunParked() | RunHandedOver() | RunCancelled() | RunRetried():
             pass
         case RunConcluded() | RunFinished():
             pass

@@ -1,7 +1,15 @@
 """What does a list of runs tell of one, for programs?"""
 
+from collections.abc import Sequence
+
 from gofer.journal.coordination import Head
+from gofer.journal.unlisted_ends import Ends
 from gofer.projections.trace import timestamp
+
+
+def unlisted_lines(ends: Sequence[Ends]) -> list[str]:
+    """Return one line for each hour, cause and system of runs that no list shows."""
+    return [f"{timestamp(one.hour)[:13].replace('T', ' ')}:00 UTC  {one.sentence()}" for one in ends]
 
 
 def row_of(head: Head) -> dict[str, object]:

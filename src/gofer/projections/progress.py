@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import assert_never
 
 from gofer.events import Event
@@ -25,6 +26,7 @@ from gofer.journal.entries import (
     RunHandedOver,
     RunOwned,
     RunParked,
+    RunRetried,
     RunStarted,
     SubagentFinished,
     SubagentStarted,
@@ -107,7 +109,9 @@ class Progress:
     in_doubt: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     """Calls that were about to happen and have no outcome."""
     put_off_ms: dict[str, int] = field(default_factory=dict[str, int])
-    """How long each call of a tool was put off in all, because a system outside takes no more for a while."""
+    """How long each call of a tool waited in all, because a system outside takes no more or does not answer."""
+    waits: dict[str, CallDeferred] = field(default_factory=dict[str, CallDeferred])
+    """The last wait of each call of a tool, by call id; `until` is when it ended, where it was cut short."""
     asking: dict[str, SubagentStarted] = field(default_factory=dict[str, SubagentStarted])
     """Subagents that were asked and have not answered, by call id."""
     subagents: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
@@ -157,7 +161,9 @@ class Progress:
     def why_parked(self) -> str:
         """What a parked run waits for, for people who see lists; empty where there is nothing to say."""
         match self.parked.why if self.parked else "quiet":
-            case "model" | "limit" if self.deferred_why:
+            case "limit" | "outage" if wait := max(self.waits.values(), key=lambda one: one.until, default=None):
+                return f"{wait.why.rstrip('.')}; {_attempts(wait)}"
+            case "model" if self.deferred_why:
                 return self.deferred_why
             case "approval" if one := self.waiting:
                 return f"waits for approval of {one.requested.tool} by {' or '.join(one.requested.by)}"
@@ -186,6 +192,18 @@ class Progress:
     def owned_ms(self, now: int) -> int:
         """How long workers have had the run in hand, waiting for tools and for models that answered included."""
         return max(0, self.owned_before_ms + (max(0, now - self.owned_at) if self.owned_at else 0) - self.waited_ms)
+
+
+def clock(at: int) -> str:
+    """Return a time in unix milliseconds as people read it, as `14:30 UTC`."""
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%H:%M} UTC"
+
+
+def _attempts(wait: CallDeferred) -> str:
+    following = f"the next attempt is at {clock(wait.until)}"
+    if not wait.last:
+        return following
+    return f"{following}, the last at {clock(wait.last)}"
 
 
 def project(entries: Iterable[Recorded]) -> Progress:
@@ -230,7 +248,7 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
         case CallDeferred(call=call) as deferred:
             defer = _put_off if call in state.in_doubt else _defer
             defer(state, recorded.at, deferred)
-        case MessageReceived() | RunCancelled() | ApprovalClicked() as item:
+        case MessageReceived() | RunCancelled() | RunRetried() | ApprovalClicked() as item:
             _take(state, item)
         case RunConcluded() as concluded:
             state.concluded = concluded
@@ -270,7 +288,7 @@ def _take(state: Progress, item: Item) -> None:
             state.cancelled = state.cancelled or state.heeded(item)
         case ApprovalClicked():
             state.clicks.append(item)
-        case MessageReceived():
+        case MessageReceived() | RunRetried():
             pass
 
 
@@ -303,6 +321,7 @@ def _defer(state: Progress, at: int, deferred: CallDeferred) -> None:
 def _put_off(state: Progress, at: int, deferred: CallDeferred) -> None:
     call = deferred.call
     state.put_off_ms[call] = state.put_off_ms.get(call, 0) + max(0, deferred.until - at)
+    state.waits[call] = deferred
     state.deferred_why = deferred.why
     if not deferred.in_doubt:
         # It was not made, and counts when it is.
@@ -316,6 +335,8 @@ def _change_hands(state: Progress, at: int, change: RunOwned | RunParked | RunHa
     if state.owned_at:
         state.owned_before_ms += max(0, (state.last_at if lost else at) - state.owned_at)
         state.takeovers += lost
+    if lost:
+        _end_waits(state, at)
     state.owned_at = at if lost else 0
     state.parked = change if isinstance(change, RunParked) else None
     match change:
@@ -328,6 +349,14 @@ def _change_hands(state: Progress, at: int, change: RunOwned | RunParked | RunHa
             _get_on(state)
         case RunOwned():
             pass
+
+
+def _end_waits(state: Progress, at: int) -> None:
+    """Let calls wait no longer; a wait that was cut short counts for as long as it was."""
+    for call, deferred in state.waits.items():
+        if deferred.until > at:
+            state.put_off_ms[call] -= deferred.until - at
+            state.waits[call] = replace(deferred, until=at)
 
 
 def _get_on(state: Progress) -> None:

@@ -25,6 +25,7 @@ from gofer.journal.entries import (
     RunHandedOver,
     RunOwned,
     RunParked,
+    RunRetried,
     RunStarted,
     SubagentFinished,
     SubagentStarted,
@@ -125,6 +126,8 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
             _finish(state, recorded, finished)
         case RunCancelled(by=by):
             _update(state, "run", {"gofer.cancelled_by": by})
+        case RunRetried(by=by):
+            _update(state, "run", {"gofer.retried_by": by})
         case CallDeferred(call=call, why=why):
             _defer(state, recorded, call, why)
         case ApprovalRequested() | ApprovalDecided() as change:
@@ -296,7 +299,8 @@ def _finish(state: Trace, recorded: Recorded, finished: RunFinished) -> None:
     for span in list(state.spans.values()):
         if span.kind in ("llm", "agent", "approval") and span.end is None:
             _update(state, span.id, status="closed" if span.kind == "approval" else "error", ended=recorded)
-    attributes = {"gofer.reason": finished.reason} if finished.reason else {}
+    said = {"gofer.reason": finished.reason, "error.type": finished.cause, "gofer.system": finished.system}
+    attributes = {name: value for name, value in said.items() if value}
     _update(state, "run", attributes, status=finished.status, ended=recorded)
 
 

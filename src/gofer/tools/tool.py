@@ -200,6 +200,8 @@ class Tool(Generic[A]):
     """For a tool that writes: which arguments say where. None: never where the run began, as for a new issue."""
     internal: bool = False
     """Whether only Gofer itself calls it: no workflow can have it."""
+    system: str = ""
+    """The system outside that it acts on, by the name people know it by; empty for what it does here."""
     base: Literal["", "all", "model", "plan", "skills", "search", "calls", "subagents"] = ""
     """Whether a run has it without asking: every one, those of a model, those that may plan, those with skills, those
     with more tools or skills than their prompt lists, those with more tools, those that may ask subagents; empty is

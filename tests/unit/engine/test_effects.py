@@ -4,9 +4,10 @@ from dataclasses import replace
 import pytest
 
 from engine_room import PROVENANCE, Room, Said, room
+from gofer.engine.asking import Parked
 from gofer.engine.effects import Patience, Permit, PermittedHttp
 from gofer.engine.step import Permitted
-from gofer.errors import ConfigError, Fenced, TemporaryError, ToolError
+from gofer.errors import ConfigError, Fenced, TemporaryError, ToolError, Unwritten
 from gofer.journal.entries import PermitRenewed, RunCancelled, RunOwned, ToolCall, ToolResult, ToolUnknown
 from gofer.journal.log import Pen, open_journal
 from gofer.journal.memory import MemoryStore
@@ -33,10 +34,27 @@ def answers(made: Room, *outcomes: Exception | None):
     return act
 
 
+async def waits_of(made: Room, effect: str) -> list[int]:
+    """The seconds a run is parked each time, until its call waits no longer."""
+    waits: list[int] = []
+    while sum(waits) < 1_800:
+        with pytest.raises(Parked) as parked:
+            await outcome_of(made, effect)
+        assert parked.value.entry.why == "outage"
+        waits.append(round(parked.value.entry.until / 1000 - made.clock.now()))
+        made.clock.advance(waits[-1])
+    return waits
+
+
 async def outcome_of(made: Room, effect: str):
     made.patience = QUICK
     step = await made.step()
-    return await step.call(Permitted("1.0", made.tools[effect], Said(text="it")), PROVENANCE)
+    try:
+        return await step.call(Permitted("1.0", made.tools[effect], Said(text="it")), PROVENANCE)
+    except Parked as parked:
+        step.note(parked.entry)
+        await step.commit()
+        raise
 
 
 async def test_a_keyed_call_nobody_confirmed_is_done_again_with_its_key() -> None:
@@ -70,11 +88,15 @@ async def test_a_lookup_call_nobody_confirmed_is_found_or_done_once_more() -> No
     assert made.acted == ["lookup:it", "lookup:it"]
 
 
-async def test_a_lookup_call_that_is_never_confirmed_nor_found_is_unknown() -> None:
+async def test_a_lookup_call_that_is_never_confirmed_nor_found_waits_and_is_unknown_after_half_an_hour() -> None:
     made = room()
-    made.tool("lookup", "lookup", answers(made, *[TemporaryError("lost")] * 3))
-    assert isinstance(await outcome_of(made, "lookup"), ToolUnknown)
-    assert made.acted == ["lookup:it", "lookup:it"]
+    made.tool("lookup", "lookup", answers(made, *[TemporaryError("lost")] * 30))
+    waits = await waits_of(made, "lookup")
+    assert waits == [60, 60, 120, 240, 480, 840]
+    outcome = await outcome_of(made, "lookup")
+    assert isinstance(outcome, ToolUnknown)
+    # Each owner looked first, and attempted it once more where it was not there.
+    assert made.acted == ["lookup:it"] * 8
 
 
 async def test_a_blind_call_nobody_confirmed_is_unknown_and_locks_its_destination() -> None:
@@ -149,7 +171,7 @@ async def test_a_tool_that_hangs_is_cut_off() -> None:
     made.tools["read"] = Tool("read", "", "read", Said, hang, timeout=0.02)
     outcome = await outcome_of(made, "read")
     assert isinstance(outcome, ToolResult)
-    assert "longer than 0.02 seconds" in outcome.text
+    assert "did not answer within 0.02 seconds" in outcome.text
 
 
 def test_a_tool_that_needs_a_look_and_has_none_does_not_load() -> None:
@@ -203,6 +225,8 @@ async def test_a_frame_that_could_not_be_written_renews_no_permit() -> None:
 
     made.tool("page", "keyed", page)
     step = await made.step()
+    with pytest.raises(Unwritten, match="throttled"):
+        await step.call(Permitted("1.0", made.tools["page"], Said(text="it")), PROVENANCE)
     with pytest.raises(Fenced):
         await step.call(Permitted("1.0", made.tools["page"], Said(text="it")), PROVENANCE)
     assert sent == []

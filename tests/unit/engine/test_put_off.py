@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine_room import PROVENANCE, Said, room, says
 from gofer.cancel import cancel
 from gofer.engine.asking import Parked
-from gofer.engine.effects import LONGEST_PUT_OFF
+from gofer.engine.outages import LONGEST_LIMIT
 from gofer.engine.step import Permitted
 from gofer.errors import TemporaryError, ToolError
 from gofer.journal import entries as e
@@ -72,7 +72,8 @@ async def test_a_call_that_was_not_taken_is_made_when_it_may_be_and_others_go_on
     await made.hear_lost()
     head = await made.store.head("run1")
     assert head is not None
-    assert (head.status, head.reason) == ("parked", BUSY)
+    said = f"{BUSY.rstrip('.')}; the next attempt is at 12:00 UTC, the last at 13:05 UTC"
+    assert (head.status, head.reason) == ("parked", said)
     assert head.wakes_at == int((made.clock.now() + 40) * 1000)
     await made.accept("run2", 2, private=False)
     await made.hear_lost()
@@ -104,12 +105,12 @@ async def test_an_answer_that_slack_takes_later_is_delivered_then_once() -> None
 
 
 async def test_a_limit_that_lasts_too_long_is_told_instead() -> None:
-    system = Busy(["busy"] * 1_000, seconds=LONGEST_PUT_OFF / 3)
+    system = Busy(["busy"] * 1_000, seconds=LONGEST_LIMIT / 3)
     made = granting(system, "keyed")
     await made.accept("run1", private=False)
     for _ in range(5):
         await made.hear_lost()
-        made.clock.advance(LONGEST_PUT_OFF / 3 + 1)
+        made.clock.advance(LONGEST_LIMIT / 3 + 1)
     assert (await made.status("run1"), len(system.answers)) == ("done", 996)
     body = made.model.requests[-1].decode()
     assert BUSY in body

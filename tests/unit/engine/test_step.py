@@ -155,7 +155,7 @@ async def test_no_effect_without_a_durable_intent() -> None:
 
 @pytest.mark.parametrize(
     ("effect", "kind", "status"),
-    [("read", ToolResult, "error"), ("keyed", ToolUnknown, ""), ("blind", ToolUnknown, "")],
+    [("read", ToolResult, "error"), ("blind", ToolUnknown, "")],
 )
 async def test_a_call_nobody_answered_is_an_error_only_if_it_reads(effect: str, kind: type, status: str) -> None:
     made = room()

@@ -42,6 +42,7 @@ ENTRIES = st.one_of(
     st.builds(e.RunParked, st.sampled_from(get_args(e.Why)), COUNT),
     st.builds(e.RunHandedOver),
     st.builds(e.RunCancelled, TEXT, TEXT),
+    st.builds(e.RunRetried, TEXT, TEXT),
     st.builds(e.RunConcluded, st.sampled_from(get_args(e.Status)), TEXT, TEXT),
     st.builds(e.RunFinished, st.sampled_from(get_args(e.Status)), TEXT),
 )
@@ -94,6 +95,7 @@ def test_what_is_not_an_entry_is_reported(value: object, what: str) -> None:
     [
         e.MessageReceived("hello", "item1"),
         e.RunCancelled("Ada"),
+        e.RunRetried("Ada"),
         e.ApprovalClicked("1.0", "call", "a", "denied", "U1", 7),
     ],
 )

@@ -11,7 +11,7 @@ from gofer.local.pages import Pages
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow
 from gofer.workflows.script import Script
-from stand_ins import claimed, memory_stores
+from stand_ins import SetClock, claimed, memory_stores
 
 pytestmark = pytest.mark.anyio
 
@@ -28,7 +28,7 @@ async def browser() -> AsyncIterator[httpx2.AsyncClient]:
     loaded = Loaded("w", workflow, SCRIPT, "agents/w.md", ("m",))
     scripted = replace(loaded, name="s", system="", prompt_file=script.file)
     catalog = Catalog({"w": loaded, "s": scripted}, Defaults(), scripts={script.file: script})
-    app = Starlette(routes=Pages(store, blobs, catalog).routes())
+    app = Starlette(routes=Pages(store, blobs, catalog, SetClock()).routes())
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://gofer") as client:
         yield client
 

@@ -105,7 +105,7 @@ async def browser() -> AsyncIterator[Browser]:
                 http=(odd := Odd(slack_web)),
             )
             door = sign_in(openid, make_outside(clock), KEY)
-            pages = Pages(store, blobs, Catalog({}, Defaults()), door.sees)
+            pages = Pages(store, blobs, Catalog({}, Defaults()), clock, door.sees)
             app = Starlette(routes=[*door.routes(), *door.guard(pages.routes())])
             async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url=PAGES) as gofer:
                 yield Browser(gofer, slack_web, slack, clock, odd)

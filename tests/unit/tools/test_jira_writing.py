@@ -77,9 +77,9 @@ def test_what_was_answered_too_late_happened_once_when_the_call_is_carried_out(n
 
         room.jira.faults.add("POST", "*/issue", Fault("timeout_after_success"))
         room.jira.faults.add("POST", "*/comment", Fault("timeout_after_success"))
-        outcome = await carry_out(tool, call, wanted, Permit(room.clock, patience, renew), fresh=True)
+        outcome = await carry_out(tool, call, wanted, Permit(room.clock, patience, renew))
         assert isinstance(outcome, Done)
-        again = await carry_out(tool, call, wanted, Permit(room.clock, patience, renew), fresh=False)
+        again = await carry_out(tool, call, wanted, Permit(room.clock, patience, renew), doubt="lost")
         assert again == outcome
         made = [issue for issue in room.jira.site.all_issues() if issue.creator == OWN]
         said = [one for one in room.issue().comments if one.author == OWN]

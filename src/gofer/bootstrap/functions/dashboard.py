@@ -19,7 +19,7 @@ from gofer.local.front import healthy, unreadable
 from gofer.local.pages import Pages
 from gofer.local.sign_in import SignIn, sign_in
 from gofer.local.slack_openid import SlackOpenId
-from gofer.outside import Outside
+from gofer.outside import Clock, Outside
 from gofer.workflows.load import Catalog
 from gofer.workflows.publication import read_catalog
 from gofer.workflows.published import Live, bundle_key
@@ -36,7 +36,7 @@ def dashboard_function(ground: Ground) -> Handler:
 
     def make(told: tuple[Catalog, Mapping[str, str]]) -> Starlette:
         catalog, environment = told
-        return _app(cloud, catalog, build_sign_in(aws_settings(environment), outside))
+        return _app(cloud, catalog, outside.clock, build_sign_in(aws_settings(environment), outside))
 
     following = Following(make)
 
@@ -69,8 +69,8 @@ def build_sign_in(known: AwsSettings, outside: Outside) -> SignIn:
     return sign_in(slack, outside, known.installation_key)
 
 
-def _app(cloud: Cloud, catalog: Catalog, door: SignIn) -> Starlette:
-    pages = Pages(cloud.store, cloud.blobs, catalog, door.sees)
+def _app(cloud: Cloud, catalog: Catalog, clock: Clock, door: SignIn) -> Starlette:
+    pages = Pages(cloud.store, cloud.blobs, catalog, clock, door.sees)
     return Starlette(
         routes=[Route("/healthz", healthy, methods=["GET"]), *door.routes(), *door.guard(pages.routes())],
         exception_handlers={TemporaryError: unreadable, Damaged: unreadable},

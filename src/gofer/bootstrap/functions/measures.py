@@ -1,6 +1,7 @@
 """What is measured of a function's work? Embedded metrics: lines that CloudWatch reads numbers from.
 
-Dimensions are bounded: the service, and the status of a run. No run, workflow or person is one.
+Dimensions are bounded: the service, the status of a run, and the cause and the system outside of an end that no list
+shows. No run, workflow or person is one.
 """
 
 from collections.abc import Callable
@@ -33,6 +34,11 @@ def measuring(abilities: Abilities) -> Callable[[Ended], None]:
                 metrics.add_metric("DamagedRuns", MetricUnit.Count, 1)
             case "":
                 pass
+        if unlisted := ended.unlisted:
+            metrics.add_metric("UnlistedEnds", MetricUnit.Count, 1)
+            with single_metric("UnlistedEndsByCause", MetricUnit.Count, 1, namespace=NAMESPACE) as metric:
+                metric.add_dimension("cause", unlisted.cause)
+                metric.add_dimension("system", unlisted.system or "gofer")
         metrics.flush_metrics()
 
     return measure

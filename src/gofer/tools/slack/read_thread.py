@@ -65,10 +65,17 @@ def thread_result(name: str, messages: Sequence[Message], names: Names, ts: str,
             "private": private,
             "messages": len(messages),
             "thread_ts": as_text(messages[0].get("ts")) if messages else ts,
+            **_deleted(messages, ts),
         },
         value={"channel": name, "private": private, "text": text, "messages": _listed(messages, names)},
         files=files,
     )
+
+
+def _deleted(messages: Sequence[Message], ts: str) -> Mapping[str, bool]:
+    """Say that the message asked for was deleted, where Slack shows that one stood there."""
+    marked = [message.get("ts") for message in messages if message.get("subtype") == "tombstone"]
+    return {"deleted": True} if ts in marked else {}
 
 
 def _listed(messages: Sequence[Message], names: Names) -> list[dict[str, str]]:

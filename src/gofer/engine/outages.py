@@ -1,0 +1,102 @@
+"""How long a call waits while a system outside is away or takes no more, and what the journal says of that wait."""
+
+import logging
+import math
+from collections.abc import Sequence
+
+from gofer.engine.effects import Done, Later, Patience, Refused, Silence, Unknown
+from gofer.engine.permitted import Permitted
+from gofer.engine.results import cut, unknown
+from gofer.journal.entries import CallDeferred, RunParked, ToolUnknown
+
+OUTAGE_CODE = "outage"
+"""Code of a call that failed because its system did not answer."""
+LONGEST_LIMIT = 3_900.0
+"""Seconds that a call waits in all because a system takes no more; the longest limits of vendors count by the hour."""
+UNSAID_WAIT = 60.0
+"""Seconds that it waits where the system did not say how long."""
+LONGEST_PAUSE = 900.0
+"""Seconds between two attempts during an outage at most; no queue delays a message for longer."""
+
+_log = logging.getLogger(__name__)
+
+
+def settle(
+    item: Permitted,
+    outcome: Done | Refused | Later | Silence | Unknown,
+    patience: Patience,
+    *,
+    waited_ms: int,
+    now_ms: int,
+) -> CallDeferred | ToolUnknown | Done | Refused | Later | Silence:
+    """Decide whether a call waits, and what it came to where it does not.
+
+    `waited_ms` is how long it has waited so far, in milliseconds.
+    """
+    deferred = deferral(item, outcome, patience, waited_ms=waited_ms, now_ms=now_ms)
+    if deferred is not None:
+        _log.warning("a call of %s waits: %s", item.tool.name, deferred.why)
+        return deferred
+    tried = _tried(item, waited_ms)
+    match outcome:
+        case Unknown(why=why):
+            return unknown(item.call, item.tool.name, why, item.tool.destination(item.arguments))
+        case Later(in_doubt=True, text=why):
+            return unknown(item.call, item.tool.name, why.rstrip(".") + tried, item.tool.destination(item.arguments))
+        case Silence(away=True, why=why) if item.patience:
+            return Refused(f"{why.rstrip('.')}{tried}.", OUTAGE_CODE)
+        case _:
+            return outcome
+
+
+def deferral(
+    item: Permitted,
+    outcome: Done | Refused | Later | Silence | Unknown,
+    patience: Patience,
+    *,
+    waited_ms: int,
+    now_ms: int,
+) -> CallDeferred | None:
+    """Return the entry that makes a call wait, or None for a call that has its outcome or waits no longer."""
+    match outcome:
+        case Later(cause="limit") as later:
+            longest = max(LONGEST_LIMIT, item.longest)
+            wait = UNSAID_WAIT if math.isinf(later.seconds) else later.seconds
+            over = wait > longest - waited_ms / 1000
+        case Later() as later:
+            longest = item.patience
+            wait = _pause(later, patience, longest=longest, waited=waited_ms / 1000)
+            over = wait <= 0
+        case Silence(away=True, why=why, retry_after=seconds):
+            return deferral(item, Later(why, "", seconds, cause="outage"), patience, waited_ms=waited_ms, now_ms=now_ms)
+        case _:
+            return None
+    if over:
+        return None
+    last = now_ms + max(int(longest * 1000) - waited_ms, 0)
+    until = now_ms + max(int(wait * 1000), 1)
+    return CallDeferred(item.call, cut(later.text), until, later.in_doubt, later.cause, last, item.tool.system)
+
+
+def _tried(item: Permitted, waited_ms: int) -> str:
+    """Say for how long a call was tried; empty for one that never waited."""
+    minutes = round(item.patience / 60)
+    if not waited_ms:
+        return ""
+    if minutes <= 120:
+        return f"; it was tried for {minutes} minutes"
+    return f"; it was tried for {minutes // 60} hours"
+
+
+def parked(deferred: Sequence[CallDeferred]) -> RunParked:
+    """Return the entry of a run whose calls wait: until the last of them is due."""
+    until = max(one.until for one in deferred)
+    if any(one.cause == "outage" for one in deferred):
+        return RunParked("outage", until)
+    return RunParked("limit", until)
+
+
+def _pause(later: Later, patience: Patience, *, longest: float, waited: float) -> float:
+    """Return the seconds to the next attempt: as long again as the call has waited, and 0 when its time is over."""
+    pause = max(patience.pause, waited, later.seconds)
+    return min(pause, max(LONGEST_PAUSE, later.seconds), longest - waited)

@@ -1,0 +1,105 @@
+"""Counts of runs that ended without an answer and are not listed, by hour, system and cause.
+
+A run stays private until its place is known to be public, and no list shows it. These counts show operators that there
+were such runs, and why they ended, but not which runs, workflows, channels or people.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, assert_never
+
+from gofer.canonical import as_object, decode, encode_text
+from gofer.errors import Cause
+from gofer.journal.coordination import DAY_MS, HOUR_MS
+from gofer.journal.store import Store
+
+Stage = Literal["begin", "answer", "go on"]
+"""What such a run could not do."""
+DAYS = 2
+"""Days that are read, today among them."""
+
+_WHY: Mapping[str, str] = {
+    "outage": "{system} did not answer",
+    "credential": "{system} did not accept Gofer's credential; renew it",
+    "permission": "{system} did not allow what they needed; the log names it",
+    "refused": "{system} refused what they needed",
+    "fault": "Gofer itself failed; the log names the error",
+    "poison": "every worker that continued them was lost",
+    "damaged": "their journals are damaged; the log names the errors",
+}
+"""By cause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Runs that ended alike in one hour."""
+
+    hour: int
+    """When the hour began, unix milliseconds."""
+    stage: Stage
+    cause: str
+    """One of `errors.Cause`."""
+    system: str
+    """The system outside that was the cause, as people know it; empty where none was."""
+    count: int
+
+    def sentence(self) -> str:
+        """Return what an operator reads, without a time."""
+        plural = "s" * (self.count != 1)
+        why = _WHY.get(self.cause, "the log has the error").format(system=self.system or "A system outside")
+        return f"{self.count} run{plural} {_failed(self.stage)}: {why}."
+
+
+async def count(store: Store, stage: Stage, cause: Cause, system: str, at: int) -> Ends:
+    """Count one end, at a time in unix milliseconds; return the count of its hour. Raises TemporaryError."""
+    hour = at - at % HOUR_MS
+    name = f"{hour}/{stage}/{cause}/{system}"
+    key = _key(at)
+    stands = await store.memo(key)
+    while True:
+        counts = _counts(stands)
+        counts[name] = counts.get(name, 0) + 1
+        written = encode_text(counts)
+        found = await store.exchange_memo(key, stands, written, at)
+        if found == written:
+            return Ends(hour, stage, cause, system, counts[name])
+        stands = found
+
+
+async def recent(store: Store, now: int) -> Sequence[Ends]:
+    """Return the counts of the last DAYS days, the oldest hour first. Raises TemporaryError."""
+    found: list[Ends] = []
+    for day in reversed(range(DAYS)):
+        counts = _counts(await store.memo(_key(now - day * DAY_MS)))
+        found += [ends for name, number in counts.items() if (ends := _read(name, number)) is not None]
+    return sorted(found, key=lambda ends: (ends.hour, ends.stage, ends.cause, ends.system))
+
+
+def _key(at: int) -> str:
+    return f"unlisted-ends:{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d}"
+
+
+def _counts(stands: str | None) -> dict[str, int]:
+    if stands is None:
+        return {}
+    return {name: value for name, value in as_object(decode(stands.encode())).items() if isinstance(value, int)}
+
+
+def _read(name: str, number: int) -> Ends | None:
+    hour, stage, cause, system = name.split("/", 3)
+    if stage not in ("begin", "answer", "go on"):
+        return None
+    return Ends(int(hour), stage, cause, system, number)
+
+
+def _failed(stage: Stage) -> str:
+    match stage:
+        case "begin":
+            return "could not begin"
+        case "answer":
+            return "could not be answered"
+        case "go on":
+            return "could not go on"
+        case _:
+            assert_never(stage)

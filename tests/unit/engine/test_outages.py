@@ -1,0 +1,181 @@
+"""Calls of a system outside that is away: attempts, waits, and what they end with."""
+
+import pytest
+
+from engine_room import PROVENANCE, Room, Said, room
+from gofer.engine.asking import Parked
+from gofer.engine.effects import ATTEMPTS, Patience
+from gofer.engine.outages import LONGEST_PAUSE
+from gofer.engine.permitted import DELIVERY, OUTAGE, Permitted
+from gofer.errors import TemporaryError, ToolError
+from gofer.journal.entries import CallDeferred, RunParked, ToolResult, ToolUnknown
+from gofer.outside import TooLarge
+from gofer.tools.tool import Call
+from gofer.tools.tool import ToolResult as Result
+
+pytestmark = pytest.mark.anyio
+
+QUICK = Patience(permit=1e9, inflight=0.001, skew=0, backoff=0.001)
+
+
+class Away:
+    """A system that fails a number of times before it answers."""
+
+    def __init__(self, made: Room, failures: list[Exception]) -> None:
+        self.made = made
+        self.failures = failures
+        self.attempts = 0
+
+    async def act(self, call: Call, said: Said) -> Result:
+        self.attempts += 1
+        if self.failures:
+            raise self.failures.pop(0)
+        return Result("done", "done")
+
+
+def away(effect: str, *failures: Exception) -> tuple[Room, Away]:
+    made = room()
+    made.patience = QUICK
+    system = Away(made, list(failures))
+    made.tool("tool", effect, system.act)
+    return made, system
+
+
+async def owner_calls(made: Room, call: str = "who/1", longest: float = OUTAGE) -> ToolResult | ToolUnknown | RunParked:
+    """What one owner gets of a call: its outcome, or the park that it leaves behind."""
+    step = await made.step()
+    try:
+        return await step.call(Permitted(call, made.tools["tool"], Said(text="it"), longest=longest), PROVENANCE)
+    except Parked as parked:
+        step.note(parked.entry)
+        await step.commit()
+        return parked.entry
+
+
+async def until_it_ends(made: Room, call: str = "who/1", longest: float = OUTAGE) -> tuple[list[int], object]:
+    """The seconds that owners parked it for, one after the other, and what came of it."""
+    waits: list[int] = []
+    while isinstance(left := await owner_calls(made, call, longest), RunParked):
+        waits.append(round(left.until / 1000 - made.clock.now()))
+        made.clock.advance(waits[-1])
+    return waits, left
+
+
+@pytest.mark.parametrize("effect", ["read", "keyed"])
+@pytest.mark.parametrize("call", ["who/1", "1.0"])
+async def test_a_short_outage_is_not_noticed(effect: str, call: str) -> None:
+    made, system = away(effect, TemporaryError("503"), TemporaryError("503"))
+    outcome = await owner_calls(made, call)
+    assert isinstance(outcome, ToolResult)
+    assert (outcome.status, system.attempts) == ("ok", 3)
+
+
+@pytest.mark.parametrize("call", ["1.0", "main:tool:ab12:1"])
+async def test_a_read_that_was_asked_for_becomes_its_error(call: str) -> None:
+    made, system = away("read", *[TemporaryError("Slack did not answer (HTTP 503).")] * 9)
+    outcome = await owner_calls(made, call)
+    assert isinstance(outcome, ToolResult)
+    assert (outcome.status, system.attempts) == ("error", ATTEMPTS)
+    assert "Slack did not answer (HTTP 503)" in outcome.text
+
+
+async def test_a_read_that_the_run_needs_waits_for_half_an_hour_and_says_so() -> None:
+    made, system = away("read", *[TemporaryError("Slack did not answer (HTTP 503).")] * 99)
+    waits, outcome = await until_it_ends(made)
+    assert sum(waits) == OUTAGE
+    assert max(waits) <= LONGEST_PAUSE
+    assert isinstance(outcome, ToolResult)
+    assert outcome.text == "Slack did not answer (HTTP 503); it was tried for 30 minutes."
+    assert outcome.details == {"code": "outage"}
+    assert system.attempts == ATTEMPTS * (len(waits) + 1)
+
+
+async def test_a_read_that_the_run_needs_goes_on_when_the_system_is_back() -> None:
+    made, _ = away("read", *[TemporaryError("503")] * 7)
+    waits, outcome = await until_it_ends(made)
+    assert (len(waits), getattr(outcome, "status", "")) == (2, "ok")
+
+
+async def test_delivery_waits_for_a_day_at_most_fifteen_minutes_at_a_time() -> None:
+    made, _ = away("keyed", *[TemporaryError("503")] * 9_999)
+    waits, outcome = await until_it_ends(made, "answer/1", DELIVERY)
+    assert (sum(waits), max(waits)) == (DELIVERY, LONGEST_PAUSE)
+    assert isinstance(outcome, ToolUnknown)
+
+
+async def test_a_keyed_call_of_a_model_waits_too_and_keeps_its_key() -> None:
+    made, system = away("keyed", *[TemporaryError("503")] * 4)
+    keys: list[str] = []
+    act = system.act
+
+    async def spy(call: Call, said: Said) -> Result:
+        keys.append(call.key)
+        return await act(call, said)
+
+    made.tool("tool", "keyed", spy)
+    waits, outcome = await until_it_ends(made, "1.0")
+    assert (len(waits), getattr(outcome, "status", "")) == (1, "ok")
+    assert set(keys) == {"run1/1.0"}
+
+
+async def test_a_look_that_gets_no_answer_waits() -> None:
+    made, system = away("lookup", TemporaryError("503"))
+    looks = [TemporaryError("503")] * 4
+
+    async def look(call: Call, said: Said) -> Result | None:
+        if looks:
+            raise looks.pop(0)
+        return Result("found", "found")
+
+    made.tools["tool"] = type(made.tools["tool"])("tool", "", "lookup", Said, system.act, look=look, timeout=5.0)
+    waits, outcome = await until_it_ends(made, "1.0")
+    assert (len(waits), getattr(outcome, "text", ""), system.attempts) == (1, "found", 1)
+
+
+async def test_a_blind_call_is_never_repeated_and_never_waits() -> None:
+    made, system = away("blind", TemporaryError("503"))
+    assert isinstance(await owner_calls(made, "answer/1", DELIVERY), ToolUnknown)
+    assert system.attempts == 1
+
+
+@pytest.mark.parametrize("error", [ToolError("no such thing"), TooLarge("it is too large"), KeyError("bug")])
+async def test_what_no_wait_would_change_is_not_waited_for(error: Exception) -> None:
+    made, system = away("read", error)
+    outcome = await owner_calls(made)
+    assert (getattr(outcome, "status", ""), system.attempts) == ("error", 1)
+
+
+async def test_the_time_that_a_system_asks_for_is_kept() -> None:
+    made, system = away("read", TemporaryError("503", retry_after=400))
+    waits, _ = await until_it_ends(made)
+    assert (waits, system.attempts) == ([400], 2)
+
+
+async def test_waits_that_were_cut_short_count_for_as_long_as_they_were() -> None:
+    made, _ = away("read", *[TemporaryError("503")] * 999)
+    for _ in range(40):
+        assert isinstance(await owner_calls(made), RunParked)
+        made.clock.advance(10)
+    step = await made.step()
+    assert step.progress.put_off_ms["who/1"] == 400_000
+
+
+async def test_a_wait_is_journaled_with_its_cause_and_its_last_attempt() -> None:
+    made, _ = away("read", *[TemporaryError("503")] * 3)
+    await owner_calls(made)
+    (deferred,) = [one.entry for one in await made.journal() if isinstance(one.entry, CallDeferred)]
+    assert (deferred.cause, deferred.in_doubt) == ("outage", False)
+    assert deferred.last == int(made.clock.now() * 1000) + 1_800_000
+
+
+async def test_no_attempt_begins_after_the_time_for_attempts() -> None:
+    made, system = away("read", *[TemporaryError("503")] * 3)
+    act = system.act
+
+    async def slow(call: Call, said: Said) -> Result:
+        made.clock.advance(16)
+        return await act(call, said)
+
+    made.tool("tool", "read", slow)
+    assert isinstance(await owner_calls(made), RunParked)
+    assert system.attempts == 1
