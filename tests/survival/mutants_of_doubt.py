@@ -15,7 +15,7 @@ OF_DOUBT = (
     Mutant(
         "a deferred second attempt stays in doubt",
         "engine/effects.py",
-        "return replace(later, in_doubt=True)",
+        "return replace(later, in_doubt=bool(doubts))",
         "return later",
         f"{DOUBT}a_keyed_call_stays_in_doubt_while_its_second_attempt_is_deferred",
     ),
