@@ -10,7 +10,7 @@ CHANNEL = "#pull-requests"
 MESSAGES = 50
 """How many of the newest messages are looked at."""
 MERGED, CLOSED = "merged", "no_entry_sign"
-"""Emoji for pull requests that were merged, and for those closed without."""
+"""Emoji for pull requests that were merged, and for those closed without. A workspace has to add `merged` itself."""
 
 PULL = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)/pull/(\d+)")
 

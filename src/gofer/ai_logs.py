@@ -1,12 +1,16 @@
-"""What does the channel for logs get to read of a run? One message when it ended; of a private run nothing.
+"""Messages about runs that ended, for the people who look after them: one in the channel for logs, or a failure that
+nobody else was told of in the channel of the workflow's owner. Of a private run neither is posted.
 
-It is a step of the run like its answer, and the last one: whatever becomes of it, the run ends as its answer did.
+They are steps of the run like its answer, and its last ones: the run ends as its answer did, with or without them.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping
 
+from gofer.canonical import encode
 from gofer.engine.step import Permitted, Step
 from gofer.errors import ToolError
+from gofer.journal.coordination import HOUR_MS
 from gofer.journal.entries import RunFinished
 from gofer.projections.progress import Progress
 from gofer.telemetry.identity import trace_id
@@ -16,6 +20,9 @@ from gofer.workflows.schema import Defaults
 
 SUMMARY = "summary/1"
 """Call id of posting it."""
+NOTICE = "notice/1"
+"""Call id of posting a failure to the channel of the workflow's owner."""
+_FAILURES = frozenset({"failed", "limited", "needs_attention"})
 _QUOTED = 300
 """Characters of a reason that are quoted."""
 
@@ -40,6 +47,38 @@ async def summarise(
         # Recorded by another version of the tool.
         return
     await step.call(permitted, provenance)
+
+
+async def notify_owner(
+    step: Step, finished: RunFinished, defaults: Defaults, loaded: Loaded | None, provenance: Provenance
+) -> None:
+    """Post a failure that was told nowhere to the channel of the workflow's owner, once an hour for each reason.
+
+    The channel for logs, where there is one, has it already. Raises what a step raises when its worker has to stop.
+    """
+    owner = loaded.workflow.owner if loaded else ""
+    if defaults.ai_logs or step.progress.private or not owner.startswith("#") or finished.status not in _FAILURES:
+        return
+    standing = step.progress.in_doubt.get(NOTICE)
+    if standing is None and not await _first_of_the_hour(step, finished):
+        return
+    tool = step.services.tools["slack_post_message"]
+    said = f"{_quoted(step.progress.workflow)}: {finished.status.replace('_', ' ')}: {_quoted(finished.reason)}"
+    arguments: Mapping[str, object] = (standing.arguments if standing else None) or {"text": said, "channel": owner}
+    try:
+        permitted = Permitted(NOTICE, tool, tool.parse(arguments), arguments, longest=0.0)
+    except ToolError:
+        # Recorded by another version of the tool.
+        return
+    await step.call(permitted, provenance)
+
+
+async def _first_of_the_hour(step: Step, finished: RunFinished) -> bool:
+    """Return whether this run is the first of its workflow in this hour to end for this reason."""
+    said = encode([step.progress.workflow, finished.status, finished.cause, finished.system or finished.reason])
+    hour = step.now_ms() // HOUR_MS
+    key = f"failure:{hour}:{hashlib.sha256(said).hexdigest()[:32]}"
+    return await step.services.store.exchange_memo(key, None, step.run, step.now_ms()) == step.run
 
 
 def summary(progress: Progress, finished: RunFinished, loaded: Loaded | None, now_ms: int, logs: str) -> str:

@@ -12,15 +12,16 @@ from functools import partial
 
 from gofer.engine.aside import say_aside
 from gofer.engine.asking import PUT_OFF_MINUTES
+from gofer.engine.done_before import nothing_new, tell
 from gofer.engine.loop import Ending
 from gofer.engine.needed import cause_of
 from gofer.engine.permitted import DELIVERY, OUTAGE
+from gofer.engine.slack_context import thread_of
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.engine.surfaces import surface
-from gofer.engine.surroundings import thread_of
 from gofer.events import Event
 from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResult
-from gofer.projections.progress import Progress, clock
+from gofer.projections.progress import Progress, moment
 from gofer.tools.slack.parts import compose
 from gofer.tools.slack.refusals import UNCHANGEABLE
 from gofer.tools.tool import Provenance
@@ -42,6 +43,7 @@ AT_WORK = "_On it. The answer will replace this message._"
 WAITS = f"_The language model is not available now. I go on by myself when it is, within {PUT_OFF_MINUTES} minutes._"
 _AWAY = "_{system} does not answer now. I try again by myself until {last}._"
 _BUSY = "_{system} takes no more requests now. I go on by myself at {next}._"
+_FILED = "_Already filed; I told the person who asked._"
 _DELETED = "_Stopped: the message that asked for this was deleted._"
 _IN_FILE = "_This is the beginning; the attached file has all of it._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
@@ -104,21 +106,29 @@ def _notice(step: Step, parked: RunParked) -> str:
         return ""
     words = _AWAY if parked.why == "outage" else _BUSY
     wait = waits[0]
-    return words.format(system=wait.system or "A system outside", last=clock(wait.last), next=clock(wait.until))
+    last = moment(wait.last, step.now_ms())
+    following = moment(wait.until, step.now_ms())
+    return words.format(system=wait.system or "A system outside", last=last, next=following)
 
 
 async def deliver(
     step: Step, event: Event, reply: Reply, provenance: Provenance, concluded: RunConcluded
 ) -> RunFinished:
     """Says what was concluded, in place of what was announced, and gives the end of the run."""
-    asked = comment(event, _brief(concluded.text)) if (comment := surface(event).comment) else None
-    nowhere = asked is None and event.source != "slack"
-    if nowhere or concluded.status == "ignored" or (reply == "none" and concluded.status == "done"):
+    if concluded.status == "ignored":
         return _ended(concluded)
+    if nowhere(event, reply):
+        return _told_nowhere(concluded)
+    asked = comment(event, _brief(concluded.text)) if (comment := surface(event).comment) else None
     if asked:
-        return _finish(concluded, [await step.call(_comment(step, *asked), provenance)])
+        comment_call = _comment(step, *asked)
+        return _finish(concluded, [await step.call(comment_call, provenance)], comment_call.tool.system)
     if concluded.status == "cancelled" and step.progress.cancelled and step.progress.cancelled.silent:
-        return await _take_back(step, event, provenance, concluded)
+        await _take_back(step, provenance, _DELETED)
+        return _ended(concluded)
+    if concluded.status == "done" and nothing_new(step) and await tell(step, event, provenance):
+        await _take_back(step, provenance, _FILED)
+        return _ended(concluded)
     if reply in ("dm", "ephemeral"):
         return _finish(concluded, await say_aside(step, event, reply, provenance, concluded.text))
     if (posted := _posted(step)) and WAITING in step.progress.in_doubt:
@@ -140,18 +150,22 @@ async def deliver(
     return _finish(concluded, outcomes)
 
 
-async def _take_back(step: Step, event: Event, provenance: Provenance, concluded: RunConcluded) -> RunFinished:
-    """Delete what was announced: the message that asked was deleted, and its author waits for nothing.
+def nowhere(event: Event, reply: Reply) -> bool:
+    """Return whether nothing of a run is written where it began, be it an answer or a failure."""
+    if reply == "none":
+        return True
+    comment = surface(event).comment
+    return event.source != "slack" and (comment is None or comment(event, "") is None)
 
-    Where Slack lets Gofer delete nothing, the announcement says that the run stopped.
-    """
+
+async def _take_back(step: Step, provenance: Provenance, instead: str) -> None:
+    """Delete what was announced; where Slack does not let Gofer delete it, it reads `instead`."""
     if posted := _posted(step):
         tool = step.services.tools["slack_delete_message"]
         arguments = {"channel": posted["channel"], "ts": posted["ts"]}
         taken = Permitted(TAKEN_BACK, tool, tool.parse(arguments), arguments, longest=DELIVERY)
         if not _arrived(await step.call(taken, provenance)):
-            await step.call(_edit(step, ANSWER, posted, _DELETED), provenance)
-    return _ended(concluded)
+            await step.call(_edit(step, ANSWER, posted, instead), provenance)
 
 
 async def _say_first(step: Step, event: Event, reply: Reply, text: str, provenance: Provenance) -> Outcome:
@@ -249,18 +263,28 @@ def _ended(concluded: RunConcluded) -> RunFinished:
     return RunFinished(concluded.status, concluded.reason, concluded.cause, concluded.system)
 
 
+def _told_nowhere(concluded: RunConcluded) -> RunFinished:
+    ended = _ended(concluded)
+    if concluded.status in ("done", "cancelled") or concluded.cause:
+        return ended
+    return replace(ended, cause="stopped")
+
+
 def _arrived(outcome: Outcome) -> bool:
     return isinstance(outcome, ToolResult) and outcome.status == "ok"
 
 
-def _finish(concluded: RunConcluded, outcomes: Sequence[Outcome]) -> RunFinished:
+def _finish(concluded: RunConcluded, outcomes: Sequence[Outcome], system: str = "Slack") -> RunFinished:
     missing = [outcome for outcome in outcomes if not _arrived(outcome)]
     whole = "" if len(missing) == len(outcomes) else " as a whole"
     match missing:
         case []:
             return _ended(concluded)
         case [*_, ToolResult(text=why) as outcome]:
-            return RunFinished("failed", f"the answer was not delivered{whole}: {why}", cause_of(outcome))
+            # What ended its work comes before what kept people from hearing of it.
+            cause = concluded.cause or cause_of(outcome)
+            reason = f"the answer was not delivered{whole}: {why}"
+            return RunFinished("failed", reason, cause, concluded.system or system)
         case _:
             unclear = f"the answer may not have been delivered{whole}: {missing[-1].text}"
             return RunFinished("needs_attention", unclear)

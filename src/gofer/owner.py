@@ -5,8 +5,8 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from gofer.ai_logs import SUMMARY, summarise
-from gofer.deliver import announce, conclude, deliver, postpone
+from gofer.ai_logs import SUMMARY, notify_owner, summarise
+from gofer.deliver import announce, conclude, deliver, nowhere, postpone
 from gofer.engine import loop, script
 from gofer.engine.admission import admit, pinned
 from gofer.engine.agents import Subagents
@@ -119,6 +119,8 @@ class Owner:
         await give_up(step, "the run that asked it ended", provenance)
         await close(step, provenance)
         finished = await deliver(step, event, reply, provenance, concluded)
+        if nowhere(event, reply):
+            await notify_owner(step, finished, self.catalog.defaults, used, provenance)
         await summarise(step, finished, self.catalog.defaults, used, provenance)
         return finished
 

@@ -296,7 +296,7 @@ class Worker:
                 if step.progress.private:
                     await self._delete(head.run)
                 else:
-                    self._log_end(head, status)
+                    self._log_end(head, left)
             case RunParked(until=until):
                 await self._show(head, "parked", step.progress.why_parked, step, wakes_at=until)
                 # Whoever put something into its inbox before the head said so was told that it is busy.
@@ -337,9 +337,13 @@ class Worker:
     def _seconds(self, head: Head) -> float:
         return round(self.services.outside.clock.now() - head.accepted_at / 1000, 3)
 
-    def _log_end(self, head: Head, status: HeadStatus) -> None:
-        fields = {"run": head.run, "status": status, "seconds": self._seconds(head), "workflow": head.workflow}
-        _log.info("a run ended", extra={"fields": fields})
+    def _log_end(self, head: Head, left: RunFinished) -> None:
+        level = logging.INFO
+        if left.cause:
+            level = logging.WARNING
+        cause = {name: value for name, value in (("cause", left.cause), ("system", left.system)) if value}
+        fields = {"run": head.run, "status": left.status, "seconds": self._seconds(head), "workflow": head.workflow}
+        _log.log(level, "a run ended", extra={"fields": {**fields, **cause}})
 
     async def _delete(self, run: str) -> None:
         try:

@@ -27,7 +27,7 @@ WORD_CEILINGS = {
     "doorbell": 210,
     "shelf": 189,
     "aside": 61,
-    "surroundings": 9,
+    "surroundings": 3,
     "occasion": 4,
     "given up": 88,
     "put off": 49,

@@ -20,6 +20,7 @@ from gofer.bootstrap.functions.parameters import KEY, SIGN_IN, SYSTEMS
 from gofer.bootstrap.functions.working import LEAVE
 from gofer.bootstrap.settings import read_settings
 from gofer.journal.dynamodb import TABLE
+from gofer.journal.unlisted_ends import Ends
 from gofer.models.abilities import load_abilities
 from gofer.projections.progress import Progress
 from gofer.triggers import slack_actions
@@ -261,7 +262,8 @@ def test_alarms_on_runs_listen_to_what_functions_say(
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", service)
     for trouble in ("poison", "damaged"):
         progress = Progress(largest={"gpt-5.4-mini": 100_000}, cost_usd=0.25)
-        measuring(load_abilities())(Ended("needs_attention", 1.0, progress, trouble))
+        unlisted = Ends(0, "begin", "outage", "Slack", 1)
+        measuring(load_abilities())(Ended("needs_attention", 1.0, progress, trouble, unlisted))
     measuring_tokens({"JIRA_API_TOKEN": date(2026, 12, 1)})(0.0)
     said: dict[str, dict[str, str]] = {}
     for line in map(json.loads, capsys.readouterr().out.splitlines()):
@@ -272,7 +274,7 @@ def test_alarms_on_runs_listen_to_what_functions_say(
     alarms = of_type(CLOUD, "AWS::CloudWatch::Alarm").values()
     heard = {alarm["MetricName"]: alarm["Dimensions"] for alarm in alarms if alarm.get("Namespace") == "Gofer"}
     assert set(heard) == {
-        *("PoisonRuns", "DamagedRuns", "TokenExpiresInDays"),
+        *("PoisonRuns", "DamagedRuns", "TokenExpiresInDays", "UnlistedEnds"),
         *("PeakContextUtilisation", "CostUsd"),
     }
     for name, dimensions in heard.items():

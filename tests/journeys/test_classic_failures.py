@@ -25,6 +25,7 @@
 
 import asyncio
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,7 @@ import pytest
 from company import Company, company
 from gofer.errors import TemporaryError
 from gofer.journal.entries import RunAccepted, ToolResult
+from gofer.journal.unlisted_ends import recent
 from gofer.simulators.faults import Fault
 from gofer.simulators.jira import JiraSimulator
 from gofer.simulators.slack import Message
@@ -238,19 +240,44 @@ async def test_a_failed_trigger_shows_what_the_other_system_said(tmp_path: Path)
         jira = _jira(made)
         issue = jira.site.find("PAY-17")
         assert issue is not None
-        jira.faults.add("GET", f"{ISSUE}/*", Fault("status", 503), times=3)
+        jira.faults.add("GET", f"{ISSUE}/*", Fault("status", 403))
         jira.people.comment("712020:support", issue, "@gofer may this go out?")
         await jira.settled()
         await made.ended()
-        made.slack.fail_next("conversations.replies", 502, 502, 502)
+        made.slack.fail_next("conversations.replies", "restricted_action")
         asked = await made.ask("@Gofer hello", "general")
         heads = await made.ended(2)
         (told,) = texts(made.answers(asked))
+        ends = await recent(made.laptop.state.store, int(time.time() * 1000))
     assert [head.status for head in heads] == ["failed", "failed"]
     # Whether only some people can see it could not be read, so that no list has it: who asked is told where they asked.
     assert [(head.private, head.reason) for head in heads] == [(True, ""), (True, "")]
-    assert "Jira did not answer properly (HTTP 503)" in str(jira.state()["PAY-17"])
-    assert "Slack did not answer conversations.replies properly (HTTP 502)" in told
+    assert "Jira refused that (403)" in str(jira.state()["PAY-17"])
+    assert "Slack refused conversations.replies (restricted_action)" in told
+    # The operator learns of both without a run, a channel or a person.
+    assert {end.sentence() for end in ends} == {
+        "1 run could not begin: Jira did not allow a call that was needed; the log names it.",
+        "1 run could not begin: Slack refused a call that was needed.",
+    }
+
+
+async def test_a_trigger_is_answered_after_the_outage_of_its_system(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        jira = _jira(made)
+        issue = jira.site.find("PAY-17")
+        assert issue is not None
+        jira.faults.add("GET", f"{ISSUE}/*", Fault("status", 503), times=7)
+        jira.people.comment("712020:support", issue, "@gofer may this go out?")
+        await jira.settled()
+        await made.ended()
+        made.slack.fail_next("users.info", *[503] * 4)
+        made.slack.fail_next("conversations.replies", *[503] * 6)
+        made.slack.fail_next("chat.postMessage", *[503] * 3)
+        asked = await made.ask("@Gofer hello", "general")
+        heads = await made.ended(2)
+        (told,) = texts(made.answers(asked))
+    assert [head.status for head in heads] == ["done", "done"]
+    assert "Hello" in told
 
 
 @pytest.mark.parametrize(

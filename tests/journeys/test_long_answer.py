@@ -21,7 +21,7 @@ from gofer.simulators.slack import Message
 pytestmark = pytest.mark.anyio
 
 LONG = "\n\n".join(
-    f"## Service {n}\n\nIt is **fine**, see [log {n}](https://example.com/{n}). " + "word " * 170 for n in range(34)
+    f"## Service {n}\n\nIt is **fine**, see [log {n}](https://example.com/{n}). " + "word " * 170 for n in range(28)
 )
 TOO_LONG = LONG * 3
 

@@ -220,8 +220,10 @@ async def test_the_answer_replaces_the_message_that_says_that_somebody_is_at_wor
     assert "On it" not in answer.text
 
 
-@pytest.mark.parametrize("refusal", ["message_not_found", "cant_update_message", "edit_window_closed"])
-async def test_an_answer_whose_place_is_gone_is_posted_anew(tmp_path: Path, refusal: str) -> None:
+@pytest.mark.parametrize(
+    "refusal", ["message_not_found", "cant_update_message", "edit_window_closed", "msg_too_long", "ratelimited"]
+)
+async def test_an_answer_is_posted_anew_after_every_definite_refusal_of_its_edit(tmp_path: Path, refusal: str) -> None:
     async with company(tmp_path) as made:
         made.slack.fail_next("chat.update", refusal)
         asked = await made.ask("@Gofer hello", "general")
@@ -232,15 +234,17 @@ async def test_an_answer_whose_place_is_gone_is_posted_anew(tmp_path: Path, refu
     assert len(answers) == 2
 
 
-@pytest.mark.parametrize("refusal", ["ratelimited", "channel_not_found", "something_new"])
-async def test_where_the_message_is_still_there_no_second_one_is_posted(tmp_path: Path, refusal: str) -> None:
+@pytest.mark.parametrize("refusal", ["missing_scope", "something_new"])
+async def test_no_second_message_follows_where_a_new_one_fails_too_or_the_code_is_unknown(
+    tmp_path: Path, refusal: str
+) -> None:
     async with company(tmp_path) as made:
         made.slack.fail_next("chat.update", refusal)
         asked = await made.ask("@Gofer hello", "general")
         (head,) = await made.ended()
         assert len(made.answers(asked)) == 1
         results = [entry for entry in await made.entries(head.run) if isinstance(entry, ToolResult)]
-    assert (results[-1].call, results[-1].status, results[-1].details) == ("answer/1", "error", {"code": refusal})
+    assert (results[-1].call, results[-1].status, results[-1].details["code"]) == ("answer/1", "error", refusal)
     assert head.status == "failed"
     assert f"the answer was not delivered: Slack refused chat.update ({refusal})" in head.reason
 

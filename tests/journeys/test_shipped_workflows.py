@@ -55,7 +55,7 @@ def pull(made: Company, number: int) -> dict[str, Any]:
     return state["repositories"]["acme/shop"]["pulls"][str(number)]
 
 
-async def test_two_people_who_want_a_ticket_get_one_and_both_are_told(tmp_path: Path) -> None:
+async def test_two_people_who_want_a_ticket_get_one_and_the_second_reads_so_alone(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         before = set(issues(made))
         about = await shipped.two_react(made)
@@ -66,11 +66,13 @@ async def test_two_people_who_want_a_ticket_get_one_and_both_are_told(tmp_path: 
         assert (issue["type"], issue["labels"]) == ("Bug", ["customer-visible"])
         assert [one["url"] for one in issue["remote_links"]] == [link]
         assert link in issue["description"]
-        told = made.answers(about)
-        assert [key in answer.text for answer in told] == [True, True]
-        assert [links(answer)[f"run {head.run[:8]}"] for head, answer in zip((first, second), told, strict=True)] == [
-            f"{made.laptop.url}/runs/{head.run}" for head in (first, second)
-        ]
+        (told,) = made.answers(about)
+        assert key in told.text
+        assert links(told)[f"run {first.run[:8]}"] == f"{made.laptop.url}/runs/{first.run}"
+        assert second.status == "done"
+        (word,) = made.slack.whispers(shipped.CHECKOUT)
+        assert word.text.startswith("Already filed: ")
+        assert key in word.text
 
 
 @pytest.mark.parametrize("days", [1, 31])
@@ -84,10 +86,16 @@ async def test_who_reacts_days_later_is_told_of_the_same_ticket(tmp_path: Path, 
         purged = await Purger(state.store, state.blobs, later).purge()
         assert (purged.deleted > 0) == (days > 30)
         await made.slack.react(NEWCOMER, about.channel, about.ts, "jira")
-        await answered(made, about, 3)
+        if days > 30:
+            # No journal is left to answer from: both calls are made again under their keys.
+            await answered(made, about, 2)
+        async with asyncio.timeout(60):
+            while days <= 30 and not made.slack.whispers(NEWCOMER):
+                await asyncio.sleep(0.02)
         assert set(issues(made)) - before == {key}
         assert len(issues(made)[key]["remote_links"]) == 1
-        assert [key in answer.text for answer in made.answers(about)] == [True] * 3
+        told = [*made.answers(about), *made.slack.whispers(NEWCOMER)]
+        assert [key in answer.text for answer in told] == [True] * 2
 
 
 async def test_a_question_in_a_comment_is_answered_by_a_comment(tmp_path: Path) -> None:

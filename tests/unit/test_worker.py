@@ -207,16 +207,17 @@ async def test_an_answer_goes_where_the_workflow_says(reply: str, thread: str) -
     assert made.threads == [thread]
 
 
-async def test_a_workflow_without_a_reply_posts_nothing_unless_it_failed() -> None:
+async def test_a_workflow_without_a_reply_answers_nowhere_and_its_owner_hears_of_a_failure_once_an_hour() -> None:
     loaded = replace(CATALOG.workflows["answer-here"], workflow=WORKFLOW.model_copy(update={"reply": "none"}))
     made = Office(ListModel([says("Hello.")]), catalog=Catalog({"answer-here": loaded}, Defaults()))
     await made.accept("run1")
     await made.hear()
     assert (made.posted, await made.status("run1")) == ([], "done")
-    failing = Office(ListModel([RunStopped("no such model")]), catalog=made.catalog)
-    await failing.accept("run1")
-    await failing.hear()
-    assert failing.posted == ["I could not finish this: no such model"]
+    failing = Office(ListModel([RunStopped("no such model")] * 2), catalog=made.catalog)
+    for number in (1, 2):
+        await failing.accept(f"run{number}", number)
+        await failing.hear()
+    assert failing.posted == ["`answer-here`: failed: `no such model`"]
 
 
 CANARY = "the merger with Initech"

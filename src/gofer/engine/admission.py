@@ -45,7 +45,7 @@ class Past:
 
 
 async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
-    """Reads the event's surroundings, pins the bundle and writes the first message.
+    """Read the source context of the event, pin the bundle and write the first message.
 
     Raises RunStopped, NotMeant, NotNow, Cancelled, OutOfTime.
     """

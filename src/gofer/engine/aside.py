@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Literal
 
 from gofer.engine.permitted import DELIVERY
+from gofer.engine.slack_context import thread_of
 from gofer.engine.step import Outcome, Permitted, Step
-from gofer.engine.surroundings import thread_of
 from gofer.events import Event
 from gofer.journal.entries import ToolResult
 from gofer.tools.slack.parts import split

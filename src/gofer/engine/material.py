@@ -2,9 +2,9 @@
 
 from gofer.canonical import as_object
 from gofer.engine.needed import stopped
+from gofer.engine.slack_context import slack_material
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.engine.surfaces import DATA, Material, surface
-from gofer.engine.surroundings import slack_material
 from gofer.engine.who import Person
 from gofer.events import Event
 from gofer.journal.entries import MATERIAL, ToolResult

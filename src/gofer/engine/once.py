@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 from gofer.canonical import encode
 from gofer.engine.asking import Parked
+from gofer.engine.done_before import MARK
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.errors import Damaged, Gone
 from gofer.events import Event
@@ -116,7 +117,9 @@ def _told(item: Permitted, run: str, call: str, earlier: Progress, *, own: bool)
     match earlier.outcomes.get(call):
         case ToolResult(status="ok") as done:
             text = f"Not done again: {who} did this for the same message already. It gave:\n\n{done.text}"
-            return replace(done, call=item.call, text=text, summary=f"was done already by {who}", took_ms=0)
+            details = {**(done.details or {}), MARK: True}
+            summary = f"was done already by {who}"
+            return replace(done, call=item.call, text=text, summary=summary, details=details, took_ms=0)
         case ToolResult():
             return "free"
         case ToolUnknown() as unknown:

@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Mapping
 
 from gofer.canonical import as_object
+from gofer.coordinator.run import ToolFailed
 from gofer.engine import gates
 from gofer.engine.divergence import Diverged
 from gofer.engine.gates import Limited
@@ -92,7 +93,14 @@ async def _call(run: ScriptRun, script: Script) -> object:
         raise ScriptFailed(f"{place_of(error, script)} called exit") from error
     except BaseException as error:
         said = " ".join(str(error).split())[:_QUOTED]
-        raise ScriptFailed(f"{place_of(error, script)} failed with {type(error).__name__}", said) from error
+        raise ScriptFailed(f"{place_of(error, script)} failed with {_kind(error)}", said) from error
+
+
+def _kind(error: BaseException) -> str:
+    """Return the type of an error, with the code of a call that failed: both are free of contents."""
+    if isinstance(error, ToolFailed) and error.code:
+        return f"{type(error).__name__} ({error.code})"
+    return type(error).__name__
 
 
 def _answer(returned: object, script: Script, schema: Mapping[str, object]) -> Ending:

@@ -1,7 +1,7 @@
 """What does a run outside Slack read before its model is asked, and where does its answer go, by its event's source?
 
 A *surface* is the outside object that an event is about: an issue, a page, a pull request. There an answer is one
-comment; Slack has more ways (`surroundings.py`, `deliver.py`).
+comment; Slack has more ways (`slack_context.py`, `deliver.py`).
 """
 
 from collections.abc import Callable, Mapping

@@ -22,11 +22,12 @@ DAYS = 2
 _WHY: Mapping[str, str] = {
     "outage": "{system} did not answer",
     "credential": "{system} did not accept Gofer's credential; renew it",
-    "permission": "{system} did not allow what they needed; the log names it",
-    "refused": "{system} refused what they needed",
+    "permission": "{system} did not allow a call that was needed; the log names it",
+    "refused": "{system} refused a call that was needed",
+    "stopped": "the work failed, and the workflow answers nowhere",
     "fault": "Gofer itself failed; the log names the error",
-    "poison": "every worker that continued them was lost",
-    "damaged": "their journals are damaged; the log names the errors",
+    "poison": "workers were lost again and again",
+    "damaged": "the journal is damaged; the log names the place",
 }
 """By cause."""
 

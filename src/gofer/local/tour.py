@@ -152,10 +152,14 @@ class Tour:
         self.say(f"   #{workspace.channel(asked.channel).name}")
         for message in self._thread(asked):
             self.say(f"     {workspace.name_of(message.user)}")
-            text = _MENTION.sub(lambda match: f"@{workspace.name_of(match[1])}", message.text)
-            for line in _LINK.sub(r"\1", text).splitlines():
+            for line in self.plain(message.text).splitlines():
                 self.say(fill(line, 100, initial_indent=" " * 8, subsequent_indent=" " * 8, break_long_words=False))
         self.say("")
+
+    def plain(self, text: str) -> str:
+        """Return the text of a message with names for people and labels for links."""
+        named = _MENTION.sub(lambda match: f"@{self.slack.workspace.name_of(match[1])}", text)
+        return _LINK.sub(r"\1", named)
 
     def title(self, text: str) -> None:
         """Begins a scene."""

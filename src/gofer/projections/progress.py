@@ -194,16 +194,19 @@ class Progress:
         return max(0, self.owned_before_ms + (max(0, now - self.owned_at) if self.owned_at else 0) - self.waited_ms)
 
 
-def clock(at: int) -> str:
-    """Return a time in unix milliseconds as people read it, as `14:30 UTC`."""
-    return f"{datetime.fromtimestamp(at / 1000, UTC):%H:%M} UTC"
+def moment(at: int, now: int) -> str:
+    """Return a time as people read it, as `14:30 UTC`, with its day when that is another one; unix milliseconds."""
+    then = datetime.fromtimestamp(at / 1000, UTC)
+    if then.date() == datetime.fromtimestamp(now / 1000, UTC).date():
+        return f"{then:%H:%M} UTC"
+    return f"{then:%H:%M} UTC on {then.day} {then:%B}"
 
 
 def _attempts(wait: CallDeferred) -> str:
-    following = f"the next attempt is at {clock(wait.until)}"
+    following = f"the next attempt is at {moment(wait.until, wait.until)}"
     if not wait.last:
         return following
-    return f"{following}, the last at {clock(wait.last)}"
+    return f"{following}, the last at {moment(wait.last, wait.until)}"
 
 
 def project(entries: Iterable[Recorded]) -> Progress:

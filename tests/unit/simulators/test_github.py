@@ -131,6 +131,79 @@ def test_wrong_bodies_are_refused() -> None:
     play(story)
 
 
+@pytest.mark.parametrize(
+    ("fields", "message", "errors"),
+    [
+        (
+            {"title": "x" * 257},
+            "Validation Failed",
+            [{"code": "custom", "field": "title", "message": "title is too long (maximum is 256 characters)"}],
+        ),
+        ({"assignees": ["nobody-here"]}, "Validation Failed", [{"code": "invalid", "field": "assignees"}]),
+        ({"assignees": ["kim"]}, "Validation Failed", [{"code": "invalid", "field": "assignees"}]),
+        ({"labels": "bug"}, "Invalid request.\n\nFor 'properties/labels', \"bug\" is not an array.", []),
+        ({"labels": [7]}, "Invalid request.\n\nNo subschema in \"oneOf\" matched for 'properties/labels'.", []),
+        ({"assignees": "ada"}, "Invalid request.\n\nFor 'properties/assignees', \"ada\" is not an array.", []),
+    ],
+)
+def test_an_issue_that_github_would_not_open_is_refused(
+    fields: dict[str, object], message: str, errors: list[dict[str, str]]
+) -> None:
+    async def story(room: Room) -> None:
+        before = room.github.state()
+        refused = await room.post(f"{REPO}/issues", {"title": "t", **fields})
+        said = refused.json()
+        assert (refused.status_code, said["message"]) == (422, message)
+        for got, wanted in zip(said.get("errors", []), errors, strict=True):
+            assert got.items() >= ({"resource": "Issue"} | wanted).items()
+        assert room.github.state() == before
+        opened = await room.post(
+            f"{REPO}/issues", {"title": "x" * 256, "labels": ["a", {"name": "b"}], "assignees": ["sam"]}
+        )
+        assert opened.status_code == 201
+        assert [label["name"] for label in opened.json()["labels"]] == ["a", "b"]
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("issues?labels=money", [7]),
+        ("issues?labels=money,late", []),
+        ("issues?assignee=SAM", [9]),
+        ("issues?assignee=none&direction=asc", [7, 8]),
+        ("issues?assignee=*", [9]),
+        ("issues?creator=kim", [8]),
+        ("pulls?base=main", [7]),
+        ("pulls?base=release", []),
+        ("pulls?head=acme:feature", [7]),
+        ("pulls?head=acme:other", []),
+    ],
+)
+def test_lists_are_filtered_as_the_query_asks(path: str, found: list[int]) -> None:
+    async def story(room: Room) -> None:
+        await room.post(f"{REPO}/issues", {"title": "t", "assignees": ["sam"]})
+        assert [one["number"] for one in (await room.get(f"{REPO}/{path}")).json()] == found
+
+    play(story)
+
+
+def test_commits_are_filtered_by_author_and_time() -> None:
+    async def story(room: Room) -> None:
+        commits = (await room.get(f"{REPO}/commits")).json()
+        authors = [one["author"]["login"] for one in commits]
+        newest = commits[0]["commit"]["author"]["date"]
+        by_sam = (await room.get(f"{REPO}/commits?author=SAM")).json()
+        assert [one["sha"] for one in by_sam] == [commits[authors.index("sam")]["sha"]]
+        assert (await room.get(f"{REPO}/commits?since={newest}")).json() == commits[:1]
+        older = commits[1]["commit"]["author"]["date"]
+        assert (await room.get(f"{REPO}/commits?until={older}")).json() == commits[1:]
+        assert (await room.get(f"{REPO}/commits?until=tomorrow")).status_code == 422
+
+    play(story)
+
+
 def test_lists_come_in_pages() -> None:
     async def story(room: Room) -> None:
         issue = room.github.issue("acme/app", 8)

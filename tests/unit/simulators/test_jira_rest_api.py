@@ -9,6 +9,7 @@ import loopback
 from gofer.errors import ConfigError
 from gofer.simulators.faults import Fault
 from gofer.simulators.jira import JiraSimulator
+from gofer.simulators.jira.site import Names
 from simulated_jira import ADA, OWN, WORLD, Room, document, paragraph, play
 
 
@@ -57,6 +58,8 @@ def test_an_issue_is_created_read_changed_and_moved() -> None:
         ({"labels": ["two words"]}, {"labels": "The label 'two words' contains spaces which is invalid."}),
         ({"labels": "one"}, {"labels": "data was not an array"}),
         ({"assignee": {"accountId": "nobody"}}, {"assignee": "Specify a valid value for assignee"}),
+        ({"priority": {"name": "Urgent"}}, {"priority": "The priority selected is invalid."}),
+        ({"priority": {"id": "6"}}, {"priority": "The priority selected is invalid."}),
         (
             {"colour": "red"},
             {"colour": "Field 'colour' cannot be set. It is not on the appropriate screen, or unknown."},
@@ -80,6 +83,7 @@ def test_each_wrong_field_is_named(fields: dict[str, object], errors: dict[str, 
         ({"summary": ""}, 400),
         ({"description": "plain"}, 400),
         ({"status": {"name": "Done"}}, 400),
+        ({"priority": {"name": "Urgent"}}, 400),
     ],
 )
 def test_an_edit_does_all_or_nothing(fields: dict[str, object], status: int) -> None:
@@ -216,6 +220,9 @@ def test_properties_links_people_and_projects() -> None:
         assert (await room.post("/issue/OPS-7/remotelink", {"object": {"url": "x"}})).status_code == 400
         between = {"type": {"name": "Blocks"}, "inwardIssue": {"key": "OPS-7"}, "outwardIssue": {"key": "OPS-9"}}
         assert (await room.post("/issueLink", between)).status_code == 201
+        unknown = await room.post("/issueLink", {**between, "type": {"name": "Befriends"}})
+        assert unknown.status_code == 404
+        assert unknown.json()["errorMessages"] == ["No issue link type with name 'Befriends' found."]
         assert (await room.get("/myself")).json()["accountId"] == OWN
         assert [user["accountId"] for user in (await room.get("/user/search", query="byron")).json()] == [ADA]
         assert [one["key"] for one in (await room.get("/project/search")).json()["values"]] == ["OPS", "WEB"]
@@ -267,6 +274,28 @@ def test_faults_come_on_request() -> None:
     play(story)
 
 
+def test_a_site_has_its_own_priorities_roles_link_types_and_resolutions() -> None:
+    names = {"priorities": ["P1", "P2"], "roles": ["Owners"], "link_types": ["Causes"], "resolutions": ["Fixed"]}
+
+    async def story(room: Room) -> None:
+        site = room.jira.site
+        site.names = Names(**{name: tuple(values) for name, values in names.items()})
+        await room.post("/issue", new(priority={"id": "2"}))
+        await room.post("/issue", new())
+        assert [room.issue(key).priority for key in ("OPS-10", "OPS-11")] == ["P2", "P1"]
+        said = {"body": document(paragraph("x")), "visibility": {"type": "role", "value": "Administrators"}}
+        refused = await room.post("/issue/OPS-10/comment", said)
+        sentence = "You are currently not a member of the project role: Administrators."
+        assert (refused.status_code, refused.json()["errors"]) == (400, {"commentLevel": sentence})
+        (move, *_) = (await room.get("/issue/OPS-10/transitions")).json()["transitions"]
+        done = {"transition": {"id": move["id"]}, "fields": {"resolution": {"name": "Done"}}}
+        assert (await room.post("/issue/OPS-10/transitions", done)).status_code == 400
+        done["fields"] = {"resolution": {"name": "Fixed"}}
+        assert (await room.post("/issue/OPS-10/transitions", done)).status_code == 204
+
+    play(story)
+
+
 def test_the_state_is_what_people_see() -> None:
     async def story(room: Room) -> None:
         before = room.jira.state()
@@ -288,6 +317,8 @@ def test_the_state_is_what_people_see() -> None:
         ({"issues": [{"key": "NO-1", "summary": "x", "reporter": ADA}]}, "issues NO-1"),
         ({"issues": [{"key": "OPS-1", "summary": "x", "reporter": ADA, "type": "Epic"}]}, "no such type"),
         ({"issues": [{"key": "OPS-1", "summary": "x", "reporter": "nobody"}]}, "'nobody'"),
+        ({"issues": [{"key": "OPS-1", "summary": "x", "reporter": ADA, "priority": "P1"}]}, "no priority 'P1'"),
+        ({"priorities": []}, "jira.priorities"),
     ],
 )
 def test_a_mistake_in_a_world_is_named(change: dict[str, object], words: str) -> None:

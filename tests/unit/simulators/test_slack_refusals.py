@@ -10,6 +10,10 @@ def button(text: str, value: str) -> dict[str, object]:
     return {"type": "button", "action_id": "a", "text": {"type": "plain_text", "text": text}, "value": value}
 
 
+def line(text: str) -> dict[str, object]:
+    return {"type": "rich_text_section", "elements": [{"type": "text", "text": text}]}
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -37,6 +41,41 @@ def test_a_message_that_slack_would_not_take_is_refused(content: dict[str, objec
         before = slack.simulator.snapshot()
         assert await slack.error("chat.postMessage", channel="C1", **content) == expected
         assert slack.simulator.snapshot() == before
+
+    play(story)
+
+
+def test_an_edit_takes_4000_bytes_of_text_also_beside_blocks() -> None:
+    async def story(slack: Slack) -> None:
+        ts = text_of(await slack.call("chat.postMessage", channel="C1", text="日" * 4_000), "ts")
+        blocks = [{"type": "markdown", "text": "short"}]
+        where: dict[str, object] = {"channel": "C1", "ts": ts}
+        assert (await slack.call("chat.update", **where, text="x" * 4_000))["ok"] is True
+        assert (await slack.call("chat.update", **where, text="x" * 4_000, blocks=blocks))["ok"] is True
+        assert await slack.error("chat.update", **where, text="x" * 4_001) == "msg_too_long"
+        assert await slack.error("chat.update", **where, text="日" * 1_334) == "msg_too_long"
+        assert await slack.error("chat.update", **where, text="日" * 1_334, blocks=blocks) == "msg_too_long"
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "taken"),
+    [
+        ([{"type": "markdown", "text": "## Heading 12\n\n" * 20 + "x" * 10_400}], True),
+        ([{"type": "markdown", "text": "## Heading 12\n\n" * 40 + "x" * 7_650}], True),
+        ([{"type": "markdown", "text": "## Heading 12\n\n" * 40 + "x" * 8_200}], False),
+        ([{"type": "markdown", "text": "x" * 11_000 + "<" * 900}], False),
+        ([{"type": "section", "text": {"type": "mrkdwn", "text": "x" * 3_000}}] * 4, True),
+        ([{"type": "section", "text": {"type": "mrkdwn", "text": "x" * 3_000}}] * 5, False),
+        ([{"type": "rich_text", "elements": [line("x" * 300)] * 25}], True),
+        ([{"type": "rich_text", "elements": [line("x" * 300)] * 40}], False),
+    ],
+)
+def test_all_blocks_together_take_about_13200_characters(blocks: list[dict[str, object]], *, taken: bool) -> None:
+    async def story(slack: Slack) -> None:
+        answer = await slack.call("chat.postMessage", channel="C1", text="x", blocks=blocks)
+        assert answer.get("error") == (None if taken else "msg_blocks_too_long")
 
     play(story)
 

@@ -108,7 +108,10 @@ def test_odd_bytes_are_answered_too() -> None:
         )
         assert posted.json()["message"]["text"] == "half \ufffd pair"
         assert (await slack.http.get("/?channel=C1")).status_code == 200
-        assert await slack.error("conversations.history", channel="C1", limit="9" * 5000) == "invalid_limit"
+        for method in ("conversations.history", "conversations.list", "users.list"):
+            assert await slack.error(method, channel="C1", limit="9" * 5000) == "invalid_limit"
+            assert await slack.error(method, channel="C1", limit=1_000) == "invalid_limit"
+            assert (await slack.call(method, channel="C1", limit=999))["ok"] is True
 
     play(story)
 
@@ -129,6 +132,10 @@ def test_an_own_message_can_be_updated_and_no_other() -> None:
 def test_reactions_come_and_go_once() -> None:
     async def story(slack: Slack) -> None:
         item: dict[str, object] = {"channel": "C1", "timestamp": ROOT}
+        assert await slack.error("reactions.add", name="jira", **item) == "invalid_name"
+        assert await slack.call("reactions.add", name="+1::skin-tone-3", **item) == {"ok": True}
+        assert await slack.call("reactions.add", name="flag-jp", **item) == {"ok": True}
+        slack.simulator.workspace.emoji = frozenset({"jira"})
         assert await slack.call("reactions.add", name="jira", **item) == {"ok": True}
         assert await slack.error("reactions.add", name="jira", **item) == "already_reacted"
         assert await slack.call("reactions.remove", name="jira", **item) == {"ok": True}

@@ -55,7 +55,7 @@ def test_minutes_ago_counts_from_the_clock_and_no_two_messages_share_a_ts() -> N
     [
         (None, "slack: it must be a mapping"),
         (world(team={"id": "T1", "domain": "a"}), "slack.team.name: it must be text"),
-        (world(emoji=[]), "slack: it has the unknown key 'emoji'"),
+        (world(emojis=[]), "slack: it has the unknown key 'emojis'"),
         (
             world(users=[{"id": "U1", "name": "a"}, {"id": "U1", "name": "b"}]),
             "slack.users[1]: it has the id U1",

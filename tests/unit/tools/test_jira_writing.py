@@ -128,7 +128,14 @@ def test_where_nobody_can_tell_whether_there_is_an_issue_it_is_not_said_that_the
         ({"project": "NO"}, r"project: Specify a valid project ID or key\. The projects are: OPS, WEB\."),
         ({"project": "HR"}, r"The projects are: OPS, WEB\."),
         ({"type": "Epic"}, r"issuetype: Specify a valid issue type\. The types of OPS are: Bug, Task, Change\."),
-        ({"type": "Change"}, r"priority: Priority is required\."),
+        (
+            {"type": "Change"},
+            r"priority: Priority is required\. The priorities there are: Highest, High, Medium, Low, Lowest\.",
+        ),
+        (
+            {"priority": "Urgent"},
+            r"The priority selected is invalid\. The priorities there are: Highest, High, Medium,",
+        ),
         ({"assignee": "ben"}, r"Several people could be meant: Ben Okri, Ben Field\."),
         ({"assignee": "Nobody Here"}, "Jira knows nobody called 'Nobody Here'"),
         ({"description": " "}, "says nothing"),
@@ -161,6 +168,16 @@ def test_a_comment_for_some_people_is_answered_for_them_alone() -> None:
         await add_comment(API, call, AddComment(text="agreed", issue="OPS-7"))
         answers = [room.issue(key).comments[-1].visibility for key in ("OPS-9", "OPS-7")]
         assert answers == ["Administrators", ""]
+
+    play(story)
+
+
+def test_a_comment_for_a_role_that_gofer_is_not_in_says_who_can_change_that() -> None:
+    async def story(room: Room) -> None:
+        call = call_of(room, private=True, issue="OPS-9", audience="Lawyers", audience_type="role")
+        with pytest.raises(ToolError, match=r"project role: Lawyers\. An admin of the project has to add Gofer's"):
+            await add_comment(API, call, AddComment(text="x"))
+        assert room.issue("OPS-9").comments == ()
 
     play(story)
 

@@ -238,6 +238,61 @@ def test_whatever_is_written_notion_takes_and_nobody_is_mentioned(markdown: str)
         read_blocks(made[start : start + 100], iter(map(str, range(10_000))).__next__, nobody)
 
 
+def table(rows: int) -> str:
+    return "| n | what |\n|---|---|\n" + "\n".join(f"| {n} | **row** {n} |" for n in range(rows))
+
+
+@pytest.mark.parametrize(("rows", "tables"), [(1, 1), (99, 1), (100, 2), (500, 6)])
+def test_a_long_table_becomes_several_with_the_same_header(rows: int, tables: int) -> None:
+    async def story(notion: NotionSimulator, call: Call) -> None:
+        await append_content(API, call, AppendContent(text=table(rows), page=LIMITS))
+        lines = notion.state()[LIMITS]["markdown"].splitlines()
+        assert lines.count("| n | what |") == tables
+        assert [line for line in lines if "row" in line] == [f"| {n} | **row** {n} |" for n in range(rows)]
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (table(1_000), "more than 1000 rows and blocks in all; add it in several calls"),
+        ("- item\n" + "  - below\n" * 101, "more than 100 blocks below it"),
+        ("\n\n".join(" ".join(f"**w{n}** {'x' * 30}" for n in range(45)) for _ in range(40)), None),
+        ("| " + "*a* b " * 45 + "|" + "\n|---|\n" + ("| " + "*a* b " * 45 + "|\n") * 98, "more than the 500 kB"),
+    ],
+)
+def test_content_that_notion_would_refuse_is_refused_before_it_is_sent(text: str, said: str | None) -> None:
+    async def story(notion: NotionSimulator, call: Call) -> None:
+        before = notion.state()
+        arguments = AppendContent.model_construct(text=text, page=LIMITS, after="")
+        if said is None:
+            await append_content(API, call, arguments)
+            return
+        with pytest.raises(ToolError, match=said):
+            await append_content(API, call, arguments)
+        assert notion.state() == before
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("properties", "said"),
+    [
+        ({"Link": "https://example.com/" + "x" * 2_000}, "Link takes 2,000 characters, and this has 2,020"),
+        ({"Reviewers": ["Ada Byron"] * 101}, "Reviewers takes 100 entries, and these are 101"),
+        ({"Due": "2026-02-30"}, "Due is a date; write it as 2026-11-21"),
+        ({"Due": "tomorrow"}, "Due is a date; write it as 2026-11-21"),
+    ],
+)
+def test_a_value_that_notion_would_refuse_says_what_to_write_instead(properties: dict, said: str) -> None:
+    async def story(_: NotionSimulator, call: Call) -> None:
+        with pytest.raises(ToolError, match=said):
+            await update_properties(API, call, UpdateProperties(properties=properties, page=CACHE))
+
+    play(story)
+
+
 def test_many_looks_are_dropped_before_any_word_is() -> None:
     markdown = " ".join(f"**w{n}** x" for n in range(200))
     assert "".join(one["text"]["content"] for one in rich_text(comment_spans(markdown))) == markdown.replace("*", "")

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from gofer.errors import BadRequest, ToolError
 from gofer.secret import Secret
 from gofer.simulators.slack import Message, SlackSimulator
+from gofer.simulators.slack.arguments import Arguments
+from gofer.simulators.slack.content import content_of
 from gofer.simulators.slack.interactivity import form, press_payload
 from gofer.simulators.slack.workspace import Group, SlackRefusal
 from gofer.tools.slack.approval import (
@@ -109,7 +111,8 @@ def test_a_closed_question_has_no_buttons_and_says_who_decided() -> None:
 def test_what_is_long_is_cut_where_everybody_sees_it_with_its_length_and_hash() -> None:
     text = "x" * 50_000
     ((_, shown), (_, short)) = rendered({"body": text, "title": "t"})
-    assert shown.startswith("x" * 4_500 + "\n[Cut here. It has 50,000 characters in all, sha256 ")
+    assert len(shown) > 9_000
+    assert "x\n[Cut here. It has 50,000 characters in all, sha256 " in shown
     assert hashlib.sha256(text.encode()).hexdigest() in shown
     assert short == "t"
 
@@ -124,8 +127,36 @@ def test_whatever_the_arguments_are_slack_takes_the_question_and_nothing_in_it_i
         assert all(char.isprintable() or char == "\n" for char in shown)
     made = blocks(question(arguments=arguments))
     assert len(made) == 2
-    assert sum(map(len, texts(made))) < 40_000
     assert all(texts(made))
+    taken(made)
+
+
+def taken(made: list[dict[str, object]]) -> None:
+    """Hold a question with its links against all limits of the simulated Slack."""
+    links = {"type": "context", "elements": [{"type": "mrkdwn", "text": "x" * 500}]}
+    content_of(Arguments({"text": "x", "blocks": [*made, links]}))
+    assert sum(map(len, texts(made))) < 11_000
+
+
+@pytest.mark.parametrize("count", [1, 2, 8, 20, 30, 60, 400])
+@pytest.mark.parametrize("value", ["x" * 50_000, "<&>" * 900, "日本" * 300, "\u202e" * 400, "short"])
+def test_slack_takes_a_question_with_many_long_arguments_and_each_is_shown_or_named(value: str, count: int) -> None:
+    arguments: dict[str, object] = {f"argument_{n}": value for n in range(count)}
+    made = blocks(question(arguments=arguments))
+    taken(made)
+    shown = dict(rendered(arguments))
+    whole = " ".join(texts(made))
+    left = count - len(shown)
+    assert left == 0 or f"no room for {left} more arguments of the call: argument_{len(shown)} (" in whole
+    assert all(name in whole for name in list(arguments)[: len(shown) + 5])
+    assert all(text == value or "[Cut here. It has " in text or "\\u{202e}" in text for text in shown.values())
+    taken(blocks(question(arguments=arguments, approve="", deny=""), "Approved by Ada."))
+
+
+def test_short_arguments_leave_their_room_to_the_long_ones() -> None:
+    shown = dict(rendered({"title": "t", "body": "x" * 8_000, "labels": ["a"], "note": "y" * 30_000}))
+    assert (shown["title"], shown["labels"]) == ("t", '["a"]')
+    assert 4_000 < len(shown["body"]) < len(shown["note"]) + 10
 
 
 def test_only_those_who_are_named_may_decide() -> None:

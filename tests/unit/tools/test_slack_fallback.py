@@ -2,12 +2,14 @@
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.tools.slack.fallback import LIMIT, fallback
-from gofer.tools.slack.markdown import characters
 
+CHAT_UPDATE = 4_000
+"""Bytes of text that Slack's `chat.update` takes."""
 MARKUP = re.compile(r"<https?://[^<>|\s]+\|[^<>\n]+>|<mailto:[^<>|\s]+\|[^<>\n]+>|&amp;|&lt;|&gt;")
 
 
@@ -32,10 +34,23 @@ def test_images_bad_links_and_labels_are_words_or_links() -> None:
 @given(st.one_of(st.text(max_size=400), st.text("[](<>)&|*_`~ https://e.com\n#-1.", max_size=600)), st.integers(1, 40))
 def test_it_is_short_and_nothing_in_it_is_cut(text: str, times: int) -> None:
     shown = fallback(f"{text}\n\n" * times)
-    assert 0 < characters(shown) <= LIMIT
+    assert 0 < size(shown) <= LIMIT
     assert not set(MARKUP.sub("", shown)) & set("<>&")
 
 
 def test_a_long_word_and_a_long_address_are_no_trouble() -> None:
-    assert characters(fallback("x" * 12_000)) <= LIMIT
+    assert size(fallback("x" * 12_000)) <= LIMIT
     assert fallback(f"[words](https://e.com/{'x' * 3_000})") == "words"
+
+
+@pytest.mark.parametrize(
+    "word", ["日本語の文章", "Кириллица ", "مرحبا ", "🚀👩‍🔧", "<&>", "[日本](https://例え.jp/日) "]
+)
+def test_an_edit_takes_the_words_of_any_script(word: str) -> None:
+    shown = fallback(word * 2_000)
+    assert LIMIT // 2 < size(shown) <= LIMIT < CHAT_UPDATE
+    assert shown.endswith("…")
+
+
+def size(text: str) -> int:
+    return len(text.encode())

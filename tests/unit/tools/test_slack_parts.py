@@ -172,7 +172,7 @@ def test_a_line_that_only_looks_empty_to_people_is_no_block() -> None:
 
 
 def test_a_fence_goes_on_in_its_language_and_a_table_with_its_header() -> None:
-    fence = "```python\n" + "\n".join(f"line_{n} = {n}" for n in range(1_500)) + "\n```"
+    fence = "```python\n" + "\n".join(f"line_{n} = {n}" for n in range(1_400)) + "\n```"
     first, *others = split(fence)
     assert len(others) == 1
     assert all(part.startswith("```python\nline_") and part.endswith("\n```") for part in (first, *others))
@@ -180,6 +180,25 @@ def test_a_fence_goes_on_in_its_language_and_a_table_with_its_header() -> None:
     parts = split(table)
     assert len(parts) == 3
     assert all(part.startswith("| name | state |\n|---|---|\n| service ") for part in parts)
+
+
+@pytest.mark.parametrize(
+    "markdown",
+    ["word " * 2_190, "---\n\nword\n\n" * 20, "## Heading\n\n" * 44,
+     "## Heading\n\n" + "word " * 150 + "\n\n", "a <b> & c " * 1_100,
+     "```html\n" + "<p>a & b</p>\n" * 800 + "```", "| a | b |\n|---|---|\n| <c> | & |\n\n" * 40],
+)  # fmt: skip
+def test_all_blocks_of_a_message_together_are_no_more_than_slack_takes(markdown: str) -> None:
+    links = [{"type": "context", "elements": [{"type": "mrkdwn", "text": "x" * 500}]}]
+    messages = split(markdown * 3)
+    assert "".join("".join(messages).split()).startswith("".join(markdown.split())[:30])
+    for message in messages:
+        content_of(Arguments({"text": fallback(message), "blocks": [{"type": "markdown", "text": message}, *links]}))
+
+
+def test_many_short_paragraphs_fill_a_message() -> None:
+    paragraphs = "\n\n".join(f"Paragraph {n}. " + "word " * 15 for n in range(240))
+    assert [len(message) > 10_000 for message in split(paragraphs)] == [True, True, False]
 
 
 def test_a_list_is_divided_between_items_and_a_heading_stays_with_its_text() -> None:
@@ -195,7 +214,7 @@ def test_a_short_beginning_does_not_stand_alone_before_a_long_block() -> None:
     fence = "```\n" + "x = 1\n" * 3_000 + "```"
     first = split(f"Here is the file:\n\n{fence}")[0]
     assert first.startswith("Here is the file:\n\n```\nx = 1")
-    assert len(first) > 11_000
+    assert len(first) > 10_900
 
 
 def test_a_table_too_wide_for_slack_is_shown_as_written() -> None:

@@ -3,13 +3,14 @@
 Each resource gets what was asked and gives the status and the JSON of its answer, or refuses.
 """
 
+import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from gofer.simulators.github.people import People
-from gofer.simulators.github.repositories import GitHubRefusal, Hub, Issue, iso
+from gofer.simulators.github.asked import TITLE_LIMIT, Asked, too_long
+from gofer.simulators.github.listing import between, listed, wanted
+from gofer.simulators.github.repositories import GitHubRefusal, Hub, iso
 from gofer.simulators.github.shapes import (
     BREAKING,
     comment_shape,
@@ -25,70 +26,7 @@ from gofer.simulators.github.shapes import (
 )
 from gofer.simulators.json_values import texts
 
-BODY_LIMIT = 65_536
-"""Characters of the text of an issue or comment."""
-
 Answer = tuple[int, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One request, read."""
-
-    hub: Hub
-    people: People
-    version: str
-    path: Mapping[str, str]
-    query: Mapping[str, str]
-    body: Mapping[str, object]
-
-    @property
-    def repository(self) -> str:
-        """Full name of the repository in the path."""
-        return f"{self.path['owner']}/{self.path['name']}"
-
-    @property
-    def issue(self) -> Issue:
-        """The issue in the path. Raises GitHubRefusal(404)."""
-        return self.hub.issue(self.repository, int(self.path["number"]))
-
-    def permit(self, *names: str) -> None:
-        """Raises GitHubRefusal(422) for a field this resource does not have."""
-        for name in self.body.keys() - set(names):
-            raise GitHubRefusal(422, f'Invalid request.\n\n"{name}" is not a permitted key.')
-
-    def text(self, resource: str, field: str) -> str:
-        """A text that must be there. Raises GitHubRefusal(422)."""
-        value = self.body.get(field)
-        if not isinstance(value, str) or not value.strip():
-            missing = {"resource": resource, "code": "missing_field", "field": field}
-            raise GitHubRefusal(422, "Validation Failed", (missing,))
-        return self.short(resource, value)
-
-    def short(self, resource: str, text: str) -> str:
-        """The text. Raises GitHubRefusal(422) for one that is too long."""
-        if len(text) > BODY_LIMIT:
-            sentence = f"body is too long (maximum is {BODY_LIMIT} characters)"
-            wrong = {"resource": resource, "code": "custom", "field": "body", "message": sentence}
-            raise GitHubRefusal(422, "Validation Failed", (wrong,))
-        return text
-
-    def since(self) -> float:
-        """Unix seconds of `since`. Raises GitHubRefusal(422)."""
-        given = self.query.get("since")
-        if given is None:
-            return 0.0
-        try:
-            return datetime.strptime(given, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
-        except ValueError as error:
-            raise GitHubRefusal(422, "Validation Failed") from error
-
-    def one_of(self, name: str, *allowed: str) -> str:
-        """One of the allowed values, the first when left out. Raises GitHubRefusal(422)."""
-        value = self.query.get(name, allowed[0])
-        if value not in allowed:
-            raise GitHubRefusal(422, "Validation Failed")
-        return value
 
 
 def own_user(asked: Asked) -> Answer:
@@ -108,8 +46,8 @@ def a_repository(asked: Asked) -> Answer:
 
 def list_issues(asked: Asked) -> Answer:
     """Issues, and pull requests as issues, newest first unless asked otherwise."""
-    since = int(asked.since())
-    found = [one for one in _listed(asked) if int(one.updated_at) >= since]
+    since = int(asked.moment("since") or 0)
+    found = [one for one in listed(asked) if int(one.updated_at) >= since and wanted(asked, one)]
     return 200, [issue_shape(asked.hub, issue, asked.version) for issue in found]
 
 
@@ -118,9 +56,16 @@ def create_issue(asked: Asked) -> Answer:
     asked.permit("title", "body", "labels", "assignees", "milestone", "type")
     title, body = asked.text("Issue", "title"), asked.body.get("body")
     text = asked.short("Issue", body if isinstance(body, str) else "")
-    labels, assignees = texts(asked.body.get("labels")), texts(asked.body.get("assignees"))
+    if len(title) > TITLE_LIMIT:
+        raise too_long("Issue", "title", TITLE_LIMIT)
+    labels = asked.names("labels", "name")
+    assignees = asked.names("assignees", "login")
+    for login in assignees:
+        if login not in asked.hub.repository(asked.repository).collaborators:
+            wrong = {"resource": "Issue", "code": "invalid", "field": "assignees", "value": login}
+            raise GitHubRefusal(422, "Validation Failed", (wrong,))
     issue = asked.people.open_issue(asked.repository, asked.hub.own, title, text, labels)
-    issue.assignees = [login for login in assignees if login in asked.hub.users]
+    issue.assignees = assignees
     return 201, issue_shape(asked.hub, issue, asked.version)
 
 
@@ -131,7 +76,7 @@ def get_issue(asked: Asked) -> Answer:
 
 def list_comments(asked: Asked) -> Answer:
     """Comments, oldest first; `since` is about when they changed."""
-    issue, since = asked.issue, int(asked.since())
+    issue, since = asked.issue, int(asked.moment("since") or 0)
     found = [comment for comment in issue.comments if int(comment.updated_at) >= since]
     return 200, [comment_shape(asked.hub, issue, comment) for comment in found]
 
@@ -147,7 +92,7 @@ def create_comment(asked: Asked) -> Answer:
 def list_pulls(asked: Asked) -> Answer:
     """Pull requests, in the short form of lists."""
     hub = asked.hub
-    found = [(issue, pull) for issue in _listed(asked) if (pull := issue.pull)]
+    found = [(issue, pull) for issue in listed(asked) if (pull := issue.pull) and between(asked, pull)]
     return 200, [pull_shape(hub, issue, pull, asked.version, full=False) for issue, pull in found]
 
 
@@ -230,11 +175,15 @@ def contents(asked: Asked) -> Answer:
 def list_commits(asked: Asked) -> Answer:
     """Commits, newest first, of one path where it is given."""
     repository, path = asked.hub.repository(asked.repository), asked.query.get("path", "").strip("/")
-    since = asked.since()
+    since = asked.moment("since") or 0.0
+    until = asked.moment("until") or math.inf
+    author = asked.query.get("author", "").lower()
     found = [
         commit
         for commit in reversed(repository.commits(asked.query.get("sha", "")))
-        if commit.date >= since and any(not path or one == path or one.startswith(f"{path}/") for one in commit.files)
+        if since <= commit.date <= until
+        and author in ("", commit.author.lower())
+        and any(not path or one == path or one.startswith(f"{path}/") for one in commit.files)
     ]
     return 200, [commit_shape(asked.hub, repository, commit) for commit in found]
 
@@ -274,15 +223,6 @@ RESOURCES: Sequence[Resource] = (
     _resource("GET", r"{repo}/contents(?:/(?P<path>.*))?", contents),
     _resource("GET", "{repo}/commits", list_commits),
 )
-
-
-def _listed(asked: Asked) -> list[Issue]:
-    """The issues of a repository in the state and the order asked for."""
-    state = asked.one_of("state", "open", "closed", "all")
-    newest = asked.one_of("direction", "desc", "asc") == "desc"
-    by_update = asked.one_of("sort", "created", "updated", "comments") == "updated"
-    found = [one for one in asked.hub.repository(asked.repository).issues.values() if state in ("all", one.state)]
-    return sorted(found, key=lambda one: (one.updated_at if by_update else one.created_at, one.number), reverse=newest)
 
 
 def _full_user(hub: Hub, login: str) -> object:

@@ -12,9 +12,10 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from gofer.simulators.faults import Fault, Faults
+from gofer.simulators.github.asked import Asked
 from gofer.simulators.github.people import People
 from gofer.simulators.github.repositories import GitHubRefusal, Hub
-from gofer.simulators.github.resources import RESOURCES, Answer, Asked, Resource
+from gofer.simulators.github.resources import RESOURCES, Answer, Resource
 from gofer.simulators.github.shapes import BREAKING
 from gofer.simulators.json_values import JsonObject, is_array, is_object, parsed
 

@@ -22,7 +22,8 @@ class NewIssue:
     description: JsonObject | None = None
     labels: tuple[str, ...] = ()
     assignee: str = ""
-    priority: str = "Medium"
+    priority: str = ""
+    """Empty: the one of an issue that names none."""
     security: str = ""
     properties: Mapping[str, object] | None = None
 
@@ -53,7 +54,7 @@ class People:
             description=new.description,
             labels=new.labels,
             assignee=new.assignee,
-            priority=new.priority,
+            priority=new.priority or self._site.names.priority,
             security=new.security,
             properties=dict(new.properties or {}),
         )

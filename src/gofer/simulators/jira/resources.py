@@ -52,6 +52,9 @@ def post_transition(asked: Asked) -> Answer:
     issue = asked.site.issue(asked.path["issue"])
     body = asked.fields("transition", "fields", "update", "historyMetadata", "properties")
     wanted = text_of(object_of(body, "transition"), "id")
+    resolution = text_of(object_of(object_of(body, "fields"), "resolution"), "name")
+    if resolution and resolution not in asked.site.names.resolutions:
+        raise JiraRefusal(400, errors={"resolution": "The resolution selected is invalid."})
     project = asked.site.projects[issue.project]
     possible = {_transition(project.statuses, name): name for name in project.next_statuses(issue.status)}
     if wanted not in possible:
@@ -141,10 +144,10 @@ def post_issue_link(asked: Asked) -> Answer:
     """POST /issueLink."""
     body = asked.fields("type", "inwardIssue", "outwardIssue", "comment")
     kind = text_of(object_of(body, "type"), "name")
+    if kind not in asked.site.names.link_types:
+        raise JiraRefusal(404, f"No issue link type with name '{kind}' found.")
     inward = asked.site.issue(text_of(object_of(body, "inwardIssue"), "key"))
     outward = asked.site.issue(text_of(object_of(body, "outwardIssue"), "key"))
-    if not kind:
-        raise JiraRefusal(404, "No issue link type with name '' found.")
     asked.people.edit(asked.site.account, inward, links=(*inward.links, (kind, outward.key)))
     return 201, None
 
@@ -169,10 +172,13 @@ def get_type_fields(asked: Asked) -> Answer:
     names = ("project", "issuetype", "summary", "description", "labels", "assignee", "priority")
     every = list(dict.fromkeys([*names, *kind.required]))
     needed = {"project", "issuetype", "summary", *kind.required}
-    shown = [
+    shown: list[dict[str, object]] = [
         {"fieldId": name, "key": name, "name": name.capitalize(), "required": name in needed, "hasDefaultValue": False}
         for name in every[start : start + size]
     ]
+    for one in shown:
+        if one["key"] == "priority":
+            one["allowedValues"] = [shapes.priority(asked.site, name) for name in asked.site.names.priorities]
     return 200, {"startAt": start, "maxResults": size, "total": len(every), "fields": shown}
 
 

@@ -57,6 +57,12 @@ def status(site: Site, known: Project, name: str) -> Json:
     return {"id": str(3 + index), "name": name, "statusCategory": {"key": category}}
 
 
+def priority(site: Site, name: str) -> Json:
+    """Return a priority; its id is its place on the site."""
+    id_ = str(site.names.priorities.index(name) + 1)
+    return {"self": f"{site.url}/rest/api/3/priority/{id_}", "id": id_, "name": name}
+
+
 def comment(site: Site, issue: Issue, one: Comment, *, properties: bool = False) -> Json:
     """A comment in version 3."""
     shown: Json = {
@@ -114,7 +120,7 @@ def fields(site: Site, issue: Issue, flavour: Flavour = "cloud") -> Json:
         "issuetype": issue_type(site, kind),
         "project": project(site, own),
         "status": status(site, own, issue.status),
-        "priority": {"id": "3", "name": issue.priority},
+        "priority": priority(site, issue.priority),
         "labels": list(issue.labels),
         "assignee": user(site, issue.assignee, flavour),
         "reporter": user(site, issue.reporter, flavour),

@@ -69,6 +69,22 @@ class Project:
 
 
 @dataclass(frozen=True, slots=True)
+class Names:
+    """What a site calls its choices; every other name is refused."""
+
+    priorities: tuple[str, ...] = ("Highest", "High", "Medium", "Low", "Lowest")
+    link_types: tuple[str, ...] = ("Blocks", "Cloners", "Duplicate", "Relates")
+    resolutions: tuple[str, ...] = ("Done", "Won't Do", "Duplicate", "Cannot Reproduce")
+    roles: tuple[str, ...] = ("Administrators", "Developers", "Service Desk Team")
+    """The project roles that the token's account is a member of."""
+
+    @property
+    def priority(self) -> str:
+        """The priority of an issue that names none."""
+        return next((name for name in self.priorities if name == "Medium"), self.priorities[0])
+
+
+@dataclass(frozen=True, slots=True)
 class Comment:
     """What somebody wrote under an issue."""
 
@@ -148,6 +164,7 @@ class Site:
         """Seconds until the search index knows a change."""
         self.clock = clock
         self.users: dict[str, User] = {}
+        self.names = Names()
         self.projects: dict[str, Project] = {}
         self._states: dict[str, list[tuple[float, Issue]]] = {}
         self._ids = FIRST_ID

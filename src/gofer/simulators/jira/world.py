@@ -9,10 +9,11 @@ from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, ValidationError
 
 from gofer.errors import ConfigError
 from gofer.simulators.jira.adf import document
-from gofer.simulators.jira.site import Attachment, Comment, Issue, IssueType, Project, Site, User
+from gofer.simulators.jira.site import Attachment, Comment, Issue, IssueType, Names, Project, Site, User
 
 STATUSES = ("To Do", "In Progress", "Done")
 MINUTE = 60.0
+_NAMES = Names()
 
 
 class _Part(BaseModel):
@@ -69,7 +70,8 @@ class _Issue(_Part):
     assignee: str = ""
     description: str = ""
     labels: tuple[str, ...] = ()
-    priority: str = "Medium"
+    priority: str = ""
+    """Left out: Medium, or the first of the site."""
     security: str = ""
     comments: tuple[_Comment, ...] = ()
     attachments: tuple[_Attachment, ...] = ()
@@ -83,6 +85,11 @@ class _World(_Part):
     webhook_secret: str = ""
     search_lag: float = Field(default=0.0, ge=0)
     """Seconds until search knows what was written."""
+    priorities: tuple[str, ...] = Field(default=_NAMES.priorities, min_length=1)
+    link_types: tuple[str, ...] = _NAMES.link_types
+    resolutions: tuple[str, ...] = _NAMES.resolutions
+    roles: tuple[str, ...] = _NAMES.roles
+    """The project roles that the account is a member of."""
     users: tuple[_User, ...]
     projects: tuple[_Project, ...]
     issues: tuple[_Issue, ...] = ()
@@ -97,6 +104,7 @@ def load_site(world: Mapping[str, object], clock: Callable[[], float]) -> tuple[
         place = ".".join(["jira", *map(str, first["loc"])])
         raise ConfigError(f"The world is wrong at {place}: {first['msg']}.") from error
     site = Site(read.site, read.account, read.search_lag, clock)
+    site.names = Names(read.priorities, read.link_types, read.resolutions, read.roles)
     site.users.update({user.account_id: User(**user.model_dump()) for user in read.users})
     _person(site, read.account, "account")
     for project in read.projects:
@@ -127,6 +135,9 @@ def _plant(site: Site, issue: _Issue) -> None:
     kind, status = issue.type or project.types[0].name, issue.status or project.statuses[0]
     if kind not in {one.name for one in project.types} or status not in project.statuses:
         raise ConfigError(f"The world is wrong at jira.{place}: its project has no such type or status.")
+    priority = issue.priority or site.names.priority
+    if priority not in site.names.priorities:
+        raise ConfigError(f"The world is wrong at jira.{place}: the site has no priority {priority!r}.")
     authors = [one.author for one in (*issue.comments, *issue.attachments)]
     for person in (issue.reporter, *authors, issue.assignee or issue.reporter):
         _person(site, person, place)
@@ -146,7 +157,7 @@ def _plant(site: Site, issue: _Issue) -> None:
         description=document(issue.description) if issue.description else None,
         labels=issue.labels,
         assignee=issue.assignee,
-        priority=issue.priority,
+        priority=priority,
         security=issue.security,
         comments=tuple(_comment(site, comment, now) for comment in issue.comments),
         attachments=tuple(_attachment(site, one, now) for one in issue.attachments),

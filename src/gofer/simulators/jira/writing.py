@@ -38,7 +38,7 @@ def create_issue(asked: Asked) -> Answer:
         object_of(fields, "description") or None,
         tuple(texts(fields.get("labels"))),
         text_of(object_of(fields, "assignee"), "accountId"),
-        text_of(object_of(fields, "priority"), "name") or "Medium",
+        _priority(asked, fields),
         properties=_properties(body),
     )
     issue = asked.people.create(asked.site.account, new)
@@ -68,7 +68,7 @@ def edit_issue(asked: Asked) -> Answer:
     if "assignee" in fields:
         changes["assignee"] = text_of(object_of(fields, "assignee"), "accountId")
     if "priority" in fields:
-        changes["priority"] = text_of(object_of(fields, "priority"), "name")
+        changes["priority"] = _priority(asked, fields) or asked.site.names.priority
     after = asked.people.edit(asked.site.account, issue, **changes)
     if asked.query.get("returnIssue") == "true":
         return 200, shapes.issue_json(asked.site, after, ["*all"])
@@ -86,7 +86,11 @@ def add_comment(asked: Asked) -> Answer:
     written = object_of(body, "body")
     if not plain(written).strip():
         raise JiraRefusal(400, errors={"comment": "Comment body can not be empty!"})
-    visibility = text_of(object_of(body, "visibility"), "value")
+    visible_to = object_of(body, "visibility")
+    visibility = text_of(visible_to, "value")
+    if visible_to.get("type") == "role" and visibility not in asked.site.names.roles:
+        sentence = f"You are currently not a member of the project role: {visibility}."
+        raise JiraRefusal(400, errors={"commentLevel": sentence})
     comment = asked.people.comment(asked.site.account, issue, written, visibility, _properties(body))
     return 201, shapes.comment(asked.site, asked.site.issue(issue.id), comment)
 
@@ -119,7 +123,18 @@ def _wrong_fields(asked: Asked, fields: JsonObject, known: frozenset[str]) -> di
         errors["labels"] = wrong
     if assignee is not None and text_of(object_of(fields, "assignee"), "accountId") not in asked.site.users:
         errors["assignee"] = "Specify a valid value for assignee"
+    if fields.get("priority") is not None and not _priority(asked, fields):
+        errors["priority"] = "The priority selected is invalid."
     return errors
+
+
+def _priority(asked: Asked, fields: JsonObject) -> str:
+    """Return the name of the priority that fields name by id or name; empty for one that the site does not have."""
+    chosen = object_of(fields, "priority")
+    known = asked.site.names.priorities
+    by_id = {str(number): name for number, name in enumerate(known, 1)}
+    wanted = by_id.get(text_of(chosen, "id"), text_of(chosen, "name"))
+    return next((name for name in known if name == wanted), "")
 
 
 def _wrong_document(value: object) -> str:

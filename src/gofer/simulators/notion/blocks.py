@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import gofer.simulators.notion.rich_text as rich_text
 from gofer.simulators.json_values import JsonObject, is_array, is_object, object_of
 from gofer.simulators.notion.ask import Answer, invalid
+from gofer.simulators.notion.forms import check_content, check_elements
 
 REQUEST_LIMIT, DEPTH = 100, 2
 """Blocks of one array of a request, and levels of nesting in it."""
@@ -62,8 +63,10 @@ class Block:
 
 
 def read_blocks(value: object, new_id: NewId, names: rich_text.Names, where: str = "body.children") -> list[Block]:
-    """The blocks of a request. Raises NotionRefusal for what Notion does not take."""
-    return _read(value, new_id, names, where, DEPTH)
+    """Return the blocks of a request; raise NotionRefusal for what Notion does not take."""
+    made = _read(value, new_id, names, where, DEPTH)
+    check_elements([sum(1 for _ in block.walk()) for block in made])
+    return made
 
 
 def _read(value: object, new_id: NewId, names: rich_text.Names, where: str, depth: int) -> list[Block]:
@@ -87,10 +90,9 @@ def _one(item: object, new_id: NewId, names: rich_text.Names, where: str, depth:
     allowed = _EXTRA[kind] | {"rich_text", "color"} if kind in _EXTRA else _OTHER[kind]
     if unknown := set(content) - allowed - {"children"}:
         raise invalid(f"{where}.{kind}.{min(unknown)} should be not present")
+    check_content(kind, content, where)
     texts = rich_text.read(content.get("rich_text"), names, f"{where}.{kind}.rich_text") if kind in _EXTRA else []
     fields = {name: content[name] for name in allowed - {"rich_text", "color"} if name in content}
-    if kind == "code" and "language" not in fields:
-        raise invalid(f"{where}.code.language should be defined")
     if kind == "table_row":
         cells = content.get("cells")
         fields["cells"] = [rich_text.read(cell, names, f"{where}.cells") for cell in (cells if is_array(cells) else [])]

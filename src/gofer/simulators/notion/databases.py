@@ -29,9 +29,11 @@ def query_data_source(workspace: Workspace, ask: Ask) -> Answer:
     ask.only(body="filter sorts page_size start_cursor in_trash result_type", query="filter_properties")
     database = _source(workspace, ask)
     trashed = ask.body.get("in_trash") is True
-    rows = [page for page in workspace.pages.values() if page.database is database and page.trashed is trashed]
+    shared = [page for page in workspace.pages.values() if page.shared]
+    rows = [page for page in shared if page.database is database and page.trashed is trashed]
     if "filter" in ask.body:
         condition = object_of(ask.body, "filter")
+        properties.check_filter(condition, database.columns)
         rows = [page for page in rows if properties.matches(condition, page.values, database.columns)]
     for sort in reversed(objects(ask.body.get("sorts"))):
         rows = _sorted(rows, sort, database)

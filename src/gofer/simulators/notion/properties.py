@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import gofer.simulators.notion.rich_text as rich_text
 from gofer.simulators.json_values import JsonObject, is_array, is_object, object_of, objects, text_of, texts
 from gofer.simulators.notion.ask import Answer, invalid
+from gofer.simulators.notion.forms import ENTRIES, URL, check_date, check_length
 
 KINDS = (
     "title", "rich_text", "number", "checkbox", "select", "status", "multi_select", "people", "date", "url", "relation",
@@ -90,7 +91,9 @@ def read(column: Property, value: object, names: rich_text.Names) -> object:
         case "date":
             return None if given is None else _date(column, given)
         case _:
-            return _of(column, given, str, type(None))
+            _of(column, given, str, type(None))
+            check_length(len(str(given or "")), URL, f"{column.name}.{column.kind}")
+            return given
 
 
 def _given(column: Property, value: object) -> object:
@@ -102,6 +105,7 @@ def _given(column: Property, value: object) -> object:
 def _array(column: Property, given: object) -> list[object]:
     if not is_array(given):
         raise invalid(f"{column.name}.{column.kind} should be an array.")
+    check_length(len(given), ENTRIES, f"{column.name}.{column.kind}")
     return given
 
 
@@ -114,6 +118,9 @@ def _of(column: Property, given: object, *types: type) -> object:
 def _date(column: Property, given: object) -> Answer:
     if not is_object(given) or not text_of(given, "start") or set(given) - {"start", "end", "time_zone"}:
         raise invalid(f"{column.name}.date.start should be defined.")
+    for name in ("start", "end"):
+        if given.get(name) is not None:
+            check_date(given[name], f"{column.name}.date.{name}")
     return {"start": given["start"], "end": given.get("end"), "time_zone": given.get("time_zone")}
 
 
@@ -128,12 +135,33 @@ def _named(column: Property, given: object) -> str:
     return wanted
 
 
+def check_filter(filter_: JsonObject, columns: Mapping[str, Property]) -> None:
+    """Raise NotionRefusal for a filter that names a property, an option or a date that Notion would not take."""
+    for one in (*objects(filter_.get("and")), *objects(filter_.get("or"))):
+        check_filter(one, columns)
+    if "and" in filter_ or "or" in filter_:
+        return
+    column, operator, wanted = _condition(filter_, columns)
+    if operator in ("is_empty", "is_not_empty"):
+        return
+    if column.kind == "date":
+        check_date(wanted, f"body.filter.date.{operator}")
+    if column.kind in ("select", "status", "multi_select") and wanted not in column.options:
+        raise invalid(f'{column.kind} option "{wanted}" not found for property "{column.name}".')
+
+
 def matches(filter_: JsonObject, values: Mapping[str, object], columns: Mapping[str, Property]) -> bool:
     """Whether a row passes a filter: `and`, `or`, and one condition on one property."""
     if "and" in filter_:
         return all(matches(one, values, columns) for one in objects(filter_["and"]))
     if "or" in filter_:
         return any(matches(one, values, columns) for one in objects(filter_["or"]))
+    column, operator, wanted = _condition(filter_, columns)
+    return _holds(operator, wanted, values.get(column.name), column)
+
+
+def _condition(filter_: JsonObject, columns: Mapping[str, Property]) -> tuple[Property, str, object]:
+    """Return the property, the operator and the value of one condition; raise NotionRefusal."""
     name = text_of(filter_, "property")
     column = columns.get(name) or next((one for one in columns.values() if one.id == name), None)
     if column is None:
@@ -142,7 +170,7 @@ def matches(filter_: JsonObject, values: Mapping[str, object], columns: Mapping[
     if len(condition) != 1 or set(filter_) != {"property", column.kind}:
         raise invalid(f"body.filter: {name} is a {column.kind} and takes one condition under that name")
     ((operator, wanted),) = condition.items()
-    return _holds(operator, wanted, values.get(column.name), column)
+    return column, operator, wanted
 
 
 def _holds(operator: str, wanted: object, value: object, column: Property) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from gofer.simulators.json_values import JsonObject, is_array, is_object, object_of, text_of
 from gofer.simulators.notion.ask import Answer, invalid
+from gofer.simulators.notion.forms import URL, check_annotations, check_length
 
 CONTENT_LIMIT, LENGTH_LIMIT = 2_000, 100
 """Characters of one text, and how many of them stand in one array."""
@@ -72,6 +73,7 @@ def _one(item: object, names: Names, where: str) -> Answer:
         raise invalid(f"{where} should be an object")
     if unknown := set(item) - {"type", "text", "mention", "annotations", "plain_text", "href"}:
         raise invalid(f"{where}.{min(unknown)} should be not present")
+    check_annotations(object_of(item, "annotations"), where)
     marks = [name for name, value in object_of(item, "annotations").items() if value is True]
     if is_object(item.get("mention")):
         return _mention(object_of(item, "mention"), names, where)
@@ -84,6 +86,7 @@ def _one(item: object, names: Names, where: str) -> Answer:
     url = text_of(object_of(inner, "link"), "url")
     if inner.get("link") is not None and not re.match(r"(https?://|mailto:|/)\S+$", url):
         raise invalid(f"{where}.text.link.url: Invalid URL for link.")
+    check_length(len(url), URL, f"{where}.text.link.url")
     return text(content, url, marks)
 
 

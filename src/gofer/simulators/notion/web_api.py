@@ -16,6 +16,7 @@ import gofer.simulators.notion.pages as pages
 from gofer.simulators.faults import Fault, Faults
 from gofer.simulators.json_values import is_object, parsed
 from gofer.simulators.notion.ask import STATUS, Answer, Ask, NotionRefusal
+from gofer.simulators.notion.forms import BODY
 from gofer.simulators.notion.workspace import FILE_SECONDS, Workspace
 
 VERSION = "2026-03-11"
@@ -170,6 +171,8 @@ def _body(request: Request, raw: bytes) -> dict[str, object]:
         body = parsed(raw)
     except ValueError:
         raise NotionRefusal("invalid_json", "Error parsing JSON body.") from None
+    if len(raw) > BODY:
+        raise NotionRefusal("validation_error", f"body failed validation: body should have at most {BODY} bytes.")
     if not is_object(body):
         raise NotionRefusal("validation_error", "body failed validation: body should be an object")
     return body

@@ -13,7 +13,10 @@ from gofer.simulators.json_values import JsonObject, is_array, is_object, parsed
 from gofer.simulators.slack.timestamps import micros
 from gofer.simulators.slack.workspace import SlackRefusal
 
-MAX_LIMIT = 1000
+MAX_LIMIT = 999
+"""The largest page of a list, in Slack's words an integer under 1000."""
+MAX_REPLIES = 1_000
+"""The largest page of a thread, which is also what a call gets that names none."""
 _LONGEST_LIMIT = 9
 _CURSOR = "next:"
 _T = TypeVar("_T")
@@ -66,14 +69,14 @@ class Arguments:
         """A truth value in any of the ways Slack accepts."""
         return self.values.get(key) is True or self.text(key).lower() in {"true", "1"}
 
-    def limit(self, default: int) -> int:
-        """The size of a page."""
+    def limit(self, default: int, most: int = MAX_LIMIT) -> int:
+        """Return the size of a page; raise SlackRefusal for more than `most`."""
         text = self.text("limit")
         if not text:
             return default
-        if not text.isdecimal() or len(text) > _LONGEST_LIMIT or int(text) < 1:
+        if not text.isdecimal() or len(text) > _LONGEST_LIMIT or not 1 <= int(text) <= most:
             raise SlackRefusal("invalid_limit")
-        return min(int(text), MAX_LIMIT)
+        return int(text)
 
     def instant(self, key: str) -> int | None:
         """A `ts` as microseconds; None when it is absent."""

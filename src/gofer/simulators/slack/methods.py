@@ -3,14 +3,14 @@
 A method takes arguments and returns the fields beside `ok`, or refuses with the vendor's error code.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from gofer.simulators.slack.arguments import Arguments
+from gofer.simulators.slack.arguments import MAX_REPLIES, Arguments
 from gofer.simulators.slack.backend import Answer, Backend, Method
-from gofer.simulators.slack.content import content_of, metadata_of
+from gofer.simulators.slack.content import content_of, edited_content_of, metadata_of
+from gofer.simulators.slack.emoji import is_emoji
 from gofer.simulators.slack.envelopes import (
     change_envelopes,
     deletion_envelopes,
@@ -24,7 +24,6 @@ from gofer.simulators.slack.shapes import channel_shape, group_shape, message_bo
 from gofer.simulators.slack.timestamps import micros, order
 from gofer.simulators.slack.workspace import Message, SlackRefusal, Workspace
 
-_EMOJI = re.compile(r"[a-z0-9_+'-]{1,100}(::skin-tone-[2-6])?")
 _TYPES = frozenset({"public_channel", "private_channel", "mpim", "im"})
 _KIND_OF_TYPE = {"public_channel": "channel", "private_channel": "group", "mpim": "mpim", "im": "im"}
 
@@ -76,7 +75,7 @@ def _update(backend: Backend, arguments: Arguments) -> Answer:
     before = backend.message(arguments, "ts")
     if before.bot_id != workspace.bot.bot_id:
         raise SlackRefusal("cant_update_message")
-    content = content_of(arguments)
+    content = edited_content_of(arguments)
     after = workspace.put(
         replace(
             before,
@@ -159,7 +158,7 @@ def _reactions_remove(backend: Backend, arguments: Arguments) -> Answer:
 
 def _react(backend: Backend, arguments: Arguments, *, added: bool) -> Answer:
     name = arguments.text("name")
-    if not _EMOJI.fullmatch(name):
+    if not is_emoji(name, backend.workspace.emoji):
         raise SlackRefusal("invalid_name", name)
     if not arguments.text("timestamp"):
         raise SlackRefusal("no_item_specified")
@@ -186,7 +185,7 @@ def _replies(backend: Backend, arguments: Arguments) -> Answer:
     inside = _inside(arguments)
     replies = [reply for reply in workspace.replies(parent) if inside(reply)]
     # The parent takes a place on every page; a page of one must still get on.
-    size = max(1, arguments.limit(1000) - 1)
+    size = max(1, arguments.limit(MAX_REPLIES, MAX_REPLIES) - 1)
     page, cursor = arguments.page_of_size(replies, lambda reply: reply.ts, size)
     return _messages(backend, arguments, [parent, *page], cursor)
 

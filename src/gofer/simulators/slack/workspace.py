@@ -145,6 +145,8 @@ class Workspace:
         self.whispers: list[Message] = []
         """What only one person was shown, oldest first."""
         self.files: dict[str, File] = {}
+        self.emoji: frozenset[str] = frozenset()
+        """Names of the workspace's own emoji."""
         self._clock = clock
         self._messages: dict[tuple[str, str], Message] = {}
         self._instants: set[int] = set()

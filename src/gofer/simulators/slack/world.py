@@ -13,7 +13,7 @@ from gofer.simulators.slack.files import uploaded
 from gofer.simulators.slack.timestamps import micros
 from gofer.simulators.slack.workspace import Bot, Channel, Group, Message, Team, User, Workspace
 
-_TOP = frozenset({"team", "app", "bot", "users", "groups", "channels", "messages"})
+_TOP = frozenset({"team", "app", "bot", "emoji", "users", "groups", "channels", "messages"})
 _REPLY = frozenset({"user", "text", "minutes_ago", "ts", "reactions", "files"})
 
 
@@ -29,6 +29,8 @@ def load_workspace(world: JsonObject, clock: Callable[[], float]) -> Workspace:
         Bot(bot.text("user"), bot.text("bot_id"), bot.text("name"), app.text("id"), scopes),
         clock,
     )
+    if top.has("emoji"):
+        workspace.emoji = frozenset(top.at("emoji").strings())
     own = workspace.bot
     workspace.users[own.user] = User(own.user, own.name, own.name, bot=True)
     for place in top.items("users"):

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from gofer.canonical import as_list, as_object, as_text
-from gofer.errors import TemporaryError
+from gofer.errors import TemporaryError, ToolError
 from gofer.tools.jira.adf import document
-from gofer.tools.jira.api import PROPERTY, Fields, JiraApi
+from gofer.tools.jira.api import PROPERTY, Fields, JiraApi, JiraRefusal
 from gofer.tools.jira.issues import is_home, issue_name, issue_path, moment, path_of
 from gofer.tools.tool import Arguments, Call, ToolResult
 
@@ -38,7 +38,13 @@ async def add_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolRe
     if is_home(call, name) and (audience := call.place.get("audience")):
         # Whoever reads the comment that this one answers, and nobody else.
         body["visibility"] = {"type": call.place.get("audience_type", "role"), "value": audience}
-    return commented(await api.write(call, f"{path_of(name)}/comment", body))
+    try:
+        return commented(await api.write(call, f"{path_of(name)}/comment", body))
+    except JiraRefusal as refused:
+        if "commentLevel" not in refused.fields:
+            raise
+        said = f"{refused.message_to_model} An admin of the project has to add Gofer's account to it."
+        raise ToolError(said, code=refused.code) from refused
 
 
 async def find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult | None:

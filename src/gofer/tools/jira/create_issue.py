@@ -44,7 +44,7 @@ class CreateIssue(Arguments):
 async def create_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult:
     """Creates an issue that carries the key of the call. Details: key, id and url.
 
-    Raises ToolError with the projects or types there are when the one asked for is not among them.
+    Raises ToolError with the projects, types or priorities there are when the one asked for is not among them.
     """
     fields: dict[str, object] = {
         "project": {"key": arguments.project.upper()},
@@ -61,9 +61,9 @@ async def create_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> Tool
     try:
         return created(api, await api.write(call, "/issue", body))
     except JiraRefusal as refused:
-        if not refused.fields.keys() & {"project", "issuetype"}:
+        if not refused.fields.keys() & {"project", "issuetype", "priority"}:
             raise
-        raise await what_exists(api, call, arguments.project.upper(), refused) from refused
+        raise await what_exists(api, call, arguments.project.upper(), arguments.type, refused) from refused
 
 
 async def find_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult | None:

@@ -1,10 +1,10 @@
-"""Which projects and issue types are there, and who can an issue be assigned to?"""
+"""The projects, issue types and priorities of a site, and the people an issue can be assigned to."""
 
 from urllib.parse import quote
 
 from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
-from gofer.tools.jira.api import JiraApi, JiraRefusal
+from gofer.tools.jira.api import Fields, JiraApi, JiraRefusal
 from gofer.tools.jira.issues import named, one_line, person
 from gofer.tools.tool import Call
 
@@ -24,13 +24,32 @@ async def type_names(api: JiraApi, call: Call, project: str) -> list[str]:
     return [named(one) for one in as_list(page.get("issueTypes"))]
 
 
-async def what_exists(api: JiraApi, call: Call, project: str, refused: JiraRefusal) -> ToolError:
-    """A refusal of a new issue, with the projects or types to choose from where it is about them."""
+async def priority_names(api: JiraApi, call: Call, project: str, kind: str) -> list[str]:
+    """Return the priorities that a new issue of a type can have; raise JiraRefusal, TemporaryError."""
+    types = f"/issue/createmeta/{quote(project, safe='')}/issuetypes"
+    known = [as_object(one) for one in as_list((await api.read(call, types, maxResults=PAGE)).get("issueTypes"))]
+    for one in known:
+        if named(one).casefold() != kind.casefold():
+            continue
+        page = await api.read(call, f"{types}/{as_text(one.get('id'))}", maxResults=PAGE)
+        fields = [as_object(field) for field in as_list(page.get("fields"))]
+        return [named(value) for field in fields if field.get("key") == "priority" for value in _allowed(field)]
+    return []
+
+
+def _allowed(field: Fields) -> list[object]:
+    return list(as_list(field.get("allowedValues")))
+
+
+async def what_exists(api: JiraApi, call: Call, project: str, kind: str, refused: JiraRefusal) -> ToolError:
+    """Return the refusal of a new issue, with what there is to choose from where it is about that."""
     said = refused.message_to_model
     if "project" in refused.fields:
         said += f" The projects are: {', '.join(await project_keys(api, call)) or 'none that Gofer can see'}."
     elif "issuetype" in refused.fields:
         said += f" The types of {project} are: {', '.join(await type_names(api, call, project))}."
+    elif "priority" in refused.fields and (names := await priority_names(api, call, project, kind)):
+        said += f" The priorities there are: {', '.join(names)}."
     return ToolError(said, code=refused.code)
 
 

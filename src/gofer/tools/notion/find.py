@@ -13,7 +13,7 @@ from gofer.tools.notion.ids import find_id, home, one_line
 from gofer.tools.notion.people import find_people
 from gofer.tools.notion.provenance import words
 from gofer.tools.notion.refusals import NOT_THERE
-from gofer.tools.notion.values import Column, columns, flag, number, option
+from gofer.tools.notion.values import Column, columns, day, flag, number, option
 from gofer.tools.tool import Arguments, Call, ToolResult
 
 
@@ -150,7 +150,7 @@ def _condition(one: Column, value: str | float | bool, person: str) -> dict[str,
         case "checkbox":
             return {"equals": flag(one, value)}
         case "date":
-            return {"equals": str(value)}
+            return {"equals": day(one, str(value))}
         case "relation":
             return {"contains": find_id(str(value)) or str(value)}
         case _:

@@ -1,4 +1,4 @@
-"""How does Markdown become Notion's rich text and blocks, so that nothing in it pages anybody?
+"""Markdown as Notion's rich text and blocks, in which nothing pages a person.
 
 Mentions are made by ids only, and none is ever made here: `@name` and tags of Notion's own Markdown stay plain words.
 """
@@ -13,6 +13,8 @@ from markdown_it.tree import SyntaxTreeNode as Node
 CONTENT_LIMIT, LENGTH_LIMIT = 2_000, 100
 """Characters of one text, and how many of them may stand in one rich text."""
 LINK_LIMIT = 2_000
+ROWS = 100
+"""Rows of one table, its header among them."""
 DEPTH = 2
 """Levels of blocks in one request; what is deeper stands on the deepest."""
 LANGUAGES = frozenset(
@@ -144,7 +146,7 @@ def _blocks(nodes: Sequence[Node], depth: int) -> Iterator[Json]:
             case "hr":
                 yield {"type": "divider", "divider": {}}
             case "table":
-                yield _table(node)
+                yield from _tables(node)
             case _:
                 yield _block("paragraph", _spans(node))
 
@@ -165,9 +167,15 @@ def _item(item: Node, kind: str, depth: int) -> Iterator[Json]:
         yield from below
 
 
-def _table(node: Node) -> Json:
-    rows = [row for part in node.children for row in part.children]
-    width = max((len(row.children) for row in rows), default=1)
+def _tables(node: Node) -> Iterator[Json]:
+    """Yield a table, or several with the same header where it has more rows than Notion takes."""
+    header, *rows = [row for part in node.children for row in part.children]
+    width = max(len(row.children) for row in (header, *rows))
+    for start in range(0, max(1, len(rows)), ROWS - 1):
+        yield _table([header, *rows[start : start + ROWS - 1]], width)
+
+
+def _table(rows: Sequence[Node], width: int) -> Json:
     made = [
         {"type": "table_row", "table_row": {"cells": [rich_text(_spans(cell)) for cell in row.children]}}
         for row in rows

@@ -1,9 +1,10 @@
-"""What is the value of a property, for a model, for code, and as Notion takes it?"""
+"""The value of a property: for a model, for code, and as Notion takes it."""
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
@@ -15,6 +16,10 @@ from gofer.tools.notion.provenance import words
 Given = str | float | bool | list[str] | None
 """A value as a model writes it."""
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[0-9:.]+(?:Z|[+-]\d{2}:\d{2})?)?")
+_LONGEST = {"url": 2_000, "email": 200, "phone_number": 200}
+"""Characters that Notion takes."""
+_ENTRIES = 100
+"""People, options or relations that Notion takes for one property."""
 _OPTIONS = ("status", "select", "multi_select")
 
 
@@ -123,7 +128,7 @@ def _written(column: Column, given: Given, person: Callable[[str], str]) -> obje
         case "date":
             return _date(column, _text(column, given)) if given else None
         case "url" | "email" | "phone_number":
-            return _text(column, given) if given else None
+            return _short(column, _text(column, given)) if given else None
         case _:
             raise ToolError(f"{column.name} is a {column.kind}; Gofer cannot set properties of that kind.")
 
@@ -168,11 +173,34 @@ def _texts(column: Column, given: Given) -> list[str]:
     values = given if isinstance(given, list) else [given] if given else []
     if not all(isinstance(value, str) for value in values):
         raise ToolError(f"{column.name} is a {column.kind}; write its value as a list of texts.")
+    if len(values) > _ENTRIES:
+        raise ToolError(f"{column.name} takes {_ENTRIES} entries, and these are {len(values)}; write fewer.")
     return [str(value) for value in values]
+
+
+def _short(column: Column, text: str) -> str:
+    most = _LONGEST[column.kind]
+    if len(text) > most:
+        raise ToolError(f"{column.name} takes {most:,} characters, and this has {len(text):,}; write a shorter one.")
+    return text
 
 
 def _date(column: Column, given: str) -> dict[str, object]:
     start, _, end = given.partition("/")
-    if not _DATE.fullmatch(start) or (end and not _DATE.fullmatch(end)):
+    if not _is_date(start) or (end and not _is_date(end)):
         raise ToolError(f"{column.name} is a date; write it as 2026-11-21, or as 2026-11-21/2026-11-24.")
     return {"start": start, "end": end or None}
+
+
+def day(column: Column, given: str) -> str:
+    """Return a date to compare with; raise ToolError for another text."""
+    if not _is_date(given):
+        raise ToolError(f"{column.name} is a date; write it as 2026-11-21.")
+    return given
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return bool(_DATE.fullmatch(text)) and bool(datetime.fromisoformat(text))
+    except ValueError:
+        return False

@@ -1,10 +1,10 @@
-"""How are properties set and content added, so that doing it twice is doing it once?"""
+"""Setting properties and adding content, so that doing it twice is doing it once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import Field
 
-from gofer.canonical import as_list, as_object, as_text
+from gofer.canonical import as_list, as_object, as_text, encode
 from gofer.errors import ToolError
 from gofer.tools.notion.api import Fields, NotionApi
 from gofer.tools.notion.find import column
@@ -17,7 +17,11 @@ from gofer.tools.notion.values import Column, Given, columns, written
 from gofer.tools.tool import Arguments, Call, ToolResult
 
 BLOCKS = 100
-"""Blocks that one request takes."""
+"""Blocks that one list of a request takes."""
+ELEMENTS = 1_000
+"""Blocks of a request at whatever depth, rows of tables among them."""
+BYTES = 490_000
+"""Bytes of the blocks of a request; Notion takes 500 kB in all."""
 PAGES = 50
 """Pages of a hundred blocks that are looked through at most."""
 
@@ -69,11 +73,32 @@ async def append_content(api: NotionApi, call: Call, arguments: AppendContent) -
 
 
 def content(call: Call, text: str) -> list[dict[str, object]]:
-    """The blocks that a text becomes, with the links below them. Raises ToolError for too many."""
+    """Return the blocks that a text becomes, with the links below them; raise ToolError for more than Notion takes.
+
+    They go out in one request. With several, a crash in between would leave a part without the mark of the call, which
+    a later attempt could not find.
+    """
     made = [*blocks(text), paragraph(footer(call))]
     if len(made) > BLOCKS:
         raise ToolError(f"That is {len(made)} blocks, and {BLOCKS - 1} fit into one call; add it in several.")
+    everything = list(_walk(made))
+    if any(len(_below(one)) > BLOCKS for one in everything):
+        raise ToolError(f"One list item has more than {BLOCKS} blocks below it; write it with fewer levels.")
+    if len(everything) > ELEMENTS:
+        raise ToolError(f"That has more than {ELEMENTS} rows and blocks in all; add it in several calls.")
+    if len(encode(made)) > BYTES:
+        raise ToolError("That is more than the 500 kB that Notion takes at once; add it in several calls.")
     return made
+
+
+def _walk(blocks: Iterable[Fields]) -> Iterator[Fields]:
+    for block in blocks:
+        yield block
+        yield from _walk(_below(block))
+
+
+def _below(block: Fields) -> Sequence[Fields]:
+    return [as_object(one) for one in as_list(as_object(block.get(as_text(block.get("type")))).get("children"))]
 
 
 async def find_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult | None:

@@ -1,4 +1,4 @@
-"""Where is one block cut that is too long for a message?
+"""The places where a block is cut that is too long for a message.
 
 A fence between its lines, a table between its rows, text between its lines, sentences or words, where no link, code or
 emphasis is open.
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from gofer.tools.slack.markdown import Block, Cost, Kind, characters, fenced, parse
+from gofer.tools.slack.markdown import Block, Cost, Kind, characters, fenced, parse, within
 
 _PLACES = (re.compile(r"\n"), re.compile(r"(?<=[.!?…。؟])\s+"), re.compile(r"\s+"))
 """Where text may be cut, the best first."""
@@ -92,7 +92,7 @@ def _texts(text: str, room: int, most: int) -> list[str]:
 
 def _place(text: str, limit: int, most: int) -> int:
     """Where to cut, at most `limit` from the beginning; a short first piece is given up for a better place."""
-    end = _within(text, limit)
+    end = within(text, limit)
     window = text[: end + 2_000]
     whole = _shape(window)
     fallback = 0
@@ -119,18 +119,10 @@ def _shape(markdown: str) -> Counter[tuple[str, str]]:
 
 def _slices(line: str, most: int) -> Iterator[str]:
     while characters(line) > most:
-        end = _between_letters(line, _within(line, most))
+        end = _between_letters(line, within(line, most))
         yield line[:end]
         line = line[end:]
     yield line
-
-
-def _within(text: str, most: int) -> int:
-    """How many code points of the text have at most so many characters; at least one."""
-    end = min(len(text), most)
-    while end > 1 and (over := characters(text[:end]) - most) > 0:
-        end -= max(1, over // 2)
-    return max(1, end)
 
 
 def _between_letters(text: str, end: int) -> int:

@@ -1,4 +1,4 @@
-"""What does a message say where Slack shows no blocks: in notifications, to screen readers, to other programs?
+"""The text of a message for places where Slack shows no blocks: notifications, screen readers, other programs.
 
 The words of its Markdown in mrkdwn, which has links and code but neither headings nor tables; emphasis is left out, and
 nothing is cut in the middle of a link or a word that fits.
@@ -8,21 +8,22 @@ from collections.abc import Iterator, Sequence
 
 from markdown_it.token import Token
 
-from gofer.tools.slack.markdown import characters, parse
+from gofer.tools.slack.markdown import parse
 
 LIMIT = 3_000
-"""Characters at most; Slack advises to stay under 4,000."""
+"""UTF-8 bytes at most. Slack refuses an edit with more than 4,000; it may store an emoji as a longer name."""
 _MORE = "…"
 _LONGEST_WORD = 200
 _BLOCK_ENDS = frozenset({"paragraph_close", "heading_close", "tr_close"})
 
 
 def fallback(markdown: str) -> str:
-    """The words of a text, at most LIMIT characters."""
-    text, size = "", 0
+    """Return the words of a text in at most LIMIT bytes."""
+    text = ""
+    size = 0
     for atom in _atoms(parse(markdown)):
-        size += characters(atom)
-        if size > LIMIT - len(_MORE):
+        size += _bytes(atom)
+        if size > LIMIT - _bytes(_MORE):
             return text.rstrip() + _MORE
         text += atom
     return text.strip() or _MORE
@@ -89,8 +90,9 @@ def _inline(children: Sequence[Token]) -> Iterator[str]:
 
 def _link(address: str, label: str) -> Iterator[str]:
     label = " ".join(label.split())
-    if address.startswith(("http://", "https://", "mailto:")) and len(address) + len(label) <= LIMIT // 2:
-        yield f"<{escaped(address.replace('|', '%7C').replace(' ', '%20'))}|{escaped(label or address)}>"
+    link = f"<{escaped(address.replace('|', '%7C').replace(' ', '%20'))}|{escaped(label or address)}>"
+    if address.startswith(("http://", "https://", "mailto:")) and _bytes(link) <= LIMIT // 2:
+        yield link
     else:
         yield from _words(label or address)
 
@@ -103,3 +105,7 @@ def _words(text: str) -> Iterator[str]:
             yield escaped(word)
             word = ""
     yield escaped(word)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))

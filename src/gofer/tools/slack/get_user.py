@@ -9,12 +9,12 @@ from pydantic import Field
 from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
 from gofer.tools.slack.api import SlackApi
-from gofer.tools.slack.names import one_line
+from gofer.tools.slack.names import PAGE, one_line
 from gofer.tools.tool import Arguments, Call, ToolResult
 
 _ID = re.compile(r"(?:<@)?([UW][A-Z0-9]{6,})(?:\|[^<>]*)?>?")
 _PAGES = 20
-"""Pages of 1,000 people that are read at most."""
+"""Pages of people that are read at most."""
 _SHOWN = 8
 """People listed at most when a name is not enough."""
 
@@ -45,7 +45,7 @@ async def _everybody(api: SlackApi, call: Call) -> Sequence[User]:
     people: list[User] = []
     cursor = ""
     for _ in range(_PAGES):
-        page = await api.read(call, "users.list", limit=1000, cursor=cursor)
+        page = await api.read(call, "users.list", limit=PAGE, cursor=cursor)
         people += map(as_object, as_list(page.get("members")))
         cursor = as_text(as_object(page.get("response_metadata")).get("next_cursor"))
         if not cursor:

@@ -1,4 +1,4 @@
-"""Which blocks is a Markdown text made of, where do they stand, and how much of a Slack message do they take?
+"""The blocks of a Markdown text: where they stand, and how much of a Slack message they take.
 
 Blocks are found by a CommonMark parser with tables and strikethrough, which is what Slack's markdown block reads.
 HTML is plain text to Slack.
@@ -28,6 +28,12 @@ _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethro
 _BLOCKS_ONLY = MarkdownIt("commonmark", {"html": False}).enable(["table"]).disable(["inline", "text_join"])
 _OWN_BLOCK: frozenset[Kind] = frozenset({"fence", "table", "heading", "rule"})
 _OWN_TOKENS = frozenset(token for token, kind in _KINDS.items() if kind in _OWN_BLOCK)
+BLOCK_SIZE = 135
+"""Characters that each block takes besides its text. People measured 125 for a rule and 134 for a heading."""
+MESSAGE_SIZE = 12_400
+"""Characters of the blocks of a text and of what they take besides. Slack refuses about 13,200 (`msg_blocks_too_long`);
+the rest is for the links under a message."""
+_ENTITIES = {"&": len("&amp;"), "<": len("&lt;"), ">": len("&gt;")}
 _AROUND = frozenset({"bullet_list_open", "ordered_list_open", "list_item_open", "blockquote_open"})
 
 
@@ -51,9 +57,10 @@ class Cost:
         )
 
     def within(self, most: "Cost") -> bool:
-        """Whether it is no more than `most` in any respect."""
+        """Return whether it is no more than `most` in any respect, and no more than one message takes in all."""
         return (
-            self.characters <= most.characters
+            self.characters + BLOCK_SIZE * self.blocks <= MESSAGE_SIZE
+            and self.characters <= most.characters
             and self.blocks <= most.blocks
             and self.rows <= most.rows
             and self.cells <= most.cells
@@ -82,10 +89,29 @@ class Block:
         """Its source."""
         return "\n".join(self.lines)
 
+    @property
+    def flows(self) -> bool:
+        """Whether Slack shows it in one block with its neighbours that flow too."""
+        return self.kind not in _OWN_BLOCK and self.cost.blocks <= 1
+
 
 def characters(text: str) -> int:
-    """The length of a text in UTF-16 units: Slack does not say what it counts, and this is the larger number."""
-    return len(text.encode("utf-16-le", "replace")) // 2
+    """Return the length of a text in UTF-16 units, with `&`, `<` and `>` as entities.
+
+    Slack does not say what it counts, and this is the largest of the numbers that it may be.
+    """
+    units = len(text.encode("utf-16-le", "replace")) // 2
+    return units + sum((size - 1) * text.count(char) for char, size in _ENTITIES.items())
+
+
+def within(text: str, most: int) -> int:
+    """Return how many code points of a text have at most so many `characters`; at least one."""
+    size = 0
+    for place, char in enumerate(text[:most]):
+        size += _ENTITIES.get(char, 1 + (char > "\uffff"))
+        if size > most:
+            return max(1, place)
+    return max(1, min(len(text), most))
 
 
 def normal(markdown: str) -> str:

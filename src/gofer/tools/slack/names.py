@@ -16,6 +16,8 @@ _ENTITY = re.compile(r"<([^<>]*)>")
 _MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>]*)?>")
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 UNKNOWN = "unknown user"
+PAGE = 999
+"""Entries of a list asked for at once: Slack takes an integer under 1,000."""
 LOOKUPS = 200
 """People looked up for one reading at most; the rest are unknown users."""
 
@@ -72,7 +74,7 @@ async def find_channel(api: SlackApi, call: Call, name: str) -> str:
     cursor = ""
     for _ in range(20):
         page = await api.read(
-            call, "conversations.list", limit=1000, cursor=cursor, exclude_archived="true", types="public_channel"
+            call, "conversations.list", limit=PAGE, cursor=cursor, exclude_archived="true", types="public_channel"
         )
         for channel in map(as_object, as_list(page.get("channels"))):
             if as_text(channel.get("name")) == name:

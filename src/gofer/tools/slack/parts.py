@@ -1,4 +1,4 @@
-"""How does a long answer become messages that Slack takes and people can read?
+"""The messages of a long answer: what Slack takes and people can read.
 
 The same text always gives the same messages: a resumed run computes them again. What does not fit one message is
 divided between blocks; then between items, rows and lines; then between words, and never inside a link or code while
@@ -13,9 +13,10 @@ from gofer.tools.slack.cutting import divided
 from gofer.tools.slack.markdown import Block, Cost, blocks, cost, fenced, items, normal, widest_table
 from gofer.tools.slack.mentions import neutral
 
-ONE_MESSAGE = Cost(characters=12_000, blocks=45, rows=100, cells=9_000)
-"""What Slack takes: 12,000 characters in all markdown blocks of a message, 50 blocks once it has made its own of them
-(some are left for links), tables of 100 rows with 10,000 characters in all cells."""
+ONE_MESSAGE = Cost(characters=11_000, blocks=45, rows=100, cells=9_000)
+"""Less than what Slack takes: about 13,200 characters in all blocks of a message together, as people measured; 50
+blocks once it has made its own of the Markdown (some are left for links); tables of 100 rows with 10,000 characters
+in all cells."""
 COLUMNS = 20
 """Columns of a table that Slack takes; a wider one is shown as it was written."""
 MESSAGES = 4
@@ -47,6 +48,8 @@ class _Piece:
     """Whether an empty line stands before it, when it is not the first of its message."""
     cost: Cost
     heading: bool = False
+    flows: bool = False
+    """Whether Slack shows it in one block with a neighbour that flows too."""
 
 
 def compose(markdown: str) -> Composed:
@@ -89,7 +92,7 @@ class _Packer:
         """Adds blocks, divided where they must be."""
         divided_before = False
         for block in found:
-            piece = _Piece(block.text, block.apart or divided_before, block.cost, block.kind == "heading")
+            piece = _Piece(block.text, block.apart or divided_before, block.cost, block.kind == "heading", block.flows)
             whole = self._fits(piece) or (block.cost.within(self._most) and self._well_filled())
             for part in [piece] if whole else self._divided(block, piece.apart):
                 self._add(part)
@@ -128,7 +131,14 @@ class _Packer:
         return 4 * self._taken.characters >= self._most.characters
 
     def _fits(self, piece: _Piece) -> bool:
-        return (self._taken + Cost(2) + piece.cost).within(self._most)
+        return self._with(piece).within(self._most)
+
+    def _with(self, piece: _Piece) -> Cost:
+        """Return what the message takes together with one more piece."""
+        taken = self._taken + Cost(2) + piece.cost
+        if piece.flows and self._pieces and self._pieces[-1].flows:
+            return replace(taken, blocks=self._taken.blocks)
+        return taken
 
     def _add(self, piece: _Piece) -> None:
         if not self._fits(piece):
@@ -136,8 +146,8 @@ class _Packer:
             # The headings that moved may leave too little room.
             if self._pieces and not self._fits(piece):
                 self._end(self._pieces)
+        self._taken = self._with(piece)
         self._pieces.append(piece)
-        self._taken += Cost(2) + piece.cost
 
 
 def _joined(pieces: Sequence[_Piece]) -> str:

@@ -1,23 +1,31 @@
-"""How is a person asked whether a call may be made, so that what they see is what will happen?
+"""The question to a person whether a call may be made: what they see is what will happen.
 
-Every argument stands in a box of its own, as typed text that Slack does not read for Markdown, links or mentions. What
-could hide something is shown by its number, and what is long is cut where everybody sees it, with its length and hash.
+Every argument stands in a box of its own, as typed text that Slack does not read for Markdown, links or mentions. A
+character that could hide something is shown by its number. A long argument is cut, and the cut names its length and
+hash. An argument that the message has no room for is named with its length.
 """
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Literal
 
 from pydantic import Field
 
 from gofer.canonical import encode_text
+from gofer.tools.slack.markdown import BLOCK_SIZE, characters, within
 from gofer.tools.tool import Arguments
 
-SHOWN = 9_000
-"""Characters of all arguments together that are shown."""
+SHOWN = 10_000
+"""What all arguments together take of a message: their characters, and what each name and each box takes besides."""
 LEAST = 200
-"""Characters that are shown of each argument at least, however many there are."""
+"""Characters of each argument that has a box, at least."""
+_CUT_NOTE = 150
+"""Characters that the note of a cut takes."""
+_LEFT_NOTE = 1_200
+"""What the line takes that names the arguments without a box."""
+_LONGEST_NAME = 80
 
 Block = dict[str, object]
 
@@ -47,8 +55,11 @@ class Question(Arguments):
 def blocks(asked: Question, ending: str = "") -> list[Block]:
     """The question with its buttons; with `ending` instead of them once it is closed."""
     elements: list[Block] = [_line(_bold(_title(asked)))]
-    for name, value in rendered(asked.arguments):
+    boxes = rendered(asked.arguments)
+    for name, value in boxes:
         elements += [_line(_bold(name)), _box(value)]
+    if left := list(asked.arguments.items())[len(boxes) :]:
+        elements.append(_line(_bold(_without_box(left))))
     if not asked.arguments:
         elements.append(_line(_text("It takes no arguments.")))
     if ending:
@@ -78,9 +89,36 @@ def fallback(asked: Question) -> str:
 
 
 def rendered(arguments: Mapping[str, object]) -> Sequence[tuple[str, str]]:
-    """Each argument by its name as people read it: text as it is, everything else as JSON."""
-    limit = max(LEAST, SHOWN // max(1, len(arguments)))
-    return [(name, _shown(value, limit)) for name, value in arguments.items()]
+    """Return the arguments that have a box, in order, each by its name: text as it is, everything else as JSON.
+
+    The short ones are whole, and the long ones share the room that is left.
+    """
+    shown = [(_name(name), _visible(value)) for name, value in arguments.items()]
+    needs = [2 * BLOCK_SIZE + characters(name) + _least(text) for name, text in shown]
+    room = SHOWN
+    if sum(needs) > room:
+        room -= _LEFT_NOTE
+        shown = shown[: sum(total <= room for total in accumulate(needs))]
+    room -= sum(2 * BLOCK_SIZE + characters(name) for name, _ in shown)
+    limits = _shares([characters(text) for _, text in shown], room)
+    values = list(arguments.values())
+    return [(name, _cut(text, values[at], limits[at])) for at, (name, text) in enumerate(shown)]
+
+
+def _least(text: str) -> int:
+    """Return what a text takes when it is cut as much as it may be."""
+    return min(characters(text), LEAST + _CUT_NOTE)
+
+
+def _shares(sizes: Sequence[int], room: int) -> Sequence[int]:
+    """Return how much of the room each text gets: the short ones all that they need, the others equal parts."""
+    limits = [0] * len(sizes)
+    left = len(sizes)
+    for at in sorted(range(len(sizes)), key=lambda at: sizes[at]):
+        limits[at] = min(sizes[at], room // left)
+        room -= limits[at]
+        left -= 1
+    return limits
 
 
 def moment(at_ms: int) -> str:
@@ -95,13 +133,41 @@ def _title(asked: Question) -> str:
     return f"May I call {asked.tool} with exactly this?"
 
 
-def _shown(value: object, limit: int) -> str:
-    text = value if isinstance(value, str) and value else encode_text(value)
-    visible = "".join(char if char.isprintable() or char == "\n" else f"\\u{{{ord(char):x}}}" for char in text)
-    if len(visible) <= limit:
+def _visible(value: object) -> str:
+    return "".join(char if char.isprintable() or char == "\n" else f"\\u{{{ord(char):x}}}" for char in _text_of(value))
+
+
+def _text_of(value: object) -> str:
+    return value if isinstance(value, str) and value else encode_text(value)
+
+
+def _name(name: str) -> str:
+    visible = _visible(name)
+    if len(visible) > _LONGEST_NAME:
+        return f"{visible[:_LONGEST_NAME]}…"
+    return visible
+
+
+def _cut(visible: str, value: object, limit: int) -> str:
+    if characters(visible) <= limit:
         return visible
+    text = _text_of(value)
     digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
-    return f"{visible[:limit]}\n[Cut here. It has {len(text):,} characters in all, sha256 {digest}.]"
+    kept = visible[: within(visible, limit - _CUT_NOTE)]
+    return f"{kept}\n[Cut here. It has {len(text):,} characters in all, sha256 {digest}.]"
+
+
+def _without_box(left: Sequence[tuple[str, object]]) -> str:
+    """Return the sentence that names the arguments that the message has no room for."""
+    named: list[str] = []
+    room = _LEFT_NOTE - 3 * BLOCK_SIZE
+    for name, value in left:
+        named.append(f"{_name(name)} ({len(_text_of(value)):,} characters)")
+        room -= characters(f"{named[-1]}, ")
+        if room < 0:
+            named[-1] = f"and {len(left) - len(named) + 1} others"
+            break
+    return f"This message has no room for {len(left)} more arguments of the call: {', '.join(named)}."
 
 
 def _people(asked: Question) -> list[Block]:

@@ -1,4 +1,4 @@
-"""What does each refusal of Slack mean, and who can do something about it?"""
+"""The meaning of each refusal of Slack, and who can act on it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,8 +31,52 @@ CREDENTIAL = frozenset({"account_inactive", "invalid_auth", "not_authed", "token
 """Codes that say that nothing works before the token is renewed."""
 NOT_THERE = frozenset({"message_not_found"})
 """Codes that say that there is no such message, so that nothing an earlier edit of it wrote can be read either."""
-UNCHANGEABLE = NOT_THERE | {"cant_update_message", "edit_window_closed"}
-"""Codes that say of one message that it cannot be changed any more, while a new one can be posted."""
+UNCHANGEABLE = NOT_THERE | {
+    "access_denied",
+    "accesslimited",
+    "as_user_not_supported",
+    "block_mismatch",
+    "cant_broadcast_message",
+    "cant_update_message",
+    "channel_not_found",
+    "edit_window_closed",
+    "ekm_access_denied",
+    "external_channel_migrating",
+    "invalid_arg_name",
+    "invalid_arguments",
+    "invalid_array_arg",
+    "invalid_attachments",
+    "invalid_blocks",
+    "invalid_blocks_format",
+    "invalid_metadata_format",
+    "invalid_metadata_schema",
+    "is_archived",
+    "is_inactive",
+    "markdown_text_conflict",
+    "metadata_must_be_sent_from_app",
+    "metadata_too_large",
+    "msg_blocks_too_long",
+    "msg_too_long",
+    "no_dual_broadcast_content_update",
+    "no_permission",
+    "no_text",
+    "not_in_channel",
+    "org_login_required",
+    "rate_limited",
+    "ratelimited",
+    "restricted_action",
+    "slack_connect_file_link_sharing_blocked",
+    "streaming_state_conflict",
+    "team_access_not_granted",
+    "team_added_to_org",
+    "team_not_found",
+    "too_many_attachments",
+}
+"""Codes of `chat.update` that say that this message was certainly not edited, so that its text may be posted anew.
+
+Three kinds of codes are missing. Those with the rule `unclear`: the edit may have happened. Those with the rule
+`operate`: a new message needs the same token and permission. Those that Slack does not document for `chat.update`.
+"""
 
 UNKNOWN = Refusal("tell", "Slack gave no other reason.")
 """For codes that are not listed."""
@@ -60,6 +104,7 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
         "invalid_blocks": Refusal("tell", "Slack cannot show that text; use plainer Markdown."),
         "invalid_name": Refusal("tell", "Slack knows no emoji of that name. Use a plain one such as eyes."),
         "is_archived": Refusal("tell", "That channel is archived; nothing can be written there."),
+        "is_inactive": Refusal("tell", "That channel is archived or frozen; nothing can be changed there."),
         "message_not_found": Refusal("tell", "Slack knows no such message there. Check channel and ts."),
         "missing_scope": Refusal(
             "operate", "Gofer's Slack app lacks a permission for this; whoever runs Gofer has to add it."
@@ -67,6 +112,7 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
         "method_not_supported_for_channel_type": Refusal(
             "tell", "Gofer can join public channels only; to any other one somebody has to invite it."
         ),
+        "msg_blocks_too_long": Refusal("tell", "That is longer than one Slack message; post it in several."),
         "msg_too_long": Refusal("tell", "That is longer than one Slack message; post it in several."),
         "not_authed": Refusal("operate", "Gofer called Slack without a token; whoever runs Gofer has to set one."),
         "not_in_channel": Refusal("tell", "Gofer is not a member of that channel; somebody has to invite it first."),
@@ -80,6 +126,7 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
         "token_expired": Refusal("operate", "Gofer's Slack token has expired; whoever runs Gofer has to renew it."),
         "token_revoked": Refusal("operate", _RENEW),
         "too_many_reactions": Refusal("tell", "That message has as many of Gofer's reactions as Slack takes."),
+        "update_failed": _BUSY,
         "user_not_found": Refusal("tell", "Slack knows no such person."),
         "user_not_in_channel": Refusal(
             "tell", "That person is not in the channel, so nothing can be shown to them there."

@@ -130,7 +130,10 @@ def content(call: Call, markdown: str) -> dict[str, object]:
     """The fields of a message: its text, links, and what it is found and counted by. Raises ToolError."""
     text = one_message(markdown)
     if text is None:
-        raise ToolError("That is empty or longer than one Slack message (12,000 characters); post it in several.")
+        raise ToolError(
+            "That is empty or longer than one Slack message (11,000 characters, less with many headings, tables or code"
+            " blocks); post it in several."
+        )
     return {
         "text": fallback(text),
         "blocks": [{"type": "markdown", "text": text}, *origin(call.provenance)],

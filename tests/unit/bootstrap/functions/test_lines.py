@@ -13,6 +13,7 @@ from gofer.bootstrap.functions.lines import start_lines
 from gofer.bootstrap.functions.measures import measuring
 from gofer.bootstrap.settings import LogLevel, read_settings
 from gofer.errors import ConfigError
+from gofer.journal.unlisted_ends import Ends
 from gofer.models.abilities import Abilities, load_abilities
 from gofer.projections.progress import Progress
 from gofer.worker import Ended
@@ -113,6 +114,17 @@ def test_what_is_not_known_is_not_measured(capsys: pytest.CaptureFixture[str]) -
 def test_what_an_alarm_waits_for_is_counted(trouble: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     measuring(Abilities({}))(Ended("needs_attention", 1.0, trouble=trouble))  # type: ignore[arg-type]
     assert metrics(said(capsys))[name] == ([1.0], [["service"]])
+
+
+def test_an_end_that_no_list_shows_is_counted_by_cause_and_system(capsys: pytest.CaptureFixture[str]) -> None:
+    measuring(Abilities({}))(Ended("failed", 1.0, unlisted=Ends(0, "begin", "outage", "Slack", 1)))
+    told = said(capsys)
+    found = metrics(told)
+    assert found["UnlistedEnds"] == ([1.0], [["service"]])
+    value, ((*dimensions,),) = found["UnlistedEndsByCause"]
+    assert (value, sorted(dimensions)) == ([1.0], ["cause", "service", "system"])
+    (by_cause,) = [line for line in told if "UnlistedEndsByCause" in line]
+    assert (by_cause["cause"], by_cause["system"]) == ("outage", "Slack")
 
 
 def test_the_days_that_tokens_are_good_for_are_measured(capsys: pytest.CaptureFixture[str]) -> None:

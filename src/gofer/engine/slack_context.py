@@ -1,4 +1,4 @@
-"""What does an event of Slack refer to, and how is a model told what happened?"""
+"""The source context of a Slack event: what it refers to, and how a model is told what happened."""
 
 import re
 from collections.abc import Mapping

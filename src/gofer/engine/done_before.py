@@ -1,0 +1,38 @@
+"""The notice to a second person who asks for what an earlier run did for the same message."""
+
+from collections.abc import Sequence
+
+from gofer.canonical import as_object, as_text
+from gofer.engine.slack_context import thread_of
+from gofer.engine.step import Permitted, Step
+from gofer.events import Event
+from gofer.journal.entries import ToolResult
+from gofer.tools.tool import Provenance
+
+NOTICE = "already/1"
+"""Call id of showing it."""
+MARK = "done_before"
+"""The detail of a call's result that an earlier run's journal answered."""
+
+
+def nothing_new(step: Step) -> bool:
+    """Return whether the run asked for writes, and an earlier run had made every one of them."""
+    wrote = any(step.services.tools[name].effect != "read" for name in step.progress.called)
+    return bool(_answered(step)) and not wrote
+
+
+async def tell(step: Step, event: Event, provenance: Provenance) -> bool:
+    """Show the notice to the person who asked, and to nobody else; return whether it arrived."""
+    tool = step.services.tools["slack_post_ephemeral"]
+    links = [url for result in _answered(step) if (url := as_text(as_object(result.details).get("url")))]
+    text = f"Already filed: {', '.join(dict.fromkeys(links))}"
+    if not links:
+        text = "An earlier request for this message did the same; nothing was done again."
+    arguments = {"text": text, "thread_ts": thread_of(step, event)}
+    shown = await step.call(Permitted(NOTICE, tool, tool.parse(arguments), arguments), provenance)
+    return isinstance(shown, ToolResult) and shown.status == "ok"
+
+
+def _answered(step: Step) -> Sequence[ToolResult]:
+    outcomes = step.progress.outcomes.values()
+    return [one for one in outcomes if isinstance(one, ToolResult) and as_object(one.details).get(MARK) is True]

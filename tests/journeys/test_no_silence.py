@@ -1,0 +1,46 @@
+"""Failures that no answer tells of: what the owner's channel, the log and the run list show of them."""
+
+from pathlib import Path
+
+import pytest
+
+import shipped
+from company import Company, company
+from gofer.journal.unlisted_ends import count
+from gofer.simulators.slack import Message
+
+pytestmark = pytest.mark.anyio
+
+
+def posted(made: Company, channel: str) -> list[Message]:
+    bot = made.slack.workspace.bot.user
+    return [message for message in made.slack.workspace.timeline(channel) if message.user == bot]
+
+
+async def test_a_silent_workflow_that_fails_tells_its_owner_once_and_no_pull_request(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        owners = await made.slack.create_channel(shipped.CAPTAIN, "dev-experience")
+        await made.slack.join(made.slack.workspace.bot.user, owners.id, shipped.CAPTAIN)
+        await made.ended(0)
+        for number in (41, 42):
+            made.slack.fail_next("conversations.history", "restricted_action")
+            pull = shipped.github(made).issue("acme/shop", number)
+            shipped.github(made).people.close(pull, "new-colleague")
+            await shipped.github(made).settled()
+            heads = [head for head in await made.ended() if head.workflow == "mark-merged"]
+            assert heads[-1].status == "failed"
+        comments = [shipped.github(made).issue("acme/shop", number).comments for number in (41, 42)]
+        told = [message.text for message in posted(made, owners.id) if "mark-merged" in message.text]
+    assert [len(one) for one in comments] == [0, 0]
+    assert len(told) == 1
+    assert told[0].startswith("`mark-merged`: failed: `coordinators/mark_merged.py:20 failed with ToolFailed")
+    assert "(restricted_action)" in told[0]
+
+
+async def test_the_page_of_runs_counts_what_it_does_not_list(tmp_path: Path) -> None:
+    async with company(tmp_path, work=False) as made:
+        clock = made.laptop.worker.services.outside.clock
+        for _ in range(2):
+            await count(made.laptop.state.store, "begin", "outage", "Slack", int(clock.now() * 1000))
+        page = (await made.get("/runs")).text
+    assert "2 runs could not begin: Slack did not answer." in page

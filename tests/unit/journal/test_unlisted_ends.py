@@ -1,0 +1,42 @@
+"""Counts of runs that no list shows."""
+
+import asyncio
+
+import pytest
+
+from gofer.journal.coordination import DAY_MS, HOUR_MS
+from gofer.journal.memory import MemoryStore
+from gofer.journal.unlisted_ends import count, recent
+from gofer.projections.listing import unlisted_lines
+
+pytestmark = pytest.mark.anyio
+
+NOON = 1_795_262_400_000
+"""2026-11-21 12:00 UTC, unix milliseconds."""
+
+
+async def test_ends_alike_share_a_line_an_hour() -> None:
+    store = MemoryStore()
+    await count(store, "begin", "outage", "Slack", NOON + 5)
+    await count(store, "begin", "outage", "Slack", NOON + HOUR_MS - 1)
+    await count(store, "begin", "credential", "Jira", NOON + 7)
+    await count(store, "answer", "outage", "Slack", NOON + HOUR_MS)
+    assert unlisted_lines(await recent(store, NOON + HOUR_MS)) == [
+        "2026-11-21 12:00 UTC  1 run could not begin: Jira did not accept Gofer's credential; renew it.",
+        "2026-11-21 12:00 UTC  2 runs could not begin: Slack did not answer.",
+        "2026-11-21 13:00 UTC  1 run could not be answered: Slack did not answer.",
+    ]
+
+
+async def test_many_at_once_are_all_counted() -> None:
+    store = MemoryStore()
+    await asyncio.gather(*(count(store, "go on", "poison", "", NOON) for _ in range(50)))
+    (ends,) = await recent(store, NOON)
+    assert (ends.count, ends.sentence()) == (50, "50 runs could not go on: workers were lost again and again.")
+
+
+async def test_only_two_days_are_shown() -> None:
+    store = MemoryStore()
+    await count(store, "begin", "fault", "", NOON)
+    assert len(await recent(store, NOON + DAY_MS)) == 1
+    assert await recent(store, NOON + 2 * DAY_MS) == []

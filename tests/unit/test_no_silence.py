@@ -1,0 +1,177 @@
+"""Runs that meet an outage, a fault or a deleted message: what people see, and what operators see."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engine_room import says
+from gofer.errors import TemporaryError
+from gofer.journal.entries import RunFinished, RunRetried
+from gofer.journal.log import read_journal
+from gofer.journal.unlisted_ends import recent
+from gofer.retry import retry
+from gofer.tools.slack.api import SlackRefusal
+from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.worker import Ended
+from office import Office, office
+
+pytestmark = pytest.mark.anyio
+
+HOUR = 3_600.0
+
+
+def failing(made: Office, name: str, error: Exception, until: float = 0.0) -> None:
+    """Let a tool of Slack fail, for good or until the clock says so many seconds later."""
+    tools = dict(made.worker.services.tools)
+    tool = tools[name]
+    began = made.clock.now()
+    act: Callable[[Call, Any], Awaitable[ToolResult]] = tool.act
+
+    async def fails(call: Call, arguments: Any) -> ToolResult:
+        if not until or made.clock.now() < began + until:
+            raise error
+        return await act(call, arguments)
+
+    tools[name] = replace(tool, act=fails, system="Slack")
+    services = replace(made.worker.services, tools=tools)
+    made.worker = replace(made.worker, services=services, alone=True)
+
+
+async def pass_time(made: Office, seconds: float) -> None:
+    """Let workers and the sweeper's ring work, a minute at a time."""
+    for _ in range(int(seconds / 60)):
+        await made.hear()
+        made.clock.advance(60)
+        await made.hear()
+
+
+def listening(made: Office) -> list[Ended]:
+    """What the worker tells of ends, private ones too."""
+    told: list[Ended] = []
+    made.worker = replace(made.worker, tell=told.append)
+    return told
+
+
+def finished(told: list[Ended]) -> RunFinished:
+    (ended,) = told
+    assert ended.progress is not None
+    assert ended.progress.finished is not None
+    return ended.progress.finished
+
+
+async def lines(made: Office) -> list[str]:
+    return [one.sentence() for one in await recent(made.store, int(made.clock.now() * 1000))]
+
+
+AWAY = TemporaryError("Slack did not answer (HTTP 503).")
+
+
+@pytest.mark.parametrize("tool", ["slack_get_user", "slack_read_thread", "slack_update_message"])
+@pytest.mark.parametrize("minutes", [1, 25])
+async def test_a_mention_is_answered_after_an_outage(tool: str, minutes: int) -> None:
+    made = office(says("Hello."))
+    failing(made, tool, AWAY, until=minutes * 60)
+    await made.accept("run1")
+    await pass_time(made, HOUR)
+    assert (made.posted, await made.status("run1")) == (["Hello."], "done")
+    assert await lines(made) == []
+
+
+async def test_the_run_list_says_what_a_run_waits_for() -> None:
+    made = office(says("Hello."))
+    failing(made, "slack_update_message", AWAY)
+    await made.accept("run1")
+    await made.hear()
+    head = await made.store.head("run1")
+    assert head is not None
+    assert (head.status, head.private) == ("parked", False)
+    until = "the next attempt is at 12:01 UTC, the last at 12:00 UTC on 22 November"
+    assert head.reason == f"Slack did not answer (HTTP 503); {until}"
+
+
+async def test_an_answer_is_delivered_hours_later() -> None:
+    made = office(says("Hello."))
+    failing(made, "slack_update_message", AWAY, until=20 * HOUR)
+    await made.accept("run1")
+    await pass_time(made, 21 * HOUR)
+    assert (made.posted, await made.status("run1")) == (["Hello."], "done")
+
+
+async def test_an_operator_makes_the_next_attempt_now() -> None:
+    made = office(says("Hello."))
+    failing(made, "slack_update_message", AWAY, until=HOUR)
+    await made.accept("run1")
+    await pass_time(made, HOUR - 60)
+    head = await made.store.head("run1")
+    assert head is not None
+    assert head.wakes_at / 1000 > made.clock.now() + 60
+    made.clock.advance(61)
+    retried = await retry("run1", made.store, made.blobs, made.queue, made.clock, "operator")
+    assert retried.rung
+    await made.hear()
+    assert (made.posted, await made.status("run1")) == (["Hello."], "done")
+    entries = [item.entry for item in await read_journal("run1", made.store, made.blobs)]
+    assert RunRetried("an operator", "retry-operator") in entries
+
+
+async def test_a_run_that_could_not_begin_is_counted_and_not_listed(caplog: pytest.LogCaptureFixture) -> None:
+    made = office(says("Hello."))
+    failing(made, "slack_get_user", AWAY)
+    failing(made, "slack_post_message", SlackRefusal("chat.postMessage", "is_archived"))
+    told = listening(made)
+    await made.accept("run1")
+    await pass_time(made, HOUR)
+    assert made.posted == []
+    assert await made.store.heads(9) == []
+    assert await lines(made) == ["1 run could not begin: Slack did not answer."]
+    (ended,) = told
+    assert ended.unlisted is not None
+    assert "could not begin" in caplog.text
+    assert "run1" not in "".join(line for line in caplog.text.splitlines() if "could not begin" in line)
+
+
+async def test_a_person_reads_why_their_thread_could_not_be_read() -> None:
+    made = office(says("Hello."))
+    failing(made, "slack_read_thread", AWAY)
+    await made.accept("run1")
+    await pass_time(made, HOUR)
+    (said,) = made.posted
+    assert said.startswith("I could not finish this: the thread could not be read: Slack did not answer (HTTP 503)")
+    assert said.endswith("it was tried for 30 minutes.")
+
+
+@pytest.mark.parametrize("code", ["thread_not_found", "message_not_found"])
+async def test_a_mention_that_was_deleted_first_ends_without_a_word(code: str) -> None:
+    made = office(says("Hello."))
+    failing(made, "slack_read_thread", SlackRefusal("conversations.replies", code))
+    told = listening(made)
+    await made.accept("run1")
+    await made.hear()
+    assert (made.posted, await made.status("run1")) == ([], "ignored")
+    assert finished(told).reason == "the message that it is about was deleted"
+
+
+async def test_a_fault_before_a_run_begins_ends_it_with_a_reason() -> None:
+    made = office(says("Hello."))
+    tools = dict(made.worker.services.tools)
+    tools["slack_get_user"] = _broken(tools["slack_get_user"])
+    made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
+    told = listening(made)
+    await made.accept("run1")
+    await made.hear()
+    ended = finished(told)
+    assert (ended.status, ended.cause) == ("failed", "fault")
+    assert ended.reason.startswith("Gofer itself failed (KeyError at ")
+    assert "secret" not in ended.reason
+    assert await lines(made) == ["1 run could not begin: Gofer itself failed; the log names the error."]
+
+
+def _broken(tool: Tool[Any]) -> Tool[Any]:
+    class Broken(tool.arguments):  # type: ignore[name-defined]
+        @classmethod
+        def model_validate(cls, *args: object, **kwargs: object) -> Any:
+            raise KeyError("a secret")
+
+    return replace(tool, arguments=Broken)
