@@ -214,8 +214,7 @@ class Run:
         tool = self.calls.get(self.call, "")
         asked = self.source.reply != "none"
         person = self.network.read if asked else [*self.network.read, NOT_ASKED]
-        shown = [f"{line}" for line in self.store.shown]
-        operator = [*shown, *(f"log: {line}" for line in log.lines), *(f"count: {one}" for one in counts)]
+        operator = [*self.store.shown, *(f"log: {line}" for line in log.lines), *(f"count: {one}" for one in counts)]
         system = self.tools[tool].system if tool else ""
         return Row(self.source.name, self.call, tool, system, int(self.seconds), person, operator)
 
@@ -324,6 +323,10 @@ def _plain(text: str) -> str:
     return " ".join(said.split())
 
 
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
 def _waits(lines: Sequence[str]) -> Sequence[str]:
     """Return what an operator saw, with waits for the same reason in one line."""
     waits = Counter(line.partition(_NEXT)[0] for line in lines if _NEXT in line)
@@ -333,5 +336,5 @@ def _waits(lines: Sequence[str]) -> Sequence[str]:
         if not times:
             found.append(line)
         elif why in waits:
-            found.append(f"{why}; {waits.pop(why)} wait(s) with their times")
+            found.append(f"{why} ({_times(waits.pop(why))})")
     return found

@@ -104,6 +104,8 @@ def main(count: int) -> None:
     logging.disable(logging.CRITICAL)
     table = "\n".join(["| what | how many |", "|---|---|", *(f"| {what} | {n} |" for what, n in rows(count))])
     write(table, BEGIN, END)
+    # What operators see of an outage is in the log too.
+    logging.disable(logging.NOTSET)
     seen = outages.table()
     write(seen, OUTAGES_BEGIN, OUTAGES_END)
     print(f"{table}\n\n{seen}")  # noqa: T201

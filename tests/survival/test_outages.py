@@ -1,4 +1,4 @@
-"""Outages of the systems outside: nobody is left without a word, and operators see each of them."""
+"""Outages of the systems outside: people and operators see each of them."""
 
 import pytest
 from outages import NOT_ASKED, SECONDS, SOURCES, Row, Run, Source, calls_of
