@@ -53,7 +53,8 @@ class Desk:
         question = self.asked[nth]
         token = question.approve if decision == "approved" else question.deny
         at = int(self.office.clock.now() * 1000)
-        return await self.ingress.press(Click(token, Actor(actor), at))
+        ignored = await self.ingress.press(Click(token, Actor(actor), at))
+        return ignored.reason if ignored else ""
 
     async def entries(self, run: str = "run1") -> list[e.Entry]:
         return [item.entry for item in await read_journal(run, self.office.store, self.office.blobs)]

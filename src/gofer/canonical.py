@@ -14,6 +14,9 @@ from gofer.errors import BadRequest
 MAX_DEPTH = 100
 """Levels of nesting accepted from outside; real payloads of every vendor stay under 30."""
 
+_GZIP = b"\x1f\x8b"
+"""What every gzip file begins with, and no text in UTF-8."""
+
 _encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
@@ -39,14 +42,33 @@ def clean(text: str) -> str:
 
 
 def decode(raw: bytes) -> object:
-    """The JSON value in bytes from outside. Raises BadRequest(400) for anything that is not plain JSON."""
+    """Return the JSON value in bytes from outside. Raises BadRequest(400) for anything that is not plain JSON."""
+    text = decode_text(raw)
+    if not text.strip():
+        raise BadRequest(400, "The body is empty.", code="body_empty")
     try:
-        value: object = _decoder.decode(raw.decode())
-    except (ValueError, RecursionError) as error:
-        raise BadRequest(400, "The body is not JSON in UTF-8.") from error
-    if deeper_than(value, MAX_DEPTH):
-        raise BadRequest(400, f"The body is nested deeper than {MAX_DEPTH} levels.")
+        value: object = _decoder.decode(text)
+    except json.JSONDecodeError as error:
+        raise BadRequest(400, "The body is not JSON.", code="body_not_json") from error
+    except ValueError as error:
+        said = "The body holds NaN, an infinity or a number of thousands of digits."
+        raise BadRequest(400, said, code="body_number") from error
+    except RecursionError as error:
+        raise _too_deep() from error
+    # No value is nested deeper than brackets were opened, and most bodies open few.
+    if text.count("{") + text.count("[") > MAX_DEPTH and deeper_than(value, MAX_DEPTH):
+        raise _too_deep()
     return value
+
+
+def decode_text(raw: bytes) -> str:
+    """Return the text of a body. Raises BadRequest(400) for bytes that are compressed or not UTF-8."""
+    if raw.startswith(_GZIP):
+        raise BadRequest(400, "The body is compressed with gzip; send it as it is.", code="body_compressed")
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise BadRequest(400, "The body is not text in UTF-8.", code="body_not_utf8") from error
 
 
 def as_object(value: object) -> Mapping[str, object]:
@@ -87,6 +109,10 @@ def deeper_than(value: object, levels: int) -> bool:
         if not layer:
             return False
     return True
+
+
+def _too_deep() -> BadRequest:
+    return BadRequest(400, f"The body is nested deeper than {MAX_DEPTH} levels.", code="body_too_deep")
 
 
 def _children(value: object) -> list[object]:

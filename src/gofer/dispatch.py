@@ -1,19 +1,21 @@
-"""What happens to a raw request between the door and the 2xx? Verify, translate, claim, ring; nothing else.
+"""The way of a raw request to its 2xx: verify, translate, claim, ring; nothing else.
 
 Nothing is written before the signature holds, and no 2xx leaves before the claim is durable. A duplicate repeats
-the last steps, so that a claim whose doorbell was lost is rung again.
+the last steps, so that a claim whose doorbell was lost is rung again. What starts nothing has one reason, which the
+sender is told and the log counts.
 """
 
 import asyncio
 import hashlib
 import hmac
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from gofer.blobs.store import Bodies
 from gofer.cancel import cancel
 from gofer.canonical import encode
-from gofer.errors import BadRequest, Damaged, Gone, TemporaryError
+from gofer.errors import BadRequest, Damaged, Gone, RefusalCode, TemporaryError
 from gofer.events import Event
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
@@ -24,8 +26,11 @@ from gofer.journal.store import Store
 from gofer.outside import Outside
 from gofer.queue.doorbell import Queue
 from gofer.secret import Secret
-from gofer.triggers.door import Click, Door, Handshake, Ignored, RawRequest, Registration, Reply, Stop
+from gofer.triggers.delivery_log import DeliveryLog, Outcome
+from gofer.triggers.door import ACT_NOW, Click, Door, Handshake, Ignored, RawRequest, Registration, Reply, Stop
+from gofer.triggers.refusals import operator_clause
 from gofer.triggers.stamp import read_token
+from gofer.workflows.near_miss import near_miss
 from gofer.workflows.routes import Routes, fits
 
 BODY_LIMIT = 1_000_000
@@ -33,10 +38,20 @@ BODY_LIMIT = 1_000_000
 _PAGE = 500
 _EVER = 2**62
 """Unix milliseconds after everything."""
+_ELSEWHERE = "an unknown path"
+"""Stands for every path without a receiver: what a sender writes is neither counted nor logged."""
+_PROBES = frozenset({"no_receiver", "wrong_method"})
+"""Refusals that any visitor of a public address causes."""
+_UNLOGGED = frozenset({"own_act", "click_too_late"})
+"""Codes of deliveries that are expected, and that would show that a run was at work, also in a private place."""
+_UNNAMED = (
+    "no workflow's conditions are met; no workflow is named, because the delivery may be about a private place: "
+    "`gofer explain` names it"
+)
 
 
 async def _nobody_waits(offered: Registration) -> None:
-    raise BadRequest(403, "Nobody waits for a secret of yours.")
+    raise BadRequest(403, "Nobody waits for a secret of yours.", code="window_closed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +68,45 @@ class Ingress:
     outside: Outside
     register: Callable[[Registration], Awaitable[None]] = _nobody_waits
     """Keeps the secret a vendor offers, where somebody waits for it. Raises TemporaryError."""
+    log: DeliveryLog = field(default_factory=DeliveryLog)
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The setting with the secret of each source, by path; also of sources that are not set up."""
 
     async def receive(self, request: RawRequest) -> Reply:
         """The answer to a request; never raises for what a sender can cause."""
         door = self.doors.get(request.path)
         if door is None:
-            return Reply(404, b"There is nothing at this path.")
+            return self.refuse(request.path, self._no_receiver(request.path))
         if request.method != "POST":
-            return Reply(405, b"Use POST.")
+            return self.refuse(request.path, BadRequest(405, "Use POST.", code="wrong_method"))
         try:
             _check_size(request.body)
             door.verify(request, self.outside.clock.now())
         except BadRequest as error:
-            return _refusal(error)
+            return self.refuse(request.path, error)
         return await self.hear(door, request)
+
+    def refuse(self, path: str, error: BadRequest) -> Reply:
+        """Return the answer to a request that is refused, and note its reason in the log."""
+        place = path if path in self.doors or path in self.settings else _ELSEWHERE
+        level = logging.INFO if error.code in _PROBES else logging.WARNING
+        clause = operator_clause(error.code, self.settings.get(path, ""))
+        self._note(place, Outcome("refused", error.code, clause, level))
+        return Reply(error.status, str(error).encode())
+
+    def _no_receiver(self, path: str) -> BadRequest:
+        code: RefusalCode = "not_set_up" if path in self.settings else "no_receiver"
+        return BadRequest(404, "There is nothing at this path.", code=code)
+
+    def _ignore(self, path: str, ignored: Ignored) -> Reply:
+        """Return the answer to a genuine delivery that starts nothing, and note its reason in the log."""
+        level = logging.ERROR if ignored.code in ACT_NOW else logging.INFO
+        if ignored.code not in _UNLOGGED:
+            self._note(path, Outcome("ignored", ignored.code, ignored.logged or ignored.reason, level))
+        return Reply(200, f"Ignored: {ignored.reason}.".encode())
+
+    def _note(self, path: str, outcome: Outcome) -> None:
+        self.log.note(path, outcome, self.outside.clock.monotonic())
 
     async def hear(self, door: Door, request: RawRequest) -> Reply:
         """The answer to a delivery whose sender is known already, as through a socket that Gofer opened."""
@@ -74,9 +114,11 @@ class Ingress:
             _check_size(request.body)
             return await self._enter(door, request)
         except BadRequest as error:
-            return _refusal(error)
-        except (TemporaryError, Damaged):
+            return self.refuse(request.path, error)
+        except (TemporaryError, Damaged) as error:
             # Not stored, so not accepted: the sender is asked to come again.
+            clause = f"it could not be stored ({error}); have it delivered again if its sender does not do so by itself"
+            self._note(request.path, Outcome("turned away", "not_stored", clause, logging.ERROR))
             return Reply(503, b"Gofer cannot store the event now. Send it again.")
 
     async def _enter(self, door: Door, request: RawRequest) -> Reply:
@@ -86,37 +128,50 @@ class Ingress:
             case Registration() as offered:
                 await self.register(offered)
                 return Reply(200)
-            case Ignored(reason=reason):
-                return Reply(200, f"Ignored: {reason}.".encode())
+            case Ignored() as ignored:
+                return self._ignore(request.path, ignored)
             case Stop() as stop:
-                stopped = await self.stop(stop)
-                return Reply(200, b"Accepted." if stopped else b"Ignored: no run is stopped by it.")
+                if await self.stop(stop):
+                    return Reply(200, b"Accepted.")
+                return self._ignore(request.path, Ignored("nothing_to_stop", "no run is stopped by it"))
             case Click() as click:
-                ignored = await self.press(click)
+                if ignored := await self.press(click):
+                    return self._ignore(request.path, ignored)
                 # Slack wants an empty answer to a press that counts.
-                return Reply(200, f"Ignored: {ignored}.".encode() if ignored else b"")
+                return Reply(200)
             case Event() as event:
-                runs = await self.accept(event)
-                return Reply(200, b"Accepted." if runs else b"Ignored: no workflow is started by it.")
+                if await self.accept(event):
+                    return Reply(200, b"Accepted.")
+                return self._unmatched(request.path, event)
+
+    def _unmatched(self, path: str, event: Event) -> Reply:
+        """Return the answer to an event that starts no workflow. A name may tell of a private place."""
+        miss = near_miss(self.routes, event)
+        if not miss.workflow:
+            return self._ignore(path, Ignored("no_listener", miss.tell()))
+        logged = "" if event.private is False else _UNNAMED
+        return self._ignore(path, Ignored("conditions", miss.tell(), logged=logged))
 
     async def accept(self, event: Event) -> Sequence[str]:
         """Claims a run for every workflow the event starts, and rings for it; gives the run ids."""
         workflows = self.routes.match(event)
+        if not workflows:
+            return ()
         return await asyncio.gather(*(self.start(event, workflow) for workflow in workflows))
 
-    async def press(self, click: Click) -> str:
-        """Puts the press of a button into the inbox of the run that asked; why it did not, or the empty string.
+    async def press(self, click: Click) -> Ignored | None:
+        """Puts the press of a button into the inbox of the run that asked; returns why it did not, if so.
 
         Nothing is written for a button that this Gofer did not make. Raises TemporaryError.
         """
         stamp = read_token(self.installation_key, click.token)
         if stamp is None:
-            return "the button is none that Gofer made"
+            return Ignored("no_own_button", "the button is none that Gofer made")
         # Only a root has an inbox that anybody is rung for.
         run = root_of(stamp.run)
         head = await self.store.head(run)
         if head is None or head.ended:
-            return "the run that asked has ended"
+            return Ignored("click_too_late", "the run that asked has ended")
         told = (stamp.call, stamp.about, stamp.arguments_sha256, stamp.decision, click.actor.id, click.at)
         # In the order of the clicks, and the same for every delivery of one.
         item = f"click-{click.at:015d}-{hashlib.sha256(encode(told)).hexdigest()[:16]}"
@@ -124,9 +179,9 @@ class Ingress:
             below = stamp.run if stamp.run != run else ""
             await inbox.put(self.store, run, item, ApprovalClicked(*told, run=below))
         except Gone:
-            return "the run that asked was deleted"
+            return Ignored("click_too_late", "the run that asked was deleted")
         await self.queue.ring(run)
-        return ""
+        return None
 
     async def start(self, event: Event, workflow: str) -> str:
         """Claims the run of one workflow for one event: frame 1, head row, doorbell.
@@ -168,7 +223,8 @@ class Ingress:
         # What was deleted cannot be compared any more, and counts as the same.
         match claimed.entry if claimed else None:
             case RunAccepted(event=before) if before.digest != event.digest:
-                raise BadRequest(409, "Another body was accepted under this key. Send it under a key of its own.")
+                said = "Another body was accepted under this key. Send it under a key of its own."
+                raise BadRequest(409, said, code="key_conflict")
             case _:
                 return
 
@@ -212,8 +268,4 @@ def _id(installation_key: Secret, source: str, kind: str, identity: Sequence[str
 
 def _check_size(body: bytes) -> None:
     if len(body) > BODY_LIMIT:
-        raise BadRequest(413, f"The body is larger than {BODY_LIMIT} bytes.")
-
-
-def _refusal(error: BadRequest) -> Reply:
-    return Reply(error.status, str(error).encode())
+        raise BadRequest(413, f"The body is larger than {BODY_LIMIT} bytes.", code="body_too_large")

@@ -121,9 +121,59 @@ class Gone(GoferError):
     """The contents of a run were deleted and its key destroyed; the message names the run."""
 
 
-class BadRequest(GoferError):
-    """A request is refused: `status` is what the sender gets, the message is all it is told."""
+RefusalCode = Literal[
+    "other",
+    "no_receiver",
+    "not_set_up",
+    "wrong_method",
+    "body_broke_off",
+    "body_too_slow",
+    "body_too_large",
+    "signature_missing",
+    "signature_method",
+    "signature_mismatch",
+    "timestamp_missing",
+    "timestamp_old",
+    "timestamp_future",
+    "delivery_id_missing",
+    "token_missing",
+    "token_wrong",
+    "jwt_too_long",
+    "jwt_malformed",
+    "jwt_unknown_key",
+    "jwt_signature",
+    "jwt_issuer",
+    "jwt_audience",
+    "jwt_without_expiry",
+    "jwt_malformed_time",
+    "jwt_expired",
+    "jwt_not_yet",
+    "body_empty",
+    "body_compressed",
+    "body_not_utf8",
+    "body_not_json",
+    "body_number",
+    "body_too_deep",
+    "body_not_object",
+    "body_not_form",
+    "form_without_payload",
+    "form_too_many_fields",
+    "key_missing",
+    "key_too_long",
+    "key_conflict",
+    "event_too_large",
+    "window_closed",
+]
+"""Why a request is refused, for the log; `triggers/refusals.py` says what the operator can do about each."""
 
-    def __init__(self, status: int, message: str) -> None:
+
+class BadRequest(GoferError):
+    """A request is refused: `status` is what the sender gets, the message is all it is told.
+
+    `code` is what the log says, which may be more than an unproved sender is told.
+    """
+
+    def __init__(self, status: int, message: str, *, code: RefusalCode = "other") -> None:
         super().__init__(message)
         self.status = status
+        self.code: RefusalCode = code

@@ -1,4 +1,4 @@
-"""What would a raw payload start? The same doors and routes as a request, and nothing happens.
+"""What a raw payload would start, by the receivers and routes of a request; nothing happens.
 
 Every payload gets one answer: what it starts, why it is ignored, or what is wrong with it.
 """
@@ -12,6 +12,7 @@ from gofer.dispatch import BODY_LIMIT
 from gofer.errors import BadRequest
 from gofer.events import Actor, Event
 from gofer.triggers.door import Click, Door, Handshake, Ignored, RawRequest, Registration, Stop
+from gofer.workflows.near_miss import near_miss
 from gofer.workflows.routes import Routes
 
 _TOO_LARGE = f"The payload is larger than {BODY_LIMIT} bytes."
@@ -133,10 +134,15 @@ def _told(file: str, body: bytes, way: Way) -> Explanation:
             reason = "it is the press of a button, which starts nothing and is kept for the run that asked"
             return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
         case Event() as event:
-            return _event(file, event, tuple(way.routes.match(event)))
+            return _event(file, event, way.routes)
 
 
-def _event(file: str, event: Event, workflows: tuple[str, ...]) -> Explanation:
+def _event(file: str, event: Event, routes: Routes) -> Explanation:
+    workflows = tuple(routes.match(event))
+    ignored = None
+    if not workflows:
+        # The reader of an explanation holds the payload, so the values found in it are shown.
+        ignored = near_miss(routes, event).tell(found=True)
     return Explanation(
         file=file,
         kind=event.kind,
@@ -145,13 +151,8 @@ def _event(file: str, event: Event, workflows: tuple[str, ...]) -> Explanation:
         bot=_bot(event.actor),
         private=event.private,
         workflows=workflows,
-        ignored_because=None if workflows else _nobody(event),
+        ignored_because=ignored,
     )
-
-
-def _nobody(event: Event) -> str:
-    by = " of a bot" if event.actor.kind == "bot" else ""
-    return f"no workflow is started by {event.kind}{by}"
 
 
 def _id(actor: Actor | None) -> str | None:

@@ -8,7 +8,7 @@ from gofer.engine import admission, question, who
 from gofer.engine.aside import aside_tools
 from gofer.errors import ConfigError
 from gofer.tools.tool import Tool
-from gofer.triggers.slack import STOPPING, SUBSCRIPTIONS
+from gofer.triggers.slack import INSTALLATION, STOPPING, SUBSCRIPTIONS
 from gofer.triggers.slack_actions import PATH
 from gofer.workflows.grants import names_group
 from gofer.workflows.schema import Workflow
@@ -46,7 +46,7 @@ def manifest(
     told = {event for kind in _kinds(workflows) for event in SUBSCRIPTIONS[kind].events}
     if not told:
         raise ConfigError("No workflow is started by Slack; write a workflow with `when: [slack.mention]` first.")
-    subscriptions: dict[str, object] = {"bot_events": sorted({*told, *STOPPING.events})}
+    subscriptions: dict[str, object] = {"bot_events": sorted({*told, *STOPPING.events, *INSTALLATION})}
     if url:
         subscriptions = {"request_url": f"{url}/slack/events", **subscriptions}
     return {

@@ -9,18 +9,19 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from urllib.parse import urlsplit
 
 import pytest
-from traffic import Transactions, front_of, mentions, percentile
+from traffic import Transactions, front_of, front_without_match, mentions, percentile
 
 from gofer.bootstrap.state import open_state
 from gofer.database import Database
 from gofer.dispatch import Ingress
+from gofer.events import Event
 from gofer.journal import sqlite as journal
 from gofer.journal.sqlite import SqliteStore
 from gofer.outside import SystemClock
@@ -33,10 +34,16 @@ EVENTS = 320
 """Per round."""
 WORKFLOWS = (10, 1_000, 10_000)
 AT_ONCE = (1, 64)
-
 ACCEPTED = Reply(200, b"Accepted.")
 
+Conditions = Callable[[int], Mapping[str, Sequence[str]]]
 Send = Callable[[RawRequest], Awaitable[None]]
+
+NOTHING: Mapping[str, Conditions] = {
+    "a channel of its own each": lambda i: {"channel_id": [f"C{i:08}"]},
+    "ten in its channel": lambda i: {"bot": ["true"], "channel_id": [f"C{i:08}" if i >= 10 else "C0GENERA0"]},
+}
+"""Conditions of the workflow with a number, none of which a mention in #general meets."""
 
 
 @dataclass
@@ -97,6 +104,45 @@ def test_a_raw_request_to_its_2xx(tmp_path: Path) -> None:
     for at_once in AT_ONCE:
         grown = median(measured[10_000, at_once].cpu) / median(measured[10, at_once].cpu)
         print(f"  CPU of an event with 10,000 workflows to one with 10, {at_once:2} at once: {grown:.2f}")
+
+
+def test_an_event_that_starts_nothing_costs_the_same_with_ten_thousand_workflows() -> None:
+    asyncio.run(refuse_in_turns())
+
+
+async def refuse_in_turns() -> None:
+    shapes = [(workflows, shape) for workflows in WORKFLOWS for shape in NOTHING]
+    fronts = {(workflows, shape): front_without_match(workflows, NOTHING[shape]) for workflows, shape in shapes}
+    costs: dict[tuple[int, str], list[float]] = {key: [] for key in fronts}
+    bare: dict[tuple[int, str], list[float]] = {key: [] for key in fronts}
+    for turn in range(ROUNDS):
+        for key, front in fronts.items():
+            requests = mentions(turn * EVENTS, EVENTS)
+            began = time.process_time()
+            for request in requests:
+                assert (await front.receive(request)).body.startswith(b"Ignored: ")
+            costs[key].append((time.process_time() - began) / EVENTS)
+            bare[key].append(without_reason(front, requests))
+    print(f"\nraw request to 2xx of an event that starts nothing, {EVENTS} events a round, {ROUNDS} rounds")
+    for (workflows, shape), found in costs.items():
+        ratio = median(found) / median(bare[workflows, shape])
+        cost = f"{median(found) * 1e6:6.1f} us CPU an event, {ratio:.2f} of verifying, translating and matching alone"
+        print(f"  {workflows:6} workflows, {shape:>26}: {cost}")
+    for shape in NOTHING:
+        grown = median(costs[10_000, shape]) / median(costs[10, shape])
+        print(f"  CPU with 10,000 workflows to that with 10, {shape}: {grown:.2f}")
+
+
+def without_reason(front: Ingress, requests: Sequence[RawRequest]) -> float:
+    """Seconds of CPU for an event whose sender would be told nothing: no near miss, no line in the log."""
+    began = time.process_time()
+    for request in requests:
+        door = front.doors[request.path]
+        door.verify(request, front.outside.clock.now())
+        event = door.translate(request)
+        assert isinstance(event, Event)
+        assert not front.routes.match(event)
+    return (time.process_time() - began) / EVENTS
 
 
 @pytest.mark.parametrize("at_once", AT_ONCE)

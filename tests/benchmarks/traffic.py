@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,13 +11,17 @@ from gofer.blobs.memory import MemoryBlobs
 from gofer.bootstrap.ingress import build_ingress
 from gofer.bootstrap.settings import read_settings
 from gofer.dispatch import Ingress
+from gofer.journal.memory import MemoryStore
 from gofer.journal.store import Store
 from gofer.outside import Outside, SystemClock, random_id, random_key
 from gofer.queue.doorbell import Queue
+from gofer.queue.memory import MemoryQueue
 from gofer.secret import Secret
 from gofer.triggers.door import RawRequest
 from gofer.triggers.slack import sign
 from stand_ins import AnsweringHttp, make_outside, unreachable
+
+Routes = Sequence[tuple[str, Mapping[str, Sequence[str]]]]
 
 ROOT = Path(__file__).parents[2]
 SECRET = "a signing secret"
@@ -51,10 +55,20 @@ def system() -> Outside:
 
 def front_of(store: Store, queue: Queue, workflows: int = 1) -> Ingress:
     """A front over given stores; of so many workflows for mentions each has a channel of its own, but one."""
-    others = [(f"workflow-{i}", {"channel_id": [f"C{i:08}"]}) for i in range(workflows - 1)]
-    routes: object = json.loads(json.dumps({"slack.mention": [*others, ("answer-here", {})]}))
+    others: Routes = [(f"workflow-{i}", {"channel_id": [f"C{i:08}"]}) for i in range(workflows - 1)]
+    return _front([*others, ("answer-here", {})], store, queue)
+
+
+def front_without_match(workflows: int, where: Callable[[int], Mapping[str, Sequence[str]]]) -> Ingress:
+    """A front of so many workflows for mentions, with the conditions that `where` gives to each number."""
+    routes = [(f"workflow-{i}", where(i)) for i in range(workflows)]
+    return _front(routes, MemoryStore(), MemoryQueue(SystemClock()))
+
+
+def _front(routes: Routes, store: Store, queue: Queue) -> Ingress:
+    compiled: object = json.loads(json.dumps({"slack.mention": routes}))
     settings = read_settings({"SLACK_SIGNING_SECRET": SECRET})
-    return build_ingress(settings, routes, store, MemoryBlobs(), queue, Secret("k" * 64), system())
+    return build_ingress(settings, compiled, store, MemoryBlobs(), queue, Secret("k" * 64), system())
 
 
 @dataclass

@@ -93,7 +93,7 @@ def test_what_cannot_be_explained_says_so_and_the_rest_is_answered(capsys: pytes
     code, out, err = gofer(capsys, "explain", "--source", "slack", "missing.json", "README.md", EVENT)
     assert (code, err) == (2, "")
     told = [json.loads(line) for line in out.splitlines()]
-    assert [line["error"] for line in told] == ["The file cannot be read.", "The body is not JSON in UTF-8.", None]
+    assert [line["error"] for line in told] == ["The file cannot be read.", "The body is not JSON.", None]
 
 
 def test_payloads_are_read_from_stdin() -> None:

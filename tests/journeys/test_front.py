@@ -1,6 +1,7 @@
 """Raw bytes on the wire of the running front."""
 
 import asyncio
+import logging
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
@@ -212,3 +213,19 @@ async def test_over_the_bound_the_longest_waiting_make_room_and_work_is_not_dist
 async def test_headers_without_end_are_refused(tmp_path: Path) -> None:
     async with company(tmp_path, work=False) as made:
         assert b" 400 " in await exchange(made, HALF + b": " + b"x" * 20_000)
+
+
+async def test_refused_deliveries_are_a_line_at_once_and_their_number_when_the_process_ends(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "gofer")
+    forged = head(b"Content-Length: 2", b"X-Slack-Request-Timestamp: 1", b"X-Slack-Signature: v0=" + b"0" * 64) + b"{}"
+    async with company(tmp_path, work=False) as made:
+        for _ in range(5):
+            assert b" 401 " in await exchange(made, forged)
+        told = [message for message in caplog.messages if "refused" in message]
+    line = "to /slack/events refused"
+    assert [message.partition(line)[0] for message in told] == ["1 delivery "]
+    counted = [message for message in caplog.messages if message.startswith(f"4 deliveries {line} in ")]
+    assert len(counted) == 1
+    assert "check the clock of this machine" in counted[0]

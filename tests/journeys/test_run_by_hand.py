@@ -127,7 +127,7 @@ def test_a_webhook_is_run_with_its_body_as_it_is(capsys: pytest.CaptureFixture[s
     assert result_of(capsys, *words[1:], "--hook", "form")["workflow"] == "called"
     code, _, err = gofer(capsys, *words, "--path", "/hooks/new-hire")
     assert code == 2
-    assert "body.txt starts nothing: The body has no text or whole number at /id" in err
+    assert "body.txt starts nothing: The body is not JSON, so it has no key at /id" in err
 
 
 def test_a_schedule_is_run_now_or_for_a_time(capsys: pytest.CaptureFixture[str], folder: Path) -> None:

@@ -67,17 +67,18 @@ def test_the_same_post_has_one_key_whatever_brings_it() -> None:
 @pytest.mark.parametrize(
     ("payload", "reason", "actor", "bot"),
     [
-        (with_event(bot_id="B1", user=None), "no workflow is started by slack.mention of a bot", "B1", True),
+        (with_event(bot_id="B1", user=None), "answer-here takes nothing from bots, because its `who`", "B1", True),
         (with_event(user="U0GOFER0"), "Gofer wrote it", "U0GOFER0", True),
-        (with_event(type="message", text="hello"), "no workflow is started by slack.message", "U0NEWCO0", False),
-        (with_event(type="message", text="hello", hidden=True), "messages of subtype '' start", "U0NEWCO0", False),
+        (with_event(type="message", text="hello"), "no workflow listens to slack.message", "U0NEWCO0", False),
+        (with_event(type="message", text="hello", hidden=True), "it is a hidden message", "U0NEWCO0", False),
         (with_event(type="reaction_removed"), "events of type 'reaction_removed' start nothing", "U0NEWCO0", False),
-        (with_event(type="reaction_added"), "it is not on a message", "U0NEWCO0", False),
+        (with_event(type="reaction_added"), "it lacks an item", "U0NEWCO0", False),
+        (with_event(type="reaction_added", item={"type": "file"}), "it is not on a message", "U0NEWCO0", False),
         (with_event(type="agent_session_stopped", thread_ts="1.0"), "it stops what is under way", "U0NEWCO0", False),
-        (with_event(ts=None), "it lacks a team, a user, a channel or a ts", "U0NEWCO0", False),
-        (MENTION | {"event": None}, "events of type '' start nothing", None, None),
+        (with_event(ts=None), "it lacks a ts", "U0NEWCO0", False),
+        (MENTION | {"event": None}, "it lacks an event", None, None),
         ({"type": "url_verification", "challenge": "c"}, "it is the sender's test of the URL", None, None),
-        ({}, "deliveries of type '' start nothing", None, None),
+        ({}, "its type, which says what happened", None, None),
     ],
 )
 def test_whatever_is_ignored_has_a_reason(payload: object, reason: str, actor: str | None, bot: bool | None) -> None:
@@ -88,7 +89,7 @@ def test_whatever_is_ignored_has_a_reason(payload: object, reason: str, actor: s
 
 def test_an_event_that_no_workflow_waits_for_says_so() -> None:
     (told,) = explained(json.dumps(MENTION), read_routes({}))
-    assert (told.kind, told.ignored_because) == ("slack.mention", "no workflow is started by slack.mention")
+    assert (told.kind, told.ignored_because) == ("slack.mention", "no workflow listens to slack.mention")
 
 
 @pytest.mark.parametrize(
@@ -97,12 +98,13 @@ def test_an_event_that_no_workflow_waits_for_says_so() -> None:
         (b"", "There is no payload"),
         (b"\n \n", "There is no payload"),
         (b"{", "not JSON"),
-        (b"\xff\xfe{}", "not JSON"),
-        (b'{"a": NaN}', "not JSON"),
-        (b"[" * 10_000 + b"]" * 10_000, "JSON"),
-        (b'{"event":' * 10_000 + b"1" + b"}" * 10_000, "JSON"),
+        (b"\xff\xfe{}", "not text in UTF-8"),
+        (b"\x1f\x8b\x08{}", "compressed with gzip"),
+        (b'{"a": NaN}', "holds NaN, an infinity or a number of thousands of digits"),
+        (b"[" * 10_000 + b"]" * 10_000, "nested deeper than 100 levels"),
+        (b'{"event":' * 10_000 + b"1" + b"}" * 10_000, "nested deeper than 100 levels"),
         (b'{"a":' * 101 + b"1" + b"}" * 101, "nested deeper than 100 levels"),
-        (b'{"a": ' + b"9" * 10_000 + b"}", "not JSON"),
+        (b'{"a": ' + b"9" * 10_000 + b"}", "a number of thousands of digits"),
         (b"7", "not a JSON object"),
         (b"[]", "not a JSON object"),
         (b'"text"', "not a JSON object"),

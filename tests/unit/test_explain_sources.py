@@ -141,7 +141,10 @@ def test_whatever_a_webhook_takes_is_one_payload(body: bytes) -> None:
 
 
 def test_a_call_without_its_key_says_so() -> None:
-    assert "no text or whole number at /id" in (one("webhook", b"hello", hook="new-hire").error or "")
+    assert "no text or whole number at /id" in (one("webhook", b"{}", hook="new-hire").error or "")
+    assert "is not JSON, so it has no key at /id" in (one("webhook", b"hello", hook="new-hire").error or "")
+    assert "is empty, so it has no key at /id" in (one("webhook", b"", hook="new-hire").error or "")
+    assert "nested deeper than 100 levels" in (one("webhook", b"[" * 101 + b"]" * 101, hook="new-hire").error or "")
     assert "not JSON" in (one("webhook", b"x", [("Content-Type", "application/json")], "form").error or "")
 
 
@@ -154,6 +157,24 @@ def test_a_webhook_has_to_be_one_of_the_folder() -> None:
     for path in ("/hooks/", "new-hire", "/slack/events", "https://gofer.example.com/hooks/new-hire"):
         with pytest.raises(ConfigError, match="webhooks are at /hooks/<name>"):
             hook_name(path)
+
+
+def test_what_the_function_on_aws_takes_is_explained() -> None:
+    id_ = "called cron(0 9 ? * MON *) Europe/Berlin"
+    by_people = one("schedule", {"workflow": "called", "scheduled": FIRST})
+    for at in (FIRST, "2026-11-23T08:00:00"):
+        assert one("schedule", {"workflow": "called", "schedule": id_, "at": at}) == by_people
+    gone = one("schedule", {"workflow": "called", "schedule": "called cron(0 7 ? * MON *) UTC", "at": FIRST})
+    assert gone.ignored_because == "no workflow has this schedule any more"
+    assert "`at` is no time" in (one("schedule", {"workflow": "w", "schedule": id_, "at": "soon"}).error or "")
+    for own in ("sweep", "purge"):
+        assert (one("schedule", {own: True}).ignored_because or "").startswith(f"it is the {own}")
+
+
+@given(at=st.datetimes(timezones=st.timezones() | st.just(None)).map(lambda at: at.isoformat()) | st.text())
+def test_every_time_of_the_function_is_explained(at: str) -> None:
+    fired = {"workflow": "called", "schedule": "called cron(0 9 ? * MON *) Europe/Berlin", "at": at}
+    assert answered(one("schedule", fired))
 
 
 def test_a_nominal_time_starts_its_workflow() -> None:

@@ -67,7 +67,8 @@ async def test_two_bots_in_one_channel_start_nothing_of_each_other_in_a_thousand
     for number in range(1_000):
         reader, writer = ("FIRST00", "SECOND0") if number % 2 else ("SECOND0", "FIRST00")
         reply = await made.hear(SlackDoor(()), post(reader, writer, number, number))
-        assert (reply.status, reply.body) == (200, b"Ignored: no workflow is started by it.")
+        said = b"Ignored: w takes nothing from bots, because its `who` does not name them."
+        assert (reply.status, reply.body) == (200, said)
     assert await store.heads(10, private=True) == []
 
 

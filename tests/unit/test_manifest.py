@@ -33,7 +33,10 @@ def made(*workflows: Workflow, url: str = "", socket: bool = True) -> dict[str, 
 
 def test_every_run_reads_its_thread_and_posts_its_answer() -> None:
     app = read_manifest(made(workflow()))
-    assert app.events == {"app_mention", "message.channels", "message.groups", "reaction_added"}
+    assert app.events == {
+        *("app_mention", "message.channels", "message.groups", "reaction_added"),
+        *("app_uninstalled", "tokens_revoked"),
+    }
     assert app.scopes == {
         "app_mentions:read",
         "channels:history",

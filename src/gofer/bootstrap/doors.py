@@ -1,15 +1,16 @@
-"""Which doors are there, on which path, and which of them let anybody in?
+"""The receivers that are set up, by path, and the settings that hold their secrets.
 
 What is imported here is on the way of every cold start to its first 2xx.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from gofer.bootstrap.notion_token import Registering
 from gofer.bootstrap.settings import Settings
 from gofer.triggers import slack_actions
 from gofer.triggers.door import Door
 from gofer.triggers.github import GitHubDoor
+from gofer.triggers.hook import Hook, variable
 from gofer.triggers.jira import JiraDoor
 from gofer.triggers.notion import NotionDoor
 from gofer.triggers.slack import SlackDoor
@@ -21,6 +22,21 @@ PATHS: Mapping[str, str] = {
     "github": "/github/webhook",
 }
 """Where each source delivers."""
+_SETTINGS: Mapping[str, str] = {
+    "slack": "SLACK_SIGNING_SECRET",
+    "jira": "JIRA_WEBHOOK_SECRET",
+    "notion": "NOTION_WEBHOOK_SECRET",
+    "github": "GITHUB_WEBHOOK_SECRET",
+}
+
+
+def secret_settings(hooks: Iterable[Hook]) -> Mapping[str, str]:
+    """Return the setting with the secret of every source by its path, also of those that are not set up."""
+    found = {PATHS[source]: setting for source, setting in _SETTINGS.items()}
+    found[slack_actions.PATH] = _SETTINGS["slack"]
+    for hook in hooks:
+        found[hook.path] = f"{variable(hook.name)} or WEBHOOK_SECRET"
+    return found
 
 
 def doors(settings: Settings, window: Registering | None = None) -> dict[str, Door]:

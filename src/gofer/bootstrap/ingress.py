@@ -1,4 +1,4 @@
-"""How is the front put together, from the lightest parts only?
+"""The front, put together from the lightest parts only.
 
 What is imported here is on the way of every cold start to its first 2xx: no engine, models, tools, files, pydantic.
 """
@@ -6,7 +6,7 @@ What is imported here is on the way of every cold start to its first 2xx: no eng
 from dataclasses import replace
 
 from gofer.blobs.store import Bodies
-from gofer.bootstrap.doors import doors
+from gofer.bootstrap.doors import doors, secret_settings
 from gofer.bootstrap.notion_token import Registering
 from gofer.bootstrap.settings import Settings
 from gofer.dispatch import Ingress
@@ -14,7 +14,8 @@ from gofer.journal.store import Store
 from gofer.outside import Outside
 from gofer.queue.doorbell import Queue
 from gofer.secret import Secret
-from gofer.triggers.hook import read_hooks
+from gofer.triggers.delivery_log import DeliveryLog
+from gofer.triggers.hook import every_hook
 from gofer.triggers.webhook import JwtProofs, webhook_doors
 from gofer.workflows.routes import read_routes
 
@@ -31,12 +32,19 @@ def build_ingress(
     hooks: object = None,
     jwt: JwtProofs | None = None,
     window: Registering | None = None,
+    log: DeliveryLog | None = None,
 ) -> Ingress:
     """The front over given stores; a source without a secret has no door.
 
     `hooks` is their compiled JSON, `jwt` makes the proofs of those that take JWTs, `window` takes Notion's verification
-    token. Raises ConfigError for a hook without a secret.
+    token. `log` outlives this front where a process makes a new one when a setting changes. Raises ConfigError for a
+    secret that cannot be used.
     """
-    found = doors(settings, window) | webhook_doors(read_hooks(hooks, settings.webhook_secrets), jwt)
-    ingress = Ingress(found, read_routes(routes), store, blobs, queue, key, outside)
-    return replace(ingress, register=window.register) if window else ingress
+    every = every_hook(hooks, settings.webhook_secrets)
+    found = doors(settings, window) | webhook_doors([hook for hook in every if hook.proven], jwt)
+    ingress = Ingress(found, read_routes(routes), store, blobs, queue, key, outside, settings=secret_settings(every))
+    if log is not None:
+        ingress = replace(ingress, log=log)
+    if window is not None:
+        ingress = replace(ingress, register=window.register)
+    return ingress

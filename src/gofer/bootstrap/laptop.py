@@ -107,6 +107,7 @@ async def open_laptop(
             jwt=JwtProof,
             window=window,
         )
+        await stack.enter_async_context(ingress.log.written(clock))
         app = front(ingress, Pages(state.store, state.blobs, catalog, clock))
         url = await stack.enter_async_context(serve(app, port, bounds=bounds))
         model = build_model(settings, http)

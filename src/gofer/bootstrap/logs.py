@@ -1,7 +1,8 @@
-"""What do log lines tell? One JSON object a line on stderr: counts, names and ids; contents never, unless asked for.
+"""Log lines: one JSON object a line on stderr, with counts, names and ids; contents never, unless asked for.
 
-`minimal` keeps ids, status, duration, and which system does not let Gofer in. `summary` adds names, counts and the
-sentences of Gofer. `full` adds what libraries say and stack traces, which may hold contents: it is for development.
+`minimal` keeps ids, status, duration, counts, and which system does not let Gofer in or is refused. `summary` adds
+names and the sentences of Gofer. `full` adds what libraries say and stack traces, which may hold contents: it is for
+development.
 """
 
 import json
@@ -13,7 +14,7 @@ from typing import cast
 from gofer.bootstrap.settings import LogLevel
 from gofer.canonical import as_object
 
-_MINIMAL = frozenset({"run", "status", "seconds", "system", "access", "code"})
+_MINIMAL = frozenset({"run", "status", "seconds", "system", "access", "code", "path", "count"})
 
 
 def start_logging(level: LogLevel) -> None:

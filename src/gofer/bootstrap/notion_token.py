@@ -81,7 +81,7 @@ class Window:
         if token == self.taken:
             return
         if not self.is_open():
-            raise BadRequest(403, "Nobody waits for a verification token any more.")
+            raise BadRequest(403, "Nobody waits for a verification token any more.", code="window_closed")
         try:
             self.write(self.path, token)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""`gofer explain`: what would each of these raw payloads start?"""
+"""`gofer explain`: what each of these raw payloads would start, or the one reason why it starts nothing."""
 
 import argparse
 import sys
@@ -22,7 +22,9 @@ _EXAMPLES = """examples:
 A file holds one JSON object, a list of them, or one on each line; what people press in Slack may be a form. For a
 webhook a file is one body, whatever stands in it. For each payload one line of JSON is printed:
 {file, kind, dedupe_key, actor, bot, private, workflows, ignored_because, error}; the key of a schedule ends with the
-time it is for. Nothing runs, nothing is stored, and no signature is asked for.
+time it is for. Where no workflow matches, `ignored_because` names the nearest one, the condition that is not met, what
+it wants, what the payload has, and how many more workflows listen. A schedule may also be what EventBridge Scheduler
+sends: {"workflow": …, "schedule": …, "at": …}. Nothing runs, nothing is stored, and no signature is asked for.
 Exit codes: 0 every payload was understood, 2 one was not.
 """
 

@@ -1,11 +1,12 @@
-"""Is the workflow meant by what happened, now that more is known of it than its event said?"""
+"""Conditions of a workflow once a run knows more than the event said: whether they are met, and which are not."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gofer.errors import GoferError
 from gofer.events import Event
 from gofer.workflows.load import Loaded
-from gofer.workflows.routes import passes
+from gofer.workflows.near_miss import nearest
+from gofer.workflows.routes import Route, passes
 from gofer.workflows.who import bots_apart
 
 MOST_HOPS = 5
@@ -26,14 +27,19 @@ def check_hops(event: Event) -> None:
 
 def meets(event: Event, loaded: Loaded, facts: Facts) -> bool:
     """Whether facts fulfil all that one trigger of the workflow asks for; what is not among them is not fulfilled."""
-    ways = [
-        {**where, **bots_apart(loaded.workflow.who, kind)}
+    routes = _routes(event, loaded)
+    # Started by hand, or its trigger was taken away meanwhile: somebody wanted it.
+    return not routes or any(passes(route.where, facts, whole=True) for route in routes)
+
+
+def _routes(event: Event, loaded: Loaded) -> Sequence[Route]:
+    """Return the ways in which the workflow is started by events of this kind."""
+    return [
+        Route(loaded.name, {**where, **bots_apart(loaded.workflow.who, kind)})
         for trigger in loaded.workflow.when
         for kind, where in trigger.compiled()
         if kind == event.kind
     ]
-    # Started by hand, or its trigger was taken away meanwhile: somebody wanted it.
-    return not ways or any(passes(where, facts, whole=True) for where in ways)
 
 
 def asks_for(event: Event, loaded: Loaded, fact: str) -> bool:
@@ -45,4 +51,5 @@ def asks_for(event: Event, loaded: Loaded, fact: str) -> bool:
 def check_conditions(event: Event, loaded: Loaded, facts: Facts, why: str = "") -> None:
     """Raises NotMeant when no trigger of the workflow is fulfilled; `why` is a better reason than that, if any."""
     if not meets(event, loaded, facts):
-        raise NotMeant(why or f"it does not meet the conditions of {event.kind}")
+        miss = nearest(event.kind, _routes(event, loaded), facts, whole=True)
+        raise NotMeant(why or miss.tell())

@@ -57,7 +57,9 @@ class DynamoFrames:
     async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
         """See Store.claim. Raises BadRequest(413) for an event that no item can hold."""
         if len(frame) > ITEM_LIMIT:
-            raise BadRequest(413, f"The event is larger than the {ITEM_LIMIT:,} bytes that can be stored.")
+            raise BadRequest(
+                413, f"The event is larger than the {ITEM_LIMIT:,} bytes that can be stored.", code="event_too_large"
+            )
         index = {"gsi_pk": CLAIMED, "gsi_sk": aged(at, run)} if at else {}
         item = row(frame_key(run, 1), frame=frame, key=key, claimed_at=at, **index)
         if refused := await self.table.write(Put(item, Free())):

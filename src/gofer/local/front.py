@@ -1,4 +1,4 @@
-"""How do HTTP requests of one local server reach Gofer's doors and pages?"""
+"""The HTTP application of one local server: requests reach receivers and pages."""
 
 import asyncio
 import logging
@@ -9,9 +9,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gofer.dispatch import BODY_LIMIT, Ingress
-from gofer.errors import Damaged, TemporaryError
+from gofer.errors import BadRequest, Damaged, TemporaryError
 from gofer.local.pages import Pages
-from gofer.triggers.door import RawRequest
+from gofer.triggers.door import RawRequest, Reply
 
 BODY_SECONDS = 10.0
 """How long a body may take to arrive; vendors send theirs at once."""
@@ -27,11 +27,15 @@ def front(ingress: Ingress, pages: Pages) -> Starlette:
             async with asyncio.timeout(BODY_SECONDS):
                 body = await _body(request)
         except ClientDisconnect:
-            return Response(b"The request broke off.", 400)
+            return refused(request, BadRequest(400, "The request broke off.", code="body_broke_off"))
         except TimeoutError:
-            return Response(b"The body came too slowly.", 408, {"Connection": "close"})
-        reply = await ingress.receive(RawRequest(request.method, request.url.path, _headers(request), body))
-        return Response(reply.body, reply.status, media_type=reply.media_type)
+            slow = refused(request, BadRequest(408, "The body came too slowly.", code="body_too_slow"))
+            slow.headers["Connection"] = "close"
+            return slow
+        return answer(await ingress.receive(RawRequest(request.method, request.url.path, _headers(request), body)))
+
+    def refused(request: Request, error: BadRequest) -> Response:
+        return answer(ingress.refuse(request.url.path, error))
 
     return Starlette(
         routes=[
@@ -41,6 +45,11 @@ def front(ingress: Ingress, pages: Pages) -> Starlette:
         ],
         exception_handlers={TemporaryError: unreadable, Damaged: unreadable},
     )
+
+
+def answer(reply: Reply) -> Response:
+    """Return a receiver's reply as an HTTP response."""
+    return Response(reply.body, reply.status, media_type=reply.media_type)
 
 
 async def healthy(request: Request) -> Response:

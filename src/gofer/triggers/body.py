@@ -1,4 +1,4 @@
-"""What did a caller send: JSON, a form or text, and how does a model read it?"""
+"""Bodies of webhooks: JSON, a form or text, and how a model reads them."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
-from gofer.canonical import as_list, as_object, clean, decode
+from gofer.canonical import as_list, as_object, clean, decode, decode_text
 from gofer.errors import BadRequest
 
 INDENTED = 40_000
@@ -37,10 +37,7 @@ class Content:
 
 def read_content(body: bytes, media_type: str) -> Content:
     """A body by its Content-Type, or as JSON where it looks like it. Raises BadRequest(400)."""
-    try:
-        text = body.decode()
-    except UnicodeDecodeError as error:
-        raise BadRequest(400, "The body is not text in UTF-8.") from error
+    text = decode_text(body)
     declared = media_type.partition(";")[0].strip().lower()
     if not text.strip():
         return Content(None, text)
@@ -61,7 +58,7 @@ def _form(text: str) -> Mapping[str, object]:
     try:
         pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=FIELDS)
     except ValueError as error:
-        raise BadRequest(400, f"The form has more than {FIELDS} fields.") from error
+        raise BadRequest(400, f"The form has more than {FIELDS} fields.", code="form_too_many_fields") from error
     fields: dict[str, list[str]] = {}
     for name, value in pairs:
         fields.setdefault(name, []).append(value)

@@ -1,8 +1,8 @@
-"""What comes through a door, and what does a source's door decide about it?"""
+"""Deliveries, what a source's receiver decides about one, and the protocol of receivers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from gofer.canonical import as_object, decode
 from gofer.errors import BadRequest
@@ -49,13 +49,43 @@ class Registration:
     """To be kept for the one who opened the window, and shown to nobody else; proved by nothing but itself."""
 
 
+IgnoredCode = Literal[
+    "type_missing",
+    "type_unknown",
+    "incomplete",
+    "own_act",
+    "other_bot",
+    "own_account_unknown",
+    "not_a_new_message",
+    "told_elsewhere",
+    "not_a_message",
+    "not_a_branch",
+    "no_open_window",
+    "no_own_button",
+    "no_schedule",
+    "no_listener",
+    "conditions",
+    "nothing_to_stop",
+    "click_too_late",
+    "slack_rate_limited",
+    "slack_tokens_revoked",
+    "slack_uninstalled",
+]
+"""Why a genuine delivery starts nothing. The log counts by these, so that nothing a sender writes is kept."""
+ACT_NOW: frozenset[IgnoredCode] = frozenset({"slack_rate_limited", "slack_tokens_revoked", "slack_uninstalled"})
+"""Codes of deliveries that an operator has to act on: without that, nothing more comes from the source."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ignored:
     """A genuine delivery that starts nothing, with one reason for people."""
 
+    code: IgnoredCode
     reason: str
     actor: Actor | None = None
     """Who did it, where the delivery says so."""
+    logged: str = ""
+    """The reason without what the sender wrote, where `reason` repeats a word of it; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,5 +142,29 @@ def json_object(body: bytes) -> Mapping[str, object]:
     """A body that is one JSON object. Raises BadRequest(400)."""
     value = decode(body)
     if not isinstance(value, dict):
-        raise BadRequest(400, "The body is not a JSON object.")
+        raise BadRequest(400, "The body is not a JSON object.", code="body_not_object")
     return as_object(value)  # pyright: ignore[reportUnknownArgumentType]
+
+
+def unknown_type(what: str, kind: str, actor: Actor | None = None) -> Ignored:
+    """Return why a delivery of no known type starts nothing; `what` names deliveries: `events`."""
+    if not kind:
+        return Ignored("type_missing", "its type, which says what happened, is missing or no text", actor)
+    logged = f"{what} of its type start nothing; take those from the sender that no workflow needs"
+    return Ignored("type_unknown", f"{what} of type {kind[:40]!r} start nothing", actor, logged)
+
+
+def incomplete(parts: Mapping[str, object], actor: Actor | None = None) -> Ignored | None:
+    """Return why a delivery that lacks parts starts nothing; None when it is complete."""
+    if said := lacking(parts):
+        return Ignored("incomplete", said, actor)
+    return None
+
+
+def lacking(parts: Mapping[str, object]) -> str:
+    """Return which parts are empty, by their names: `it lacks a team and a ts`. Empty when none is."""
+    missing = [name for name, part in parts.items() if not part]
+    if not missing:
+        return ""
+    *before, last = missing
+    return f"it lacks {' and '.join(filter(None, [', '.join(before), last]))}"

@@ -1,4 +1,4 @@
-"""Is this delivery from GitHub, and what happened in which repository?"""
+"""The GitHub receiver: verifies and translates deliveries."""
 
 import hashlib
 import hmac
@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qs
 
-from gofer.canonical import as_list, as_object, as_text, encode
+from gofer.canonical import as_list, as_object, as_text, decode_text, encode
 from gofer.errors import BadRequest
 from gofer.events import Actor, Event
 from gofer.secret import Secret
-from gofer.triggers.door import Handshake, Ignored, RawRequest, json_object
+from gofer.triggers.door import Handshake, Ignored, RawRequest, json_object, lacking, unknown_type
 
 TEXT_LIMIT = 4_000
 """Characters of a text that its event keeps; a run reads the whole by a tool."""
@@ -34,6 +34,12 @@ _MARKER = re.compile(r"^<!-- gofer:\S", re.MULTILINE)
 _WRITES = frozenset({"opened", "created", "submitted", "edited"})
 """Actions that write the text of what they are about."""
 _BRANCH = "refs/heads/"
+_SAID: Mapping[str, str] = {
+    "issue_comment": "comment",
+    "pull_request_review_comment": "comment",
+    "pull_request_review": "review",
+}
+"""What an event brings beside its issue or pull request."""
 
 Fields = Mapping[str, object]
 
@@ -51,9 +57,9 @@ class GitHubDoor:
         """See Door.verify. GitHub signs no time; what comes twice is known by its identity."""
         signature = request.header("x-hub-signature-256") or ""
         if not _SIGNATURE.fullmatch(signature):
-            raise BadRequest(401, "The GitHub signature is missing or malformed.")
+            raise BadRequest(401, "The GitHub signature is missing or malformed.", code="signature_missing")
         if not any(hmac.compare_digest(sign(secret, request.body), signature) for secret in self.secrets):
-            raise BadRequest(401, "The GitHub signature does not match.")
+            raise BadRequest(401, "The GitHub signature does not match.", code="signature_mismatch")
 
     def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
         """See Door.translate."""
@@ -61,13 +67,14 @@ class GitHubDoor:
         name = request.header("x-github-event") or ""
         actor = _actor(body)
         if not name:
-            return Ignored("the header X-GitHub-Event, which says what happened, is missing", actor)
+            said = "the header X-GitHub-Event, which says what happened, is missing or there more than once"
+            return Ignored("type_missing", said, actor)
         if name == "ping":
             return Handshake("Gofer hears GitHub.")
         if name not in KINDS:
-            return Ignored(f"events of type {name[:40]!r} start nothing", actor)
+            return unknown_type("events", name, actor)
         if actor and actor.id.lower() in self.own_logins:
-            return Ignored("Gofer did it", actor)
+            return Ignored("own_act", "Gofer did it", actor)
         return _push(body, actor) if name == "push" else _happening(name, body, actor)
 
 
@@ -81,12 +88,15 @@ def _payload(request: RawRequest) -> Fields:
     media_type = (request.header("content-type") or "").partition(";")[0].strip().lower()
     if media_type != "application/x-www-form-urlencoded":
         return json_object(request.body)
+    text = decode_text(request.body)
+    if not text.strip():
+        raise BadRequest(400, "The body is empty.", code="body_empty")
     try:
-        values = parse_qs(request.body.decode(), errors="strict", max_num_fields=10).get("payload", [])
+        values = parse_qs(text, errors="strict", max_num_fields=10).get("payload", [])
     except ValueError as error:
-        raise BadRequest(400, "The body is not a form in UTF-8.") from error
+        raise BadRequest(400, "The body is not a form in UTF-8.", code="body_not_form") from error
     if len(values) != 1:
-        raise BadRequest(400, "The form has no field `payload`, or several.")
+        raise BadRequest(400, "The form has no field `payload`, or several.", code="form_without_payload")
     return json_object(values[0].encode())
 
 
@@ -97,10 +107,16 @@ def _happening(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
     about = thing if name in ("pull_request", "issues") else said
     action, repository, number = as_text(body.get("action")), _repository(body), _number(thing.get("number"))
     identity = (name, action, _id(about.get("id")), _moment(action, about, thing), _subject(body))
-    if not (actor and repository and number and all(identity[:4])):
-        return Ignored("it lacks a sender, an action, a repository, a number, an id or a time", actor)
+    needed: dict[str, object] = {"a sender": actor, "an action": action, "a valid name of a repository": repository}
+    if thing and about:
+        needed |= {"a valid number": number, "an id": identity[2], "a time": identity[3]}
+    else:
+        needed |= {"an issue or a pull request": thing, f"the {_SAID.get(name, 'subject')}": about or not thing}
+    missing = lacking(needed)
+    if missing or actor is None:
+        return Ignored("incomplete", missing, actor)
     if _is_ours(action, about):
-        return Ignored("Gofer wrote it", actor)
+        return Ignored("own_act", "Gofer wrote it", actor)
     return Event(
         source="github",
         kind=KINDS[name],
@@ -116,14 +132,23 @@ def _happening(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
 
 def _push(body: Fields, actor: Actor | None) -> Event | Ignored:
     ref, repository = as_text(body.get("ref")), _repository(body)
-    if not ref.startswith(_BRANCH):
-        return Ignored("it pushes a tag or nothing, not a branch", actor)
-    if body.get("deleted") is True:
-        return Ignored("it deletes a branch", actor)
     told = as_object(body.get("repository"))
     before, after = as_text(body.get("before"))[:FACT_LIMIT], as_text(body.get("after"))[:FACT_LIMIT]
-    if not (actor and repository and _id(told.get("id")) and before and after):
-        return Ignored("it lacks a sender, a repository or its commits", actor)
+    needed = {
+        "a ref": ref,
+        "a sender": actor,
+        "a valid name of a repository": repository,
+        "an id of the repository": _id(told.get("id")),
+        "the commit before": before,
+        "the commit after": after,
+    }
+    missing = lacking(needed)
+    if missing or actor is None:
+        return Ignored("incomplete", missing, actor)
+    if not ref.startswith(_BRANCH):
+        return Ignored("not_a_branch", "it pushes a tag or another ref, not a branch", actor)
+    if body.get("deleted") is True:
+        return Ignored("not_a_branch", "it deletes a branch", actor)
     branch = ref.removeprefix(_BRANCH)[:FACT_LIMIT]
     # Forced there and back, the same two commits are pushed again; only the moment tells the pushes apart.
     moment = _id(told.get("pushed_at"))

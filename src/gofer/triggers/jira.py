@@ -1,4 +1,4 @@
-"""Is this delivery from Jira, and what happened to which issue?
+"""The Jira receiver: verifies and translates deliveries.
 
 One door for Cloud and Data Center: their bodies differ in how they name people and in what they leave out.
 """
@@ -13,7 +13,7 @@ from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import BadRequest
 from gofer.events import Actor, Event
 from gofer.secret import Secret
-from gofer.triggers.door import Handshake, Ignored, RawRequest, json_object
+from gofer.triggers.door import Handshake, Ignored, RawRequest, json_object, unknown_type
 
 TEXT_LIMIT = 4_000
 """Characters of what was written that an event keeps; a run reads the issue itself."""
@@ -42,11 +42,12 @@ class JiraDoor:
         """See Door.verify. Jira signs no time, so that `now` is not looked at."""
         signature = _SIGNATURE.fullmatch(request.header("x-hub-signature") or "")
         if not signature:
-            raise BadRequest(401, "The Jira signature is missing or malformed; give the webhook a secret.")
+            said = "The Jira signature is missing or malformed; give the webhook a secret."
+            raise BadRequest(401, said, code="signature_missing")
         if signature[1] != "sha256":
-            raise BadRequest(401, "The Jira signature is not of the method sha256.")
+            raise BadRequest(401, "The Jira signature is not of the method sha256.", code="signature_method")
         if not any(hmac.compare_digest(sign(secret, request.body), signature[0]) for secret in self.secrets):
-            raise BadRequest(401, "The Jira signature does not match.")
+            raise BadRequest(401, "The Jira signature does not match.", code="signature_mismatch")
 
     def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
         """See Door.translate."""
@@ -61,18 +62,24 @@ class JiraDoor:
             case "jira:issue_updated":
                 return self._updated(body)
             case "comment_created":
-                author = as_object(as_object(body.get("comment")).get("author"))
-                return self._happening("jira.commented", body, author)
+                return self._brought("jira.commented", "comment", body)
             case "attachment_created":
-                author = as_object(as_object(body.get("attachment")).get("author"))
-                return self._happening("jira.attachment_added", body, author)
+                return self._brought("jira.attachment_added", "attachment", body)
             case _:
-                return Ignored(f"events of type {name[:40]!r} start nothing")
+                return unknown_type("events", name, _actor(as_object(body.get("user"))))
+
+    def _brought(self, kind: str, name: str, body: Fields) -> "_Arrival | Ignored":
+        """What the author of a comment or an attachment did."""
+        brought = as_object(body.get(name))
+        if not brought:
+            return Ignored("incomplete", f"it lacks the {name}")
+        return self._happening(kind, body, as_object(brought.get("author")))
 
     def _updated(self, body: Fields) -> "_Arrival | Ignored":
         items = _items(body)
         if not items and as_text(body.get("issue_event_type_name")).startswith("issue_comment"):
-            return Ignored("comments come as events of their own", _actor(as_object(body.get("user"))))
+            actor = _actor(as_object(body.get("user")))
+            return Ignored("told_elsewhere", "comments come as events of their own", actor)
         only_files = bool(items) and all(item.get("field") == "Attachment" and _id(item.get("to")) for item in items)
         kind = "jira.attachment_added" if only_files else "jira.issue_updated"
         return self._happening(kind, body, as_object(body.get("user")))
@@ -80,12 +87,13 @@ class JiraDoor:
     def _happening(self, kind: str, body: Fields, user: Fields) -> "_Arrival | Ignored":
         actor = _actor(user)
         if actor is None:
-            return Ignored("it does not say who did it")
+            return Ignored("incomplete", "it does not say who did it")
         if any(as_text(user.get(name)) in self.own_accounts for name in ("accountId", "key", "name") if user.get(name)):
-            return Ignored("Gofer did it", actor)
+            return Ignored("own_act", "Gofer did it", actor)
         happening = _Arrival(kind, body, actor, self.site, self.own_accounts)
-        missing = happening.missing()
-        return Ignored(f"it does not say which {missing} it is about", actor) if missing else happening
+        if missing := happening.missing():
+            return Ignored("incomplete", f"it does not say which {missing} it is about", actor)
+        return happening
 
 
 def sign(secret: Secret, body: bytes) -> str:

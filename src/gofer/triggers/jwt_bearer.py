@@ -1,4 +1,4 @@
-"""Is the bearer token of a call a JWT that its issuer signed for us, and still good?
+"""The proof of calls with a JWT: its issuer signed it for this hook, and its time has not passed.
 
 A key is tried with the one algorithm that is its own, so a public key is never taken for a shared secret, and `none` is
 no algorithm. Keys are given when Gofer starts; nothing is fetched. Importing this module costs about 100 ms, which only
@@ -14,7 +14,7 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePublicKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
-from gofer.errors import BadRequest, ConfigError
+from gofer.errors import BadRequest, ConfigError, RefusalCode
 from gofer.secret import Secret
 from gofer.triggers.door import RawRequest
 from gofer.triggers.hook import Jwt
@@ -62,39 +62,76 @@ class JwtProof:
     def claims(self, token: str, now: float) -> Mapping[str, object]:
         """What a token says, once it is proved. Raises BadRequest(401)."""
         if len(token) > TOKEN_LIMIT:
-            raise BadRequest(401, "The token is too long.")
+            raise BadRequest(401, "The token is too long.", code="jwt_too_long")
         claims = self._claims(token)
-        leeway = self.form.leeway
-        if not _seconds(claims.get("exp"), -math.inf) + leeway > now:
-            raise BadRequest(401, "The token has expired.")
-        if not _seconds(claims.get("nbf", 0), math.inf) - leeway <= now:
-            raise BadRequest(401, "The token is not good yet.")
+        expires = _seconds(claims.get("exp"))
+        begins = _seconds(claims.get("nbf", 0))
+        if expires is None or begins is None:
+            raise BadRequest(401, "A time in the token is no number of seconds.", code="jwt_malformed_time")
+        if expires + self.form.leeway <= now:
+            raise BadRequest(401, "The token has expired.", code="jwt_expired")
+        if begins - self.form.leeway > now:
+            raise BadRequest(401, "The token is not good yet.", code="jwt_not_yet")
         return claims
 
     def _claims(self, token: str) -> Mapping[str, object]:
-        for key in self._candidates(token):
+        """Return what a token says that one of the keys signed. Raises BadRequest(401)."""
+        candidates = self._candidates(token)
+        if not candidates:
+            raise _unproved("jwt_unknown_key")
+        code: RefusalCode = "jwt_signature"
+        for key in candidates:
             try:
-                claims = jwt.decode(
-                    token,
-                    key.value,
-                    algorithms=[key.algorithm],
-                    audience=self.form.audience,
-                    issuer=self.form.issuer,
-                    options=cast(Any, _OPTIONS),
-                )
-            except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
-                continue
-            return claims
-        raise BadRequest(401, "The token is not one that its issuer signed for this hook.")
+                return self._decode(token, key)
+            except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
+                # A token that one of the keys signed says more than that another one did not.
+                found = _code(error)
+                if found != "jwt_signature":
+                    code = found
+        raise _unproved(code)
+
+    def _decode(self, token: str, key: _Key) -> Mapping[str, object]:
+        return jwt.decode(
+            token,
+            key.value,
+            algorithms=[key.algorithm],
+            audience=self.form.audience,
+            issuer=self.form.issuer,
+            options=cast(Any, _OPTIONS),
+        )
 
     def _candidates(self, token: str) -> list[_Key]:
         """The keys that may have signed a token, by what its header says; the header itself proves nothing."""
         try:
             header = jwt.get_unverified_header(token)
-        except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
-            return []
+        except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
+            raise _unproved("jwt_malformed") from error
         algorithm, name = header.get("alg"), header.get("kid")
         return [key for key in self._keys if key.algorithm == algorithm and (not key.id or name in (None, key.id))]
+
+
+def _unproved(code: RefusalCode) -> BadRequest:
+    """Return the one sentence that a sender is told whose token proves nothing; the log has the code."""
+    return BadRequest(401, "The token is not one that its issuer signed for this hook.", code=code)
+
+
+def _code(error: Exception) -> RefusalCode:
+    """Return why a token does not decode. A claim is only looked at once the signature holds."""
+    match error:
+        case jwt.InvalidSignatureError():
+            return "jwt_signature"
+        case jwt.InvalidIssuerError():
+            return "jwt_issuer"
+        case jwt.InvalidAudienceError():
+            return "jwt_audience"
+        case jwt.MissingRequiredClaimError(claim="iss"):
+            return "jwt_issuer"
+        case jwt.MissingRequiredClaimError(claim="aud"):
+            return "jwt_audience"
+        case jwt.MissingRequiredClaimError():
+            return "jwt_without_expiry"
+        case _:
+            return "jwt_malformed"
 
 
 def _shared(secret: Secret) -> _Key:
@@ -123,12 +160,14 @@ def _public(key: Mapping[str, object]) -> _Key:
             raise ConfigError(f"The public key {shown} is not {told}; a private key has no place there either.")
 
 
-def _seconds(value: object, otherwise: float) -> float:
-    """A time in a token, or a time that makes it useless."""
+def _seconds(value: object) -> float | None:
+    """Return a time in a token; None for a value that is no time."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return otherwise
+        return None
     try:
         seconds = float(value)
     except OverflowError:
-        return otherwise
-    return otherwise if math.isnan(seconds) or math.isinf(seconds) else seconds
+        return None
+    if not math.isfinite(seconds):
+        return None
+    return seconds

@@ -1,4 +1,4 @@
-"""Is this delivery from Notion, and what happened there?
+"""The Notion receiver: verifies and translates deliveries.
 
 Events hold ids and no contents; what a page says is read later. Notion signs neither a time nor an attempt, so that a
 happening is told by its object, its type and its time.
@@ -14,7 +14,7 @@ from gofer.canonical import as_list, as_object, as_text, decode
 from gofer.errors import BadRequest
 from gofer.events import Actor, Event
 from gofer.secret import Secret
-from gofer.triggers.door import Arrival, Ignored, RawRequest, Registration, json_object
+from gofer.triggers.door import Arrival, Ignored, RawRequest, Registration, incomplete, json_object, unknown_type
 
 HANDSHAKE_LIMIT = 1_000
 """Bytes of a handshake at most; nothing longer is read before it is verified."""
@@ -54,24 +54,38 @@ class NotionDoor:
         """See Door.verify. A handshake is signed with the token that it offers, which proves nothing else."""
         signature = _SIGNATURE.fullmatch(request.header("x-notion-signature") or "")
         if not signature:
-            raise BadRequest(401, "The Notion signature is missing or malformed.")
+            raise BadRequest(401, "The Notion signature is missing or malformed.", code="signature_missing")
         offered = _offered(request.body)
         known = [*self.secrets, *([offered] if offered else [])]
         if not any(hmac.compare_digest(_digest(secret, request.body), signature[1].lower()) for secret in known):
-            raise BadRequest(401, "The Notion signature does not match.")
+            raise BadRequest(401, "The Notion signature does not match.", code="signature_mismatch")
 
     def translate(self, request: RawRequest) -> Arrival:
         """See Door.translate."""
         if offered := _offered(request.body):
             if self.registration():
                 return Registration(offered)
-            return Ignored("it offers a verification token, and nobody waits for one now")
+            said = "it offers a verification token, and no window for one is open now"
+            return Ignored("no_open_window", said)
         body = json_object(request.body)
         kind = as_text(body.get("type"))
         authors = [as_object(author) for author in as_list(body.get("authors"))]
         if kind not in _KINDS:
-            return Ignored(f"events of type {kind[:40]!r} start nothing", _actor(authors, self.own_bots))
-        return _happening(body, kind, _actor(authors, self.own_bots), _only_ours(authors, self.own_bots))
+            return unknown_type("events", kind, _actor(authors, self.own_bots))
+        actor = _actor(authors, self.own_bots)
+        if actor is None:
+            return Ignored("incomplete", "it does not say who did it")
+        if actor.kind == "bot" and kind != _LOOKED_AT:
+            return self._without_person(authors, actor)
+        return _happening(body, kind, actor)
+
+    def _without_person(self, authors: Sequence[Fields], actor: Actor) -> Ignored:
+        """Return why what no person did starts nothing."""
+        if _only_ours(authors, self.own_bots):
+            return Ignored("own_act", "Gofer did it", actor)
+        if not all(author.get("type") for author in authors):
+            return Ignored("incomplete", "it does not say whether a person did it", actor)
+        return Ignored("other_bot", "only bots did it", actor)
 
 
 def sign(secret: Secret, body: bytes) -> str:
@@ -95,17 +109,17 @@ def _offered(body: bytes) -> Secret | None:
     return Secret(token) if set(fields) == {"verification_token"} and _TOKEN.fullmatch(token) else None
 
 
-def _happening(body: Fields, kind: str, actor: Actor | None, only_ours: bool) -> Event | Ignored:
-    if actor is None:
-        return Ignored("it does not say who did it")
-    if actor.kind == "bot" and kind != _LOOKED_AT:
-        return Ignored("Gofer did it" if only_ours else "only bots did it", actor)
+def _happening(body: Fields, kind: str, actor: Actor) -> Event | Ignored:
     entity, data = as_object(body.get("entity")), as_object(body.get("data"))
     workspace, moment = as_text(body.get("workspace_id")), as_text(body.get("timestamp"))
     about, of = as_text(entity.get("id")), as_text(entity.get("type"))
     page = as_text(data.get("page_id")) if of == "comment" else about
-    if of != kind.partition(".")[0] or not (about and page and workspace and moment):
-        return Ignored("it lacks a page, a workspace or a time", actor)
+    expected = kind.partition(".")[0]
+    if of and of != expected:
+        return Ignored("incomplete", f"it is about something else than a {expected}", actor)
+    needed = {f"a {expected}": of and about, "a page": page, "a workspace": workspace, "a time": moment}
+    if lacking := incomplete(needed, actor):
+        return lacking
     parent = as_object(data.get("parent"))
     name, text = _KINDS[kind]
     return Event(

@@ -1,4 +1,4 @@
-"""Did the caller of a hook prove who it is, by a signature or by the secret itself?
+"""Proofs of webhook callers: a signature, or the secret itself.
 
 A proof is a callable over the raw request and the time; it raises BadRequest(401) and nothing else. The one for JWTs
 stands in a module of its own (`jwt_bearer`), because its library is heavy.
@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from gofer.errors import BadRequest, ConfigError
+from gofer.errors import BadRequest, ConfigError, RefusalCode
 from gofer.secret import Secret
+from gofer.triggers.clocks import check_window
 from gofer.triggers.door import RawRequest
 from gofer.triggers.hook import Hmac
 
@@ -45,14 +46,15 @@ class StandardProof:
         """See Proof."""
         delivery, timestamp = request.header("webhook-id") or "", request.header("webhook-timestamp") or ""
         if not _ID.fullmatch(delivery):
-            raise BadRequest(401, "The header webhook-id is missing or malformed.")
+            raise BadRequest(401, "The header webhook-id is missing or malformed.", code="delivery_id_missing")
         _check_time(timestamp, now, "webhook-timestamp")
         given = (request.header("webhook-signature") or "").split(" ")[:SIGNATURES]
         for key in self._keys:
             good = _bytes(standard_signature(key, delivery, timestamp, request.body))
             if any(hmac.compare_digest(good, _bytes(one)) for one in given):
                 return
-        raise BadRequest(401, "None of the signatures in webhook-signature matches.")
+        said = "None of the signatures in webhook-signature matches."
+        raise BadRequest(401, said, code=_missing_or_wrong(request.header("webhook-signature")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +72,14 @@ class HmacProof:
             _check_time(timestamp, now, form.timestamp_header)
         given = request.header(form.header) or ""
         if not given.startswith(form.prefix):
-            raise BadRequest(401, f"The header {form.header} is missing or malformed.")
+            raise BadRequest(401, f"The header {form.header} is missing or malformed.", code="signature_missing")
         given = given.removeprefix(form.prefix)
         presented = _bytes(given.lower() if form.encoding == "hex" else given)
         if not any(
             hmac.compare_digest(_bytes(hmac_signature(form, s, timestamp, request.body)), presented)
             for s in self.secrets
         ):
-            raise BadRequest(401, f"The signature in {form.header} does not match.")
+            raise BadRequest(401, f"The signature in {form.header} does not match.", code=_missing_or_wrong(given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +96,15 @@ class BearerProof:
         """See Proof."""
         token = _bytes(bearer_token(request))
         if not any(hmac.compare_digest(_bytes(secret.reveal()), token) for secret in self.secrets):
-            raise BadRequest(401, "The bearer token is not the secret of this hook.")
+            raise BadRequest(401, "The bearer token is not the secret of this hook.", code="token_wrong")
 
 
 def bearer_token(request: RawRequest) -> str:
     """What stands behind `Bearer` in the one Authorization header. Raises BadRequest(401)."""
     found = _BEARER.fullmatch(request.header("authorization") or "")
     if found is None:
-        raise BadRequest(401, "The header Authorization is missing or is not `Bearer` and one token.")
+        said = "The header Authorization is missing or is not `Bearer` and one token."
+        raise BadRequest(401, said, code="token_missing")
     return found[1]
 
 
@@ -138,9 +141,16 @@ def hmac_signature(form: Hmac, secret: Secret, timestamp: str, body: bytes) -> s
 
 def _check_time(timestamp: str, now: float, header: str) -> None:
     if not _SECONDS.fullmatch(timestamp):
-        raise BadRequest(401, f"The header {header} is missing or is not unix seconds.")
-    if abs(int(now) - int(timestamp)) > WINDOW:
-        raise BadRequest(401, f"The signature is too old, or the clocks differ by more than {WINDOW} seconds.")
+        said = f"The header {header} is missing or is not unix seconds."
+        raise BadRequest(401, said, code="timestamp_missing")
+    check_window(int(timestamp), now, WINDOW, "The signature")
+
+
+def _missing_or_wrong(given: str | None) -> RefusalCode:
+    """Return why no signature matched; a header that stands there more than once counts as missing."""
+    if given:
+        return "signature_mismatch"
+    return "signature_missing"
 
 
 def _bytes(text: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Which button of Gofer's did somebody press in Slack?
+"""The receiver of Slack's interactivity: presses of Gofer's buttons.
 
 Interactivity comes as a signed form with one field `payload`, and through Socket Mode as the JSON in it. Only presses
 of Gofer's own buttons mean something; the people and the time are Slack's, what was pressed is the button's token.
@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
-from gofer.canonical import as_list, as_object, as_text
+from gofer.canonical import as_list, as_object, as_text, decode_text
 from gofer.errors import BadRequest
 from gofer.events import Actor
 from gofer.secret import Secret
-from gofer.triggers.door import Arrival, Click, Ignored, RawRequest, json_object
+from gofer.triggers.door import Arrival, Click, Ignored, RawRequest, json_object, unknown_type
 from gofer.triggers.slack import SlackDoor
 
 PATH = "/slack/interactivity"
@@ -43,18 +43,20 @@ class SlackActionsDoor:
         body = json_object(_payload(request.body))
         kind = as_text(body.get("type"))
         if kind != "block_actions":
-            return Ignored(f"interactions of type {kind[:40]!r} start nothing")
+            return unknown_type("interactions", kind)
         actor = Actor(as_text(as_object(body.get("user")).get("id")))
+        if not actor.id:
+            return Ignored("incomplete", "it does not say who pressed the button")
         pressed = [one for one in map(as_object, as_list(body.get("actions"))) if one.get("action_id") in ACTIONS]
-        if len(pressed) != 1 or pressed[0].get("type") != "button" or not actor.id:
-            return Ignored("no button of Gofer's was pressed", actor if actor.id else None)
+        if len(pressed) != 1 or pressed[0].get("type") != "button":
+            return Ignored("no_own_button", "no button of Gofer's was pressed", actor)
         return _click(pressed[0], actor)
 
 
 def _click(button: Fields, actor: Actor) -> Click | Ignored:
     seconds, _, fraction = as_text(button.get("action_ts")).partition(".")
     if not (seconds.isascii() and seconds.isdecimal() and len(seconds) <= 12):
-        return Ignored("it does not say when the button was pressed", actor)
+        return Ignored("incomplete", "it does not say when the button was pressed", actor)
     # A fraction is written in microseconds; what else may stand there is not worth losing a decision for.
     thousandths = int(fraction[:3].ljust(3, "0")) if fraction[:3].isascii() and fraction[:3].isdecimal() else 0
     return Click(as_text(button.get("value")), actor, int(seconds) * 1000 + thousandths)
@@ -64,10 +66,13 @@ def _payload(body: bytes) -> bytes:
     """The JSON of a delivery. Raises BadRequest(400)."""
     if body.lstrip()[:1] == b"{":
         return body
+    text = decode_text(body)
+    if not text.strip():
+        raise BadRequest(400, "The body is empty.", code="body_empty")
     try:
-        fields = dict(parse_qsl(body.decode("ascii"), strict_parsing=True, max_num_fields=10))
+        fields = dict(parse_qsl(text.encode().decode("ascii"), strict_parsing=True, max_num_fields=10))
     except ValueError as error:
-        raise BadRequest(400, "The body is not a form.") from error
+        raise BadRequest(400, "The body is not a form.", code="body_not_form") from error
     if "payload" not in fields:
-        raise BadRequest(400, "The form has no field `payload`.")
+        raise BadRequest(400, "The form has no field `payload`.", code="form_without_payload")
     return fields["payload"].encode(errors="surrogatepass")

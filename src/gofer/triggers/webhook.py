@@ -1,11 +1,11 @@
-"""May this caller call this hook, and what happened?"""
+"""The receiver of one webhook: its caller's proof, and the event of a call."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gofer.canonical import clean
+from gofer.canonical import clean, decode
 from gofer.errors import BadRequest, ConfigError
 from gofer.events import Actor, Event
 from gofer.secret import Secret
@@ -59,6 +59,7 @@ class WebhookDoor:
         """What the sender calls this call; empty when it has no name for it. Raises BadRequest(400)."""
         match self.hook.key:
             case Pointer(path=path):
+                _check_has_value(request.body, content, path)
                 return _checked(value_at(content.value, path), f"The body has no text or whole number at {path}")
             case Header(name=name):
                 return _checked(request.header(name), f"The header {name} is missing or stands there more than once")
@@ -87,10 +88,21 @@ def _proof(hook: Hook, jwt: JwtProofs | None) -> Proof:
             return jwt(form, hook.secrets)
 
 
+def _check_has_value(body: bytes, content: Content, path: str) -> None:
+    """Raise BadRequest(400) that says why a body has no values; text has none, and neither has JSON that is refused."""
+    if content.value is not None:
+        return
+    try:
+        decode(body)
+    except BadRequest as error:
+        said = f"{str(error).removesuffix('.')}, so it has no key at {path}, and this call cannot be told from others."
+        raise BadRequest(400, said, code=error.code) from error
+
+
 def _checked(value: object, otherwise: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise BadRequest(400, f"{otherwise}, so this call cannot be told from others.")
+        raise BadRequest(400, f"{otherwise}, so this call cannot be told from others.", code="key_missing")
     key = clean(str(value))
     if len(key) > KEY_LIMIT:
-        raise BadRequest(400, f"The key of this call is longer than {KEY_LIMIT} characters.")
+        raise BadRequest(400, f"The key of this call is longer than {KEY_LIMIT} characters.", code="key_too_long")
     return key

@@ -1,4 +1,4 @@
-"""Which workflows does an event start? A look-up over compiled JSON: no YAML, no pydantic."""
+"""The routes from events to workflows: a look-up over compiled JSON, without YAML and pydantic."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,8 +37,15 @@ class Routes:
 
     def workflows(self, kind: str) -> Sequence[str]:
         """Every workflow that a kind of event may start, in the order of their names."""
-        ways = self.by_kind.get(kind, _NONE)
-        return sorted({route.workflow for routes in (ways.others, *ways.by_word.values()) for route in routes})
+        return self.by_kind.get(kind, _NONE).workflows
+
+    def near(self, kind: str, facts: Mapping[str, object]) -> Iterator[Route]:
+        """Yield the routes of a kind that facts fit best by its first fact, simplest first."""
+        return self.by_kind.get(kind, _NONE).near(facts)
+
+    def simplest(self, kind: str) -> Sequence[Route]:
+        """Return every route of a kind, those with the fewest conditions and words first."""
+        return self.by_kind.get(kind, _NONE).simplest
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +56,16 @@ class _Ways:
     by_word: Mapping[str, Sequence[Route]]
     others: Sequence[Route]
     """Those that do not ask for the fact, or not by plain words."""
+    simplest: Sequence[Route] = ()
+    """All of them, those with the fewest conditions and words first."""
+    workflows: Sequence[str] = ()
+    """The workflows they lead to, in the order of their names."""
 
     def near(self, facts: Mapping[str, object]) -> Iterator[Route]:
         """The routes that facts may fit."""
         yield from self.others
-        words = _words(facts[self.fact]) if self.fact in facts else self.by_word
-        for word in words:
+        sought = _words(facts[self.fact]) if self.fact in facts else self.by_word
+        for word in sought:
             yield from self.by_word.get(word, ())
 
 
@@ -68,10 +79,14 @@ def known(event: Event) -> Mapping[str, object]:
 
 def passes(where: Where, facts: Mapping[str, object], *, whole: bool = False) -> bool:
     """Whether facts fulfil conditions; `whole` when a fact that is not there can be none any more."""
-    return all(
-        any(fits(pattern, word) for pattern in patterns for word in _words(facts[fact])) if fact in facts else not whole
-        for fact, patterns in where.items()
-    )
+    return all(is_met(fact, patterns, facts, whole=whole) for fact, patterns in where.items())
+
+
+def is_met(fact: str, patterns: Sequence[str], facts: Mapping[str, object], *, whole: bool = False) -> bool:
+    """Return whether one condition is met; see passes."""
+    if fact not in facts:
+        return not whole
+    return any(fits(pattern, word) for pattern in patterns for word in _words(facts[fact]))
 
 
 def fits(pattern: str, word: str) -> bool:
@@ -97,13 +112,19 @@ def read_routes(compiled: object) -> Routes:
     return Routes({kind: _ways([Route(*item) for item in items]) for kind, items in kinds.items()})
 
 
-def _ways(routes: Sequence[Route]) -> _Ways:
+def _ways(unordered: Sequence[Route]) -> _Ways:
+    routes = sorted(unordered, key=_complexity)
     fact = min(sorted({fact for route in routes for fact in route.where}), key=lambda f: _looked(routes, f), default="")
     by_word: dict[str, list[Route]] = {}
     for route in (route for route in routes if _plain(route, fact)):
         for word in route.where[fact]:
             by_word.setdefault(word.casefold(), []).append(route)
-    return _Ways(fact, by_word, [route for route in routes if not _plain(route, fact)])
+    others = [route for route in routes if not _plain(route, fact)]
+    return _Ways(fact, by_word, others, routes, sorted({route.workflow for route in routes}))
+
+
+def _complexity(route: Route) -> tuple[int, int, str]:
+    return len(route.where), sum(map(len, route.where.values())), route.workflow
 
 
 def _looked(routes: Sequence[Route], fact: str) -> int:

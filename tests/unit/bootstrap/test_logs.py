@@ -43,3 +43,8 @@ def test_full_repeats_it_with_its_trace() -> None:
     told = line("full", "slack_bolt.AsyncApp", "broken", exc_info=(ValueError, ValueError("why"), None))
     assert told["message"] == "broken"
     assert "ValueError: why" in told["trace"]
+
+
+def test_minimal_says_which_receiver_refuses_what_and_how_often() -> None:
+    fields = {"path": "/slack/events", "code": "signature_mismatch", "count": 12, "seconds": 60}
+    assert {name: line("minimal", fields=fields)[name] for name in fields} == fields

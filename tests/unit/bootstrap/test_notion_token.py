@@ -65,7 +65,7 @@ def test_the_first_token_is_kept_and_verifies_from_then_on(tmp_path: Path) -> No
 def test_another_token_is_not_taken_and_the_same_one_again_changes_nothing(tmp_path: Path) -> None:
     room = Room(tmp_path)
     room.offer(FIRST)
-    assert b"nobody waits for one now" in room.offer(SECOND).body
+    assert b"no window for one is open now" in room.offer(SECOND).body
     assert room.offer(FIRST).status == 200
     assert not room.trusts(SECOND)
     assert room.path.read_text() == FIRST.reveal()
@@ -75,7 +75,7 @@ def test_another_token_is_not_taken_and_the_same_one_again_changes_nothing(tmp_p
 def test_after_ten_minutes_nothing_is_taken(tmp_path: Path) -> None:
     room = Room(tmp_path)
     room.clock.advance(600)
-    assert b"nobody waits for one now" in room.offer(FIRST).body
+    assert b"no window for one is open now" in room.offer(FIRST).body
     assert not room.path.exists()
     assert room.told == []
 

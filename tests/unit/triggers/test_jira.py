@@ -189,8 +189,8 @@ def test_an_app_is_a_bot() -> None:
         (payload("issue_updated", issue_event_type_name="issue_commented", changelog=None), "events of their own"),
         (payload("issue_updated", webhookEvent="jira:issue_deleted"), "'jira:issue_deleted' start nothing"),
         (payload("comment_created", webhookEvent="comment_updated"), "'comment_updated'"),
-        (payload("issue_updated", webhookEvent=None), "''"),
-        ({}, "''"),
+        (payload("issue_updated", webhookEvent=None), "its type"),
+        ({}, "its type"),
     ],
 )
 def test_what_starts_nothing_has_a_reason(body: dict[str, object], reason: str) -> None:

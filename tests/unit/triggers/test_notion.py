@@ -110,7 +110,9 @@ def test_a_token_is_ignored_while_nobody_waits_for_one() -> None:
     asked, _ = handshake()
     for door in (DOOR, NotionDoor(())):
         door.verify(asked, NOON)
-        assert door.translate(asked) == Ignored("it offers a verification token, and nobody waits for one now")
+        assert door.translate(asked) == Ignored(
+            "no_open_window", "it offers a verification token, and no window for one is open now"
+        )
 
 
 def test_a_token_signs_for_nothing_but_itself() -> None:
@@ -201,12 +203,12 @@ def test_what_bots_did_to_properties_is_told_as_theirs() -> None:
         ({"type": "page.deleted"}, "'page.deleted'"),
         ({"type": "comment.updated"}, "'comment.updated'"),
         ({"type": "data_source.schema_updated"}, "'data_source.schema_updated'"),
-        ({"type": None}, "type ''"),
-        ({"entity": {"id": "x", "type": "block"}}, "lacks"),
-        ({"entity": None}, "lacks"),
-        ({"timestamp": None}, "lacks"),
-        ({"workspace_id": 5}, "lacks"),
-        ({"type": "comment.created", "entity": {"id": "x", "type": "comment"}}, "lacks"),
+        ({"type": None}, "its type, which says what happened, is missing"),
+        ({"entity": {"id": "x", "type": "block"}}, "about something else than a page"),
+        ({"entity": None}, "it lacks a page"),
+        ({"timestamp": None}, "it lacks a time"),
+        ({"workspace_id": 5, "timestamp": ""}, "it lacks a workspace and a time"),
+        ({"type": "comment.created", "entity": {"id": "x", "type": "comment"}}, "it lacks a page"),
     ],
 )
 def test_what_starts_nothing_has_a_reason(changes: dict[str, object], reason: str) -> None:

@@ -174,7 +174,7 @@ def test_a_deletion_stops_what_the_message_started_in_either_form() -> None:
         assert (asked.silent, asked.conversation) == (True, "")
     own = recorded("deleted")
     own["event"]["previous_message"] |= {"user": "U0GOFER0", "bot_id": "B0GOFER0"}
-    assert reason(own) == "what Gofer wrote was deleted"
+    assert reason(own) == "a message of Gofer's was deleted"
 
 
 @pytest.mark.parametrize("emoji", ["octagonal_sign", "no_entry", "no_entry_sign"])

@@ -1,4 +1,4 @@
-"""How is a function at a door put together, from the lightest parts only?
+"""The function of a receiver, put together from the lightest parts only.
 
 What is imported here is on the way of every cold start to its first 2xx: no boto3, and nothing that ingress has not.
 """
@@ -21,6 +21,7 @@ from gofer.errors import ConfigError
 from gofer.journal.dynamo_client import DynamoTable
 from gofer.journal.dynamodb import DynamoStore
 from gofer.queue.sqs import SqsQueue
+from gofer.triggers.delivery_log import DeliveryLog
 from gofer.triggers.webhook import JwtProofs
 
 THREADS = 4
@@ -57,6 +58,8 @@ def door(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool 
         f"{ground.environment.get('GOFER_PARAMETERS', '')}{NAME}",
     )
     parameters = ground.parameters(ssm)
+    # As old as the process: a front that is made anew goes on counting.
+    log = DeliveryLog()
 
     def build(told: Told) -> Ingress:
         compiled, environment = told
@@ -67,7 +70,17 @@ def door(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool 
         known, own = aws_settings(environment), compiled.hooks if hooks else None
         key, outside = known.installation_key, ground.outside()
         return build_ingress(
-            known.settings, compiled.routes, store, blobs, queue, key, outside, hooks=own, jwt=jwt, window=window
+            known.settings,
+            compiled.routes,
+            store,
+            blobs,
+            queue,
+            key,
+            outside,
+            hooks=own,
+            jwt=jwt,
+            window=window,
+            log=log,
         )
 
     current = Current(ground.published(), parameters, (KEY, *names), build, hooks=hooks)

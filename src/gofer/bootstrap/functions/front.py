@@ -1,4 +1,4 @@
-"""What does a function at a door answer? What one local server would, with the workflows published last."""
+"""The answers of a receiver's function: those of one local server, with the workflows published last."""
 
 import logging
 from dataclasses import dataclass

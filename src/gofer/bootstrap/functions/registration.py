@@ -47,7 +47,7 @@ class Window:
         token = offered.token.reveal()
         if not any(hmac.compare_digest(token.encode(), known.encode()) for known in before):
             if not standing or not self.is_open():
-                raise BadRequest(403, "Nobody waits for a verification token any more.")
+                raise BadRequest(403, "Nobody waits for a verification token any more.", code="window_closed")
             await asyncio.to_thread(self.write, ",".join([token, *before]))
         if token not in {known.reveal() for known in self.secrets}:
             self.secrets.append(offered.token)

@@ -14,7 +14,7 @@ from gofer.outside import Clock
 from gofer.retention import Purger
 from gofer.schedules.planned import HEARD, Planned, fired
 from gofer.sweeper import Sweeper
-from gofer.triggers.schedule import scheduled
+from gofer.triggers.schedule import fire_time, scheduled
 
 PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)
 """Seconds between looks at what is published, for a schedule that is not in it: it may be about to be.
@@ -60,7 +60,7 @@ class Ticking:
                 raise BadRequest(400, "This is nothing that the schedule function does; see template.yaml.")
 
     async def _begin(self, told: Mapping[str, object]) -> dict[str, object]:
-        schedule, at = as_text(told["schedule"]), _time(as_text(told["at"]))
+        schedule, at = as_text(told["schedule"]), fire_time(as_text(told["at"]))
         timed = await self._timed(schedule, at)
         found = fired(timed.plans, schedule, at, self._now())
         if isinstance(found, str):
@@ -83,12 +83,3 @@ class Ticking:
 
     def _now(self) -> datetime:
         return datetime.fromtimestamp(self.clock.now(), UTC)
-
-
-def _time(text: str) -> datetime:
-    """The time that EventBridge Scheduler says. Raises BadRequest."""
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise BadRequest(400, "`at` is no time; the schedule has to say <aws.scheduler.scheduled-time>.") from error
-    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -1,7 +1,7 @@
-"""Slack: is this delivery from there, and what happened?"""
+"""The Slack receiver: verifies and translates deliveries."""
 
 from gofer.triggers.slack.door import WINDOW, SlackDoor, sign
 from gofer.triggers.slack.posts import TEXT_LIMIT
-from gofer.triggers.slack.subscriptions import STOPPING, SUBSCRIPTIONS, Subscription
+from gofer.triggers.slack.subscriptions import INSTALLATION, STOPPING, SUBSCRIPTIONS, Subscription
 
-__all__ = ["STOPPING", "SUBSCRIPTIONS", "TEXT_LIMIT", "WINDOW", "SlackDoor", "Subscription", "sign"]
+__all__ = ["INSTALLATION", "STOPPING", "SUBSCRIPTIONS", "TEXT_LIMIT", "WINDOW", "SlackDoor", "Subscription", "sign"]

@@ -1,4 +1,4 @@
-"""What does it mean that a channel came into being, or that somebody came into one?"""
+"""Translates the creation of a channel, and a member who joins one."""
 
 from gofer.canonical import as_object, as_text
 from gofer.events import Actor, Event
@@ -11,10 +11,11 @@ def channel_created(delivery: Delivery) -> Event | Ignored:
     described = as_object(delivery.event.get("channel"))
     team, channel = delivery.team, as_text(described.get("id"))
     name, creator = as_text(described.get("name")), as_text(described.get("creator"))
-    if not (team and channel and name and creator):
-        return delivery.ignored("it lacks a team, a creator, or the id or name of the channel")
+    needed = {"a team": team, "an id of the channel": channel, "a name of the channel": name, "a creator": creator}
+    if lacking := delivery.incomplete(needed):
+        return lacking
     if creator == delivery.own_user:
-        return Ignored("Gofer created it", Actor(creator, "bot"))
+        return Ignored("own_act", "Gofer created it", Actor(creator, "bot"))
     told_private = any(described.get(flag) is True for flag in ("is_private", "is_im", "is_mpim"))
     return Event(
         source="slack",
@@ -34,15 +35,15 @@ def member_joined(delivery: Delivery) -> Event | Ignored:
     event = delivery.event
     team, channel, user = delivery.team, as_text(event.get("channel")), as_text(event.get("user"))
     when = as_text(event.get("event_ts"))
-    if not (team and channel and user and when):
-        return delivery.ignored("it lacks a team, a channel, a user or the time")
+    if lacking := delivery.incomplete({"a team": team, "a channel": channel, "a user": user, "a time": when}):
+        return lacking
     if not delivery.own_user:
-        return delivery.ignored("the delivery does not say who Gofer is there")
+        return delivery.ignored("own_account_unknown", "the delivery does not say who Gofer is there")
     invited = user == delivery.own_user
     # Gofer does not start itself: whoever invited it did that.
     actor = as_text(event.get("inviter")) if invited else user
     if not actor or actor == delivery.own_user:
-        return Ignored("Gofer joined the channel by itself", Actor(user, "bot"))
+        return Ignored("own_act", "Gofer joined the channel by itself", Actor(user, "bot"))
     return Event(
         source="slack",
         kind="slack.member_joined",

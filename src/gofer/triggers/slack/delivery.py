@@ -1,11 +1,11 @@
-"""What does the envelope of a Slack event say: which workspace, whose bot, and who did it?"""
+"""The envelope of a Slack event: its workspace, the app it is for, and who did it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gofer.canonical import as_list, as_object, as_text
 from gofer.events import Actor
-from gofer.triggers.door import Ignored
+from gofer.triggers.door import Ignored, IgnoredCode, incomplete
 
 Fields = Mapping[str, object]
 
@@ -42,9 +42,13 @@ class Delivery:
         user, app = as_text(fields.get("user")), _app(fields)
         return bool(user and user == self.own_user) or bool(app and app == self.app and is_bot(fields))
 
-    def ignored(self, reason: str, fields: Fields | None = None) -> Ignored:
-        """What to answer to a delivery that starts nothing."""
-        return Ignored(reason, self.actor(self.event if fields is None else fields))
+    def ignored(self, code: IgnoredCode, reason: str, fields: Fields | None = None) -> Ignored:
+        """Return the answer to a delivery that starts nothing."""
+        return Ignored(code, reason, self.actor(self.event if fields is None else fields))
+
+    def incomplete(self, parts: Mapping[str, object], fields: Fields | None = None) -> Ignored | None:
+        """Return what a delivery lacks; see door.incomplete."""
+        return incomplete(parts, self.actor(self.event if fields is None else fields))
 
 
 def opened(envelope: Fields) -> Delivery:

@@ -1,4 +1,4 @@
-"""Is this delivery from Slack, and who translates what it tells of?"""
+"""The Events API of Slack: verifies a delivery and hands it to the module that translates its type."""
 
 import hashlib
 import hmac
@@ -10,9 +10,11 @@ from gofer.canonical import as_text
 from gofer.errors import BadRequest
 from gofer.events import Event
 from gofer.secret import Secret
-from gofer.triggers.door import Handshake, Ignored, RawRequest, Stop, json_object
+from gofer.triggers.clocks import check_window
+from gofer.triggers.door import Handshake, Ignored, RawRequest, Stop, json_object, unknown_type
 from gofer.triggers.slack.channels import channel_created, member_joined
 from gofer.triggers.slack.delivery import Delivery, opened
+from gofer.triggers.slack.installation import app_rate_limited, app_uninstalled, tokens_revoked
 from gofer.triggers.slack.posts import app_mention, message
 from gofer.triggers.slack.reactions import reaction_added
 from gofer.triggers.slack.stops import session_stopped
@@ -29,6 +31,8 @@ _HAPPENINGS: Mapping[str, Callable[[Delivery], Event | Stop | Ignored]] = {
     "channel_created": channel_created,
     "member_joined_channel": member_joined,
     "agent_session_stopped": session_stopped,
+    "tokens_revoked": tokens_revoked,
+    "app_uninstalled": app_uninstalled,
 }
 """Who translates which type of event."""
 
@@ -44,12 +48,14 @@ class SlackDoor:
         """See Door.verify."""
         timestamp = request.header("x-slack-request-timestamp") or ""
         signature = request.header("x-slack-signature") or ""
-        if not _TIMESTAMP.fullmatch(timestamp) or not _SIGNATURE.fullmatch(signature):
-            raise BadRequest(401, "The Slack signature or its timestamp is missing or malformed.")
-        if abs(int(now) - int(timestamp)) > WINDOW:
-            raise BadRequest(401, "The Slack signature is too old.")
+        said = "The Slack signature or its timestamp is missing or malformed."
+        if not _TIMESTAMP.fullmatch(timestamp):
+            raise BadRequest(401, said, code="timestamp_missing")
+        if not _SIGNATURE.fullmatch(signature):
+            raise BadRequest(401, said, code="signature_missing")
+        check_window(int(timestamp), now, WINDOW, "The Slack signature")
         if not any(hmac.compare_digest(sign(s, timestamp, request.body), signature) for s in self.secrets):
-            raise BadRequest(401, "The Slack signature does not match.")
+            raise BadRequest(401, "The Slack signature does not match.", code="signature_mismatch")
 
     def translate(self, request: RawRequest) -> Event | Stop | Handshake | Ignored:
         """See Door.translate."""
@@ -59,8 +65,10 @@ class SlackDoor:
                 return Handshake(as_text(body.get("challenge")))
             case "event_callback":
                 return _happening(opened(body))
+            case "app_rate_limited":
+                return app_rate_limited()
             case other:
-                return Ignored(f"deliveries of type {as_text(other)[:40]!r} start nothing")
+                return unknown_type("deliveries", as_text(other))
 
 
 def sign(secret: Secret, timestamp: str, body: bytes) -> str:
@@ -70,8 +78,10 @@ def sign(secret: Secret, timestamp: str, body: bytes) -> str:
 
 
 def _happening(delivery: Delivery) -> Event | Stop | Ignored:
+    if not delivery.event:
+        return delivery.ignored("incomplete", "it lacks an event")
     kind = as_text(delivery.event.get("type"))
     translate = _HAPPENINGS.get(kind)
     if translate is None:
-        return delivery.ignored(f"events of type {kind[:40]!r} start nothing")
+        return unknown_type("events", kind, delivery.actor(delivery.event))
     return translate(delivery)

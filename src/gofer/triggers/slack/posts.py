@@ -1,11 +1,11 @@
-"""What does a post in Slack mean: a mention, a message of a channel, something said to Gofer alone, or nothing?
+"""Translates a post in Slack: a mention, a message of a channel, or a direct message.
 
 A mention in a channel comes twice, as `app_mention` and as `message`; the post has one identity whatever brings it.
 """
 
 from gofer.canonical import as_list, as_object, as_text
 from gofer.events import Actor, Event
-from gofer.triggers.door import Ignored, Stop
+from gofer.triggers.door import Ignored, Stop, lacking
 from gofer.triggers.slack.delivery import Delivery, Fields, is_bot
 from gofer.triggers.slack.stops import deleted
 
@@ -20,8 +20,8 @@ _MOST_HOPS = 1_000
 
 def app_mention(delivery: Delivery) -> Event | Ignored:
     """A mention, also one that an edit of the message added."""
-    if reason := _says_nothing(delivery, delivery.event):
-        return delivery.ignored(reason)
+    if nothing := _says_nothing(delivery, delivery.event):
+        return nothing
     return _post(delivery, delivery.event, "slack.mention")
 
 
@@ -29,7 +29,7 @@ def message(delivery: Delivery) -> Event | Stop | Ignored:
     """A message, an edit of one, or that one was deleted."""
     event = delivery.event
     if not delivery.own_user:
-        return delivery.ignored("the delivery does not say who Gofer is there")
+        return delivery.ignored("own_account_unknown", "the delivery does not say who Gofer is there")
     match event.get("subtype"):
         case "message_changed":
             return _changed(delivery)
@@ -37,10 +37,10 @@ def message(delivery: Delivery) -> Event | Stop | Ignored:
             return deleted(delivery, as_text(event.get("deleted_ts")), as_object(event.get("previous_message")))
         case _:
             pass
-    if reason := _says_nothing(delivery, event):
-        return delivery.ignored(reason)
+    if nothing := _says_nothing(delivery, event):
+        return nothing
     if event.get("edited") and not _mentions(delivery, event):
-        return delivery.ignored("it is an edit of an earlier message")
+        return delivery.ignored("not_a_new_message", "it is an edit of an earlier message")
     return _post(delivery, event, _kind(delivery, event))
 
 
@@ -50,12 +50,16 @@ def _changed(delivery: Delivery) -> Event | Stop | Ignored:
     if now.get("subtype") == "tombstone":
         # How Slack tells of a deletion where replies stay.
         return deleted(delivery, as_text(now.get("ts")), before)
-    if reason := _says_nothing(delivery, now, hidden=False):
-        return delivery.ignored(reason, now)
-    if not before or _mentions(delivery, before) or not _mentions(delivery, now):
-        return delivery.ignored("it is an edit that does not add a mention of Gofer", now)
+    if not now:
+        return delivery.ignored("incomplete", "it is an edit that lacks the edited message")
+    if nothing := _says_nothing(delivery, now, hidden=False):
+        return nothing
+    if not before:
+        return delivery.ignored("incomplete", "it is an edit that lacks the message as it was before", now)
+    if _mentions(delivery, before) or not _mentions(delivery, now):
+        return delivery.ignored("not_a_new_message", "it is an edit that does not add a mention of Gofer", now)
     if as_text(delivery.event.get("channel_type")) in _ALONE:
-        return delivery.ignored("it is an edit of a message that Gofer was told directly", now)
+        return delivery.ignored("not_a_new_message", "it is an edit of a direct message", now)
     whole = {"channel": delivery.event.get("channel"), "channel_type": delivery.event.get("channel_type"), **now}
     return _post(delivery, {**whole, "edited": True}, "slack.mention")
 
@@ -66,23 +70,27 @@ def _kind(delivery: Delivery, post: Fields) -> str:
     return "slack.mention" if _mentions(delivery, post) else "slack.message"
 
 
-def _says_nothing(delivery: Delivery, post: Fields, *, hidden: bool = True) -> str:
-    """Why a post is not something that somebody said just now, or the empty string."""
+def _says_nothing(delivery: Delivery, post: Fields, *, hidden: bool = True) -> Ignored | None:
+    """Return why a post is not a message that an account wrote just now; None when it is one."""
     subtype = as_text(post.get("subtype"))
     if delivery.is_own(post):
-        return "Gofer wrote it"
+        return delivery.ignored("own_act", "Gofer wrote it", post)
     if post.get("user") == "USLACKBOT":
-        return "Slack wrote it"
-    if subtype not in _ORDINARY or (hidden and post.get("hidden")):
-        return f"messages of subtype {subtype[:40]!r} start nothing"
-    return ""
+        return delivery.ignored("other_bot", "Slack wrote it", post)
+    if subtype not in _ORDINARY:
+        reason = f"messages of subtype {subtype[:40]!r} start nothing"
+        return Ignored("not_a_new_message", reason, delivery.actor(post), "messages of its subtype start nothing")
+    if hidden and post.get("hidden"):
+        return delivery.ignored("not_a_new_message", "it is a hidden message, which people do not see", post)
+    return None
 
 
 def _post(delivery: Delivery, post: Fields, kind: str) -> Event | Ignored:
     team, actor = delivery.team, delivery.actor(post)
     channel, ts = as_text(post.get("channel")), as_text(post.get("ts"))
-    if not (team and actor and channel and ts):
-        return delivery.ignored("it lacks a team, a user, a channel or a ts", post)
+    said = lacking({"a team": team, "a user": actor, "a channel": channel, "a ts": ts})
+    if said or actor is None:
+        return delivery.ignored("incomplete", said, post)
     thread_ts = as_text(post.get("thread_ts")) or ts
     return Event(
         source="slack",

@@ -1,4 +1,4 @@
-"""What does an emoji on a message mean: the start of a run, or that one is to stop?"""
+"""Translates an emoji on a message: an event, or the wish to stop a run."""
 
 from gofer.canonical import as_object, as_text
 from gofer.events import Actor, Event
@@ -11,16 +11,21 @@ def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
     """An emoji that somebody put on a message; one run for each person, message and emoji."""
     event, item = delivery.event, as_object(delivery.event.get("item"))
     if not delivery.own_user:
-        return delivery.ignored("the delivery does not say who Gofer is there")
-    if delivery.is_own(event) or is_bot(event):
-        return delivery.ignored("Gofer or another program added it")
+        return delivery.ignored("own_account_unknown", "the delivery does not say who Gofer is there")
+    if delivery.is_own(event):
+        return delivery.ignored("own_act", "Gofer added it")
+    if is_bot(event):
+        return delivery.ignored("other_bot", "a bot added it")
+    if not item.get("type"):
+        return delivery.ignored("incomplete", "it lacks an item")
     if item.get("type") != "message":
-        return delivery.ignored("it is not on a message")
+        return delivery.ignored("not_a_message", "it is not on a message")
     user, full = as_text(event.get("user")), as_text(event.get("reaction"))
     emoji = full.partition("::")[0]
     team, channel, ts = delivery.team, as_text(item.get("channel")), as_text(item.get("ts"))
-    if not (team and user and emoji and channel and ts):
-        return delivery.ignored("it lacks a team, a user, an emoji, a channel or a ts")
+    needed = {"a team": team, "a user": user, "an emoji": emoji, "a channel": channel, "a ts": ts}
+    if lacking := delivery.incomplete(needed):
+        return lacking
     if emoji in STOP_SIGNS:
         return stop_sign(team, channel, ts, Actor(user))
     return Event(

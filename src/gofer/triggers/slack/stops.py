@@ -1,8 +1,8 @@
-"""By what do people in Slack stop what they started: the button of a session, a stop sign, deleting what they wrote?"""
+"""Translates how people in Slack stop a run: the button of a session, a stop sign, deleting their message."""
 
 from gofer.canonical import as_text
 from gofer.events import Actor
-from gofer.triggers.door import Ignored, Stop
+from gofer.triggers.door import Ignored, Stop, incomplete
 from gofer.triggers.slack.delivery import Delivery, Fields
 
 STOP_SIGNS = frozenset({"octagonal_sign", "stop_sign", "black_square_for_stop", "no_entry", "no_entry_sign"})
@@ -15,9 +15,9 @@ def deleted(delivery: Delivery, ts: str, before: Fields) -> Stop | Ignored:
     team, channel = delivery.team, as_text(delivery.event.get("channel"))
     actor = delivery.actor(before)
     if delivery.is_own(before):
-        return Ignored("what Gofer wrote was deleted", actor)
-    if not (team and channel and ts):
-        return Ignored("a deletion lacks a team, a channel or a ts", actor)
+        return Ignored("own_act", "a message of Gofer's was deleted", actor)
+    if lacking := incomplete({"a team": team, "a channel": channel, "a ts of the deleted message": ts}, actor):
+        return lacking
     return Stop(
         by="the deletion of the message that asked for it",
         item=f"deleted {team}:{channel}:{ts}",
@@ -47,8 +47,8 @@ def session_stopped(delivery: Delivery) -> Stop | Ignored:
     event = delivery.event
     team, channel, thread_ts = delivery.team, as_text(event.get("channel")), as_text(event.get("thread_ts"))
     when, actor = as_text(event.get("event_ts")), delivery.actor(event)
-    if not (team and channel and thread_ts):
-        return Ignored("it lacks a team, a channel or a thread", actor)
+    if lacking := incomplete({"a team": team, "a channel": channel, "a thread": thread_ts}, actor):
+        return lacking
     return Stop(
         by="a press on Stop",
         item=f"session {team}:{channel}:{thread_ts}:{when}",

@@ -1,4 +1,4 @@
-"""To which events of Slack does an app subscribe so that something is told, and which scopes does it need for that?"""
+"""The events of Slack that an app subscribes to, and the scopes that it needs for them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,6 +24,9 @@ SUBSCRIPTIONS: Mapping[str, Subscription] = {
     "slack.member_joined": Subscription(("member_joined_channel",), frozenset({"channels:read", "groups:read"})),
 }
 """By the kind of event that they bring."""
+
+INSTALLATION = ("app_uninstalled", "tokens_revoked")
+"""What tells that Slack lets the app in no more; neither needs a scope."""
 
 STOPPING = Subscription(
     (*_POSTS.events, *_REACTIONS.events),

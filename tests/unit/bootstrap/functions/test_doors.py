@@ -27,6 +27,7 @@ from gofer.workflows.published import Compiled, encode_compiled
 from http_in_threads import Requests, serving
 from lambda_stage import as_event
 from one_function import KEY, invoke, put
+from stand_ins import SetClock
 
 SECRET = "NOTION_WEBHOOK_SECRET"
 TOKEN, OTHER = "secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce", "secret_of_somebody_else_1234"
@@ -45,6 +46,23 @@ def test_a_door_that_does_not_know_as_whom_gofer_acts_takes_nothing(
     put(ground.environment["GOFER_PARAMETERS"], **{own: "0" * 32})
     known = door(ground, secret, own)
     assert invoke(known, as_event("POST", PATHS[source], {}, b"{}"))["statusCode"] == 401
+
+
+def test_a_function_that_is_thawed_writes_what_it_counted_before(
+    ground: Ground, caplog: pytest.LogCaptureFixture
+) -> None:
+    logging.getLogger().addHandler(caplog.handler)
+    clock = SetClock()
+    (ground.package / "compiled.json").write_bytes(encode_compiled(Compiled("", {}, {}, [])))
+    known = {**ground.environment, "INSTALLATION_KEY": KEY, "GITHUB_WEBHOOK_SECRET": "secret", "GITHUB_LOGIN": "gofer"}
+    function = door(replace(ground, clock=clock, environment=known), "GITHUB_WEBHOOK_SECRET", "GITHUB_LOGIN")
+    forged = as_event("POST", "/github/webhook", {"x-hub-signature-256": "sha256=" + "0" * 64}, b"{}")
+    for seconds in (0, 1, 1, 3_600):
+        clock.advance(seconds)
+        assert invoke(function, forged)["statusCode"] == 401
+    said = "to /github/webhook refused%s: the signature does not match; check GITHUB_WEBHOOK_SECRET"
+    lines = [message for message in caplog.messages if "refused" in message]
+    assert lines == [f"1 delivery {said % ''}", f"2 deliveries {said % ' in 2 s'}", f"1 delivery {said % ''}"]
 
 
 class Denied(Requests):

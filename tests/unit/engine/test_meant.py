@@ -1,0 +1,74 @@
+"""A run that was begun and does not match says which condition of its workflow is not met, and never what was found."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gofer.engine.meant import NotMeant, check_conditions
+from gofer.events import Event
+from gofer.workflows.load import Loaded, load_catalog
+from stand_ins import mention
+
+FOUND = "salaries-2026"
+
+
+def loaded(folder: Path, when: str) -> Loaded:
+    agents = folder / "agents"
+    agents.mkdir()
+    (agents / "w.yaml").write_text(f'description: Does it.\nowner: "#dev-experience"\nwhen:\n  - {when}\n')
+    (agents / "w.md").write_text("Do it.\n")
+    return load_catalog(agents).workflows["w"]
+
+
+def happened(kind: str) -> Event:
+    return replace(mention(), kind=kind)
+
+
+@pytest.mark.parametrize(
+    ("when", "kind", "facts", "reason"),
+    [
+        (
+            "slack.message: {channels: '#dep*'}",
+            "slack.message",
+            {"channels": FOUND, "bot": False, "reply": False},
+            "w wants `channels: dep*`",
+        ),
+        (
+            "jira.commented: {label: urgent, says: '*@gofer*'}",
+            "jira.commented",
+            {"labels": [FOUND], "says": FOUND},
+            "w wants `label: urgent` and has a condition on the text (`says`) that is not met",
+        ),
+        (
+            "jira.issue_created: {label: urgent}",
+            "jira.issue_created",
+            {},
+            "w wants `label: urgent`, of which nothing is known here",
+        ),
+        (
+            "slack.mention: {follow_ups: true}",
+            "slack.message",
+            {"bot": False, "reply": True, "followed": False},
+            "w takes messages without a mention only as replies in threads that it answered in (`follow_ups`)",
+        ),
+    ],
+)
+def test_the_run_list_names_the_condition_and_not_what_was_found(
+    tmp_path: Path, when: str, kind: str, facts: Mapping[str, object], reason: str
+) -> None:
+    with pytest.raises(NotMeant) as told:
+        check_conditions(happened(kind), loaded(tmp_path, when), facts)
+    assert str(told.value) == reason
+    assert FOUND not in reason
+
+
+def test_a_better_reason_is_kept(tmp_path: Path) -> None:
+    with pytest.raises(NotMeant, match="Status: it changed to another value"):
+        check_conditions(
+            happened("jira.issue_created"),
+            loaded(tmp_path, "jira.issue_created: {label: urgent}"),
+            {},
+            "Status: it changed to another value",
+        )
