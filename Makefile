@@ -61,7 +61,7 @@ test-long: .venv/.dev ## a thousand examples of each property, every rule taken 
 
 QUICK := --ignore tests/survival/test_schedules.py --ignore tests/survival/test_mutation_gate.py
 
-reliability: .venv/.dev ## make the table of docs/reliability.md anew
+reliability: .venv/.dev ## make the tables of docs/reliability.md anew
 	PYTHONPATH=tests:tests/survival $(BIN)/python tests/survival/report.py 2000
 
 bench: .venv/.dev ## benchmarks: ratios against a bare loop, and figures of this machine, printed

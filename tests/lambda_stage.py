@@ -42,17 +42,24 @@ from lambda_host import Function, Host, Outcome, ThrottledError
 from packages import LIBRARIES, packages, runtime
 
 FOLDERS = ("agents", "subagents", "skills", "coordinators")
-HASTY = """
+WORKERS = {
+    "brief": "handler = worker_function(stand(), leave=-600)",
+    "stuck": "handler = worker_function(stand(), Patience(inflight=120), lease=1.0)",
+    "hasty": "handler = worker_function(stand(), Patience(permit=1, inflight=2, skew=0, backoff=0.01, pause=0.1))",
+}
+"""Handlers of workers by name.
+
+A `brief` one is not cut off before its deadline, however slow the machine. A `stuck` one waits two minutes for what was
+sent, and its lease ends soon after it. A `hasty` one comes after it and waits for nothing late.
+"""
+_WORKER = """
 from gofer.bootstrap.functions.ground import stand
 from gofer.bootstrap.functions.worker import worker_function
 from gofer.engine.effects import Patience
 
-patience = Patience(permit=1, inflight=2, skew=0, backoff=0.01, pause=0.1)
-handler = worker_function(stand(), patience, lease=1.0, leave=-60)
 """
-"""The worker where nothing is later than two seconds; it never leaves in good order before its deadline."""
 FUNCTIONS = ("slack", "jira", "notion", "github", "webhook", "schedule", "worker", "dashboard")
-_PATIENCE = 60.0
+_PATIENCE = 600.0
 _TEXT = ("application/json", "text/")
 
 
@@ -69,8 +76,9 @@ class Code:
 def packaged(folder: Path) -> Code:
     """Each function in the package that is deployed, and beside it nothing but the runtime client."""
     made, besides = packages(folder / "packages"), runtime(folder / "runtime")
-    (besides / "hasty.py").write_text(HASTY)
-    return Code({**made, "hasty": made["worker"]}, besides)
+    for name, handler in WORKERS.items():
+        (besides / f"{name}.py").write_text(f"{_WORKER}{handler}\n")
+    return Code({**made, **dict.fromkeys(WORKERS, made["worker"])}, besides)
 
 
 def together(folder: Path) -> Code:
@@ -177,7 +185,7 @@ class Stage:
 
     def deploy(self, name: str, **changes: Any) -> None:
         """Adds a function, or changes it."""
-        handler = "hasty.handler" if name == "hasty" else f"handlers/{name}.handler"
+        handler = f"{name}.handler" if name in WORKERS else f"handlers/{name}.handler"
         folder = self.code.packages[name]
         environment = self.environment() | {"AWS_ACCESS_KEY_ID": self.key(name)}
         self.host.add(Function(name, handler, folder, self.code.besides, environment, **changes))
@@ -189,7 +197,7 @@ class Stage:
 
     def refused(self, name: str) -> Sequence[str]:
         """What a function asked of AWS although template.yaml does not let it."""
-        allowed = permissions(_cloud(), f"{'Worker' if name == 'hasty' else name.capitalize()}Role")
+        allowed = permissions(_cloud(), f"{'Worker' if name in WORKERS else name.capitalize()}Role")
         names = {
             f"dynamodb:{self.cloud.table._name}": "Table.Arn",
             f"s3:{self.cloud.bucket}": "Bucket.Arn",
@@ -301,7 +309,9 @@ async def stage(code: Code, model: Any = None, **parameters: str) -> AsyncIterat
     front = serve(gateway(host))
     url = f"http://127.0.0.1:{front.server_port}"
     async with loopback.client() as http:
-        slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http, pace=Pace(0.001, answer_within=20))
+        slack = SlackSimulator(
+            demo_world(), clock=SystemClock().now, http=http, pace=Pace(0.001, answer_within=_PATIENCE)
+        )
         async with serve_app(slack.app) as slack_url, serve_app(model or offline_model(demo_scripts())) as model_url:
             made = Stage(host, url, moto_cloud.MotoCloud(clock), path, slack, slack_url, http, code)
             made.set(

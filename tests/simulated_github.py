@@ -5,8 +5,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 import httpx2
+from clockwork import VirtualLoop
+from clockwork import play as in_virtual_time
 
-import loopback
 from engine_room import PROVENANCE
 from gofer.errors import TemporaryError
 from gofer.events import Actor
@@ -84,12 +85,17 @@ class SimulatedHttp:
 Story = Callable[[GitHubSimulator, Call], Awaitable[None]]
 
 
+def unreachable(request: httpx2.Request) -> httpx2.Response:
+    """The place of deliveries, where no server listens."""
+    raise httpx2.ConnectError("no server listens there", request=request)
+
+
 def play(story: Story, **changes: object) -> None:
     """A story about one call; `changes` are of the call."""
 
     async def run() -> None:
         clock = SetClock()
-        async with loopback.client() as outside:
+        async with httpx2.AsyncClient(transport=httpx2.MockTransport(unreachable)) as outside:
             simulator = GitHubSimulator(WORLD, clock=clock.now, http=outside)
             async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=simulator.app)) as http:
                 call = Call(
@@ -97,4 +103,4 @@ def play(story: Story, **changes: object) -> None:
                 )
                 await story(simulator, replace(call, **changes))
 
-    asyncio.run(run())
+    in_virtual_time(VirtualLoop(), run())

@@ -1,6 +1,5 @@
 """The simulated Jira for tests: one site, somebody who listens, a clock that is set, no sockets."""
 
-import asyncio
 import base64
 import json
 from collections.abc import Awaitable, Callable
@@ -8,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
+from clockwork import VirtualLoop
+from clockwork import play as in_virtual_time
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -121,7 +122,7 @@ def play(story: Callable[[Room], Awaitable[None]]) -> None:
                 await story(Room(jira, http, receiver, clock))
                 await jira.close()
 
-    asyncio.run(run())
+    in_virtual_time(VirtualLoop(), run())
 
 
 def document(*content: object) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """The simulated Notion for tests: one workspace, one call, no sockets."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import httpx2
+from clockwork import VirtualLoop
+from clockwork import play as in_virtual_time
 
 import loopback
 from engine_room import PROVENANCE
@@ -108,7 +109,7 @@ def play(story: Story, world: Mapping[str, object] = WORLD) -> None:
                 call = Call("run1/c/1", Actor(ADA), place, False, PROVENANCE, SimulatedHttp(http), SetClock())
                 await story(simulator, call)
 
-    asyncio.run(run())
+    in_virtual_time(VirtualLoop(), run())
 
 
 def with_receiver(
@@ -126,4 +127,4 @@ def with_receiver(
             await simulator.settled()
             await simulator.close()
 
-    asyncio.run(run())
+    in_virtual_time(VirtualLoop(), run())

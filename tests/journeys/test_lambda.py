@@ -25,6 +25,7 @@ from gofer.publish.publisher import Publisher
 from gofer.schedules.planned import planned
 from gofer.workflows.load import load_catalog
 from gofer.workflows.publication import read_files
+from lambda_host import HANGS
 from lambda_stage import Code, Stage, packaged, stage
 from printing_house import MemoryTimetable
 
@@ -38,18 +39,21 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> Code:
     return packaged(tmp_path_factory.mktemp("code"))
 
 
-def model(seconds: float = 0.0, calls: int = 0) -> Starlette:
-    """A model that takes its time and asks for so many tool calls; `state.most` is how many it answered at once.
+def model(together: int = 1, calls: int = 0) -> Starlette:
+    """A model that asks for so many tool calls, and first waits until so many ask it.
 
-    `state.systems` is what each call began with.
+    `state.most` is how many asked at once, and `state.systems` is what each call began with.
     """
+    enough = asyncio.Event()
 
     async def complete(request: Request) -> Response:
         asked = json.loads(await request.body())
         app.state.now += 1
         app.state.systems.append(asked["messages"][0]["content"])
         app.state.most = max(app.state.most, app.state.now)
-        await asyncio.sleep(seconds)
+        if app.state.now == together:
+            enough.set()
+        await enough.wait()
         app.state.now -= 1
         done = len([message for message in asked["messages"] if message["role"] == "assistant"])
         arguments = {"link": "https://acme.slack.com/archives/C0GENERA0/p1763700000000100"}
@@ -112,15 +116,17 @@ async def test_a_mention_is_answered_in_its_thread_and_members_see_its_trace(cod
 
 async def test_a_worker_that_is_killed_at_its_deadline_leaves_one_answer(code: Code) -> None:
     async with stage(code, model()) as made:
-        made.deploy("hasty", timeout=4.0)
+        made.deploy("stuck", timeout=900.0)
         asked = await made.ask("@Gofer hello")
         posted = made.slack.hold_next("chat.postMessage")
-        while not posted.is_set():
-            await made.poll("hasty")
+        working = asyncio.create_task(made.poll("stuck"))
+        await asyncio.wait_for(posted.wait(), HANGS)
+        made.host.expire("stuck")
+        await working
         assert made.batches[-1][1] is not None
         assert made.batches[-1][1].error == {"errorType": "Sandbox.Timedout"}
         assert len(made.answers(asked)) == 1
-        made.deploy("hasty", timeout=60.0)
+        made.deploy("hasty", timeout=900.0)
         # The bell is heard again when nobody extends its time any more.
         await made.later(120.0)
         (head,) = await made.work(worker="hasty")
@@ -131,15 +137,15 @@ async def test_a_worker_that_is_killed_at_its_deadline_leaves_one_answer(code: C
 
 
 async def test_conversations_wait_for_their_models_together_and_long_runs_cross_invocations(code: Code) -> None:
-    slow = model(0.6, calls=1)
+    slow = model(together=3, calls=1)
     async with stage(code, slow) as made:
         # Less than what a worker keeps for leaving: each invocation does one thing of each run.
-        made.deploy("worker", timeout=20.5)
+        made.deploy("brief", timeout=20.0)
         asked = [await made.ask("@Gofer hello") for _ in range(3)]
-        heads = await made.work(runs=3)
+        heads = await made.work(runs=3, worker="brief")
         answers = [made.answers(one) for one in asked]
         entries = await made.entries(heads[0].run)
-        numbers = made.metrics("worker")
+        numbers = made.metrics("brief")
     assert {head.status for head in heads} == {"done"}
     assert [len(found) for found in answers] == [1, 1, 1]
     handed = [entry for entry in entries if isinstance(entry, RunHandedOver)]
@@ -155,7 +161,7 @@ async def publish(made: Stage, repository: Path) -> str:
     shelf = S3Shelf(moto_cloud.aws(), moto_cloud.client("s3"), made.cloud.bucket)
     done = await Publisher(shelf, MemoryTimetable(), SystemClock(), ROOT).publish(read_files(repository))
     # Whoever is warm looks within thirty seconds; who begins looks at once.
-    for function in ("slack", "worker"):
+    for function in ("slack", "brief"):
         made.host.retire(function)
     return done.name
 
@@ -167,16 +173,16 @@ async def test_prompts_are_live_without_a_deploy_and_a_run_under_way_keeps_its_o
     patient = model(calls=1)
     async with stage(code, patient) as made:
         # One call of the model in each invocation.
-        made.deploy("worker", timeout=20.5)
+        made.deploy("brief", timeout=20.0)
         first = await publish(made, tmp_path)
         asked = [await made.ask("@Gofer hello")]
         while not patient.state.systems:
-            await made.poll()
+            await made.poll("brief")
         prompt.write_text(f"{prompt.read_text()}\nEnd with a rhyme.\n")
         second = await publish(made, tmp_path)
-        await made.work()
+        await made.work(worker="brief")
         asked.append(await made.ask("@Gofer hello"))
-        await made.work(runs=2)
+        await made.work(runs=2, worker="brief")
         answers = [made.answers(one) for one in asked]
     assert second != first
     assert [len(found) for found in answers] == [1, 1]

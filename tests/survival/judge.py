@@ -47,6 +47,8 @@ class Report:
     """Calls of scripts that have an outcome."""
     told: int = 0
     """Calls that were answered from what another one did for the same message."""
+    waited: int = 0
+    """Times that a run was parked because a vendor was away."""
     delegated: int = 0
     """Subagents that worked in runs of their own."""
     compacted: int = 0

@@ -50,9 +50,13 @@ class Machine:
         faults = self.faults
         if faults.over or faults.chance.random() >= getattr(faults, what):
             return False
-        faults.seen[what] += 1
-        faults.when.setdefault(self.number, []).append(asyncio.get_running_loop().time())
+        self.notes(what)
         return True
+
+    def notes(self, what: str) -> None:
+        """Remembers that something went wrong here now."""
+        self.faults.seen[what] += 1
+        self.faults.when.setdefault(self.number, []).append(asyncio.get_running_loop().time())
 
     async def boundary(self) -> None:
         """Time passes; or the machine freezes for minutes; or it is dead, and nothing it does ever returns."""

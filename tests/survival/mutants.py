@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mutant import Mutant
+from mutants_of_doubt import OF_DOUBT
 from mutants_on_aws import ON_AWS
 
 ROOT = Path(__file__).parents[2]
@@ -136,15 +137,15 @@ MUTANTS = (
     Mutant(
         "the distrust of a refused retry",
         "engine/effects.py",
-        'return Unknown(f"{first.why}; then: {why}")',
+        'return Unknown(f"{doubts[0]}; then: {why}")',
         "return Refused(why)",
         f"{EFFECTS}a_refusal_of_a_retry_proves_nothing_about_the_first_attempt",
     ),
     Mutant(
         "the look before a second attempt",
         "engine/effects.py",
-        "    if found := await _look(tool, call, arguments):\n        return found\n",
-        "",
+        "        return found\n    # Whoever takes over",
+        "        pass\n    # Whoever takes over",
         f"{STEP}in_doubt_what_can_be_found_is_not_done_again",
     ),
     Mutant(
@@ -157,7 +158,7 @@ MUTANTS = (
     Mutant(
         "blind calls are never repeated",
         "engine/effects.py",
-        'case "blind" if fresh:',
+        'case "blind" if not doubt:',
         'case "blind" if True:',
         f"{STEP}in_doubt_what_cannot_be_repeated_is_unknown",
     ),
@@ -332,6 +333,7 @@ MUTANTS = (
         '"INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = ?2"',
         "contracts/test_store.py::test_of_many_that_exchange_a_memo_at_once_one_succeeds_and_all_are_told_which[sqlite]",
     ),
+    *OF_DOUBT,
     *ON_AWS,
 )
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import mutants
+import outages
 from plans import plan
-from schedule import Schedule
+from schedule import Rules, Schedule
 from test_resume import SCHEDULES, OneCrash
 from test_schedules import MUTANTS
 
@@ -20,6 +21,7 @@ COUNTED = (
 )
 """What is added up of all schedules."""
 BEGIN, END = "<!-- made by `make reliability` -->\n", "<!-- until here -->\n"
+OUTAGES_BEGIN, OUTAGES_END = "<!-- outages, made by `make reliability` -->\n", "<!-- end of outages -->\n"
 
 
 def rows(count: int) -> list[tuple[str, str]]:
@@ -33,6 +35,10 @@ def rows(count: int) -> list[tuple[str, str]]:
         total.update(report.decided)
         for name in COUNTED:
             total[name] += getattr(report, name)
+    away = Counter[str]()
+    for seed in range(count // 8):
+        report = Schedule(seed, ("memory", "sqlite")[seed % 2], Rules(outages=1.0)).run()
+        away.update(requests=report.faults["outage"], waits=report.waited, violations=len(report.violations))
     missing = [rule for rule in MUTANTS if missed(rule)]
     return [
         ("schedules, half on memory, half on SQLite", f"{count:,}"),
@@ -62,6 +68,10 @@ def rows(count: int) -> list[tuple[str, str]]:
         ("violations", f"**{total['violations']}**"),
         ("calls whose outcome nobody can tell", f"{total['unknown']:,} of {total['calls']:,}"),
         ("of those needless: nothing had gone wrong while they were under way", f"{total['needless']:,}"),
+        ("schedules in which Slack, Jira, Notion or GitHub are away for 5 seconds to 40 minutes", f"{count // 8:,}"),
+        ("requests that failed because of that", f"{away['requests']:,}"),
+        ("times that a run waited for a system that was away", f"{away['waits']:,}"),
+        ("violations in these schedules", f"**{away['violations']}**"),
         ("seconds, the longest, that a run had no owner after one crash", f"{max(resumed()):.0f}"),
         ("rules that schedules miss when they are taken away", of(missing, len(MUTANTS))),
         ("rules that a named test misses when they are taken out of the source", of(gated(), len(mutants.MUTANTS))),
@@ -93,10 +103,19 @@ def missed(rule: str) -> bool:
 def main(count: int) -> None:
     logging.disable(logging.CRITICAL)
     table = "\n".join(["| what | how many |", "|---|---|", *(f"| {what} | {n} |" for what, n in rows(count))])
-    before, rest = PAGE.read_text().split(BEGIN)
-    after = rest.split(END)[1]
-    PAGE.write_text(f"{before}{BEGIN}{table}\n{END}{after}")
-    print(table)  # noqa: T201
+    write(table, BEGIN, END)
+    # What operators see of an outage is in the log too.
+    logging.disable(logging.NOTSET)
+    seen = outages.table()
+    write(seen, OUTAGES_BEGIN, OUTAGES_END)
+    print(f"{table}\n\n{seen}")  # noqa: T201
+
+
+def write(table: str, begin: str, end: str) -> None:
+    """Put a table between two marks of the page."""
+    before, rest = PAGE.read_text().split(begin)
+    after = rest.split(end)[1]
+    PAGE.write_text(f"{before}{begin}{table}\n{end}{after}")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ from judge import Judge, Report
 from machines import Faults, Machine, MachineQueue, MachineStore
 from people import People
 from plans import PRIVATE, plan
+from seen import unseen
+from vendors import OUTAGES, draw
 from world import INFLIGHT, RestlessModel, World, WorldHttp, make_tools
 
 from gofer.blobs.memory import MemoryBlobs
@@ -103,6 +105,8 @@ class Rules:
     ingress: type[Ingress] = Ingress
     alone: bool = False
     table: type[SharedTable] = SharedTable
+    outages: float = OUTAGES
+    """The share of schedules in which vendors are away."""
 
 
 class Schedule:
@@ -113,7 +117,7 @@ class Schedule:
         self.clock = VirtualClock(self.loop)
         self.rules = rules or Rules()
         self.faults = Faults(random.Random(seed))
-        self.world = World(self.faults)
+        self.world = World(self.faults, draw(seed, self.rules.outages))
         self.database = InlineDatabase() if kind == "sqlite" else None
         self.table = self.rules.table(self.faults, self.clock) if kind == "dynamodb" else None
         if self.table:
@@ -350,6 +354,9 @@ class Schedule:
         gone = {run for run in journals if root_of(run) in self._private()}
         report.violations += ["the contents of a private run are left" for run in gone if await self._left(run)]
         report.violations += below(journals, report) + unasked(journals, self.questions)
+        now = int(self.clock.now() * 1000)
+        silent = await unseen(journals, self.world, self.store, now, report)
+        report.violations += silent if self.rules.outages else []
         kept = {run: journal for run, journal in journals.items() if run not in gone}
         report.violations += await unread(kept, lambda run, name: read_body(run, name, self.store, self.blobs))
         return report

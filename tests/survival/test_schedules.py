@@ -87,6 +87,17 @@ def test_the_same_seed_gives_the_same_journals_on_every_store() -> None:
         assert Schedule(seed).run().journals == Schedule(seed, "sqlite").run().journals
 
 
+def test_during_outages_each_run_ends_with_its_answer_or_with_a_reason_that_people_can_see() -> None:
+    """100 schedules, all with vendors away for 5 seconds to 40 minutes."""
+    seen = Counter[str]()
+    for seed in range(100):
+        kind = ("memory", "sqlite")[seed % 2]
+        report = Schedule(seed, kind, Rules(outages=1.0)).run()
+        assert report.violations == [], f"seed {seed} on {kind} with outages"
+        seen += report.faults + Counter(waited=report.waited)
+    assert min(seen["outage"], seen["waited"]) > 100
+
+
 def test_without_faults_nothing_is_unknown_and_nobody_takes_over() -> None:
     for seed in range(5):
         schedule = Schedule(seed)

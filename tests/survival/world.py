@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import delegating
 from machines import Faults, Machine
+from vendors import Vendors, vendor_of
 
 from gofer.canonical import encode
 from gofer.errors import TemporaryError, ToolError
@@ -21,6 +22,8 @@ from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 INFLIGHT = 30.0
 SETTLE = 5.0
+SILENCE = 60.0
+"""Seconds until a vendor that gives no answer says that it is away; no tool waits that long."""
 PLAN: tuple[tuple[str, ...], ...] = (
     ("search", "page"),
     ("ticket", "mail"),
@@ -80,6 +83,7 @@ class World:
     """What truly happened: the argument of every effect that landed, by the key of its call."""
 
     faults: Faults
+    vendors: Vendors = field(default_factory=Vendors)
     see: Callable[[str, Question], None] = _nobody_sees
     """Who sees a question as soon as it stands in Slack."""
     landed: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -106,11 +110,26 @@ class WorldHttp:
     async def send(self, request: HttpRequest) -> HttpResponse:
         asked = json.loads(request.content)
         effect, key, text = asked["effect"], asked["key"], asked["text"]
+        failure = self._world.vendors.failure(asked["tool"], asyncio.get_running_loop().time())
+        if request.url == "look" and failure is not None:
+            return await self._away()
         if request.url == "look":
             await self._machine.boundary()
             return HttpResponse(200, {}, encode({"found": bool(self._world.landed[key])}))
         faults = self._world.faults
         self._world.sent.append(key)
+        match failure:
+            case "refuses":
+                return await self._away()
+            case "silent":
+                await asyncio.sleep(SILENCE)
+                return await self._away()
+            case "deaf":
+                self._world.under_way += 1
+                self._world.land(key, effect, text)
+                return await self._away()
+            case None:
+                pass
         if effect != "blind" and self._machine.suffers("refused"):
             await self._machine.boundary()
             return HttpResponse(409, {}, b"{}")
@@ -125,6 +144,11 @@ class WorldHttp:
         self._world.land(key, effect, text)
         await self._machine.boundary()
         return HttpResponse(200, {}, b"{}")
+
+    async def _away(self) -> HttpResponse:
+        self._machine.notes("outage")
+        await self._machine.boundary()
+        return HttpResponse(503, {}, b"")
 
 
 def make_tools() -> dict[str, Tool[Arguments]]:
@@ -146,8 +170,11 @@ def _details(said: Arguments) -> Mapping[str, object]:
 
 def _tool(name: str, effect: Effect) -> Tool[Arguments]:
     async def send(url: str, call: Call, said: Arguments) -> HttpResponse:
-        content = encode({"effect": effect, "key": call.key, "text": _words(said)})
-        return await call.http.send(HttpRequest("POST", url, content=content))
+        content = encode({"tool": name, "effect": effect, "key": call.key, "text": _words(said)})
+        answer = await call.http.send(HttpRequest("POST", url, content=content))
+        if answer.status == 503:
+            raise TemporaryError(f"{vendor_of(name)} answered 503.")
+        return answer
 
     async def act(call: Call, said: Arguments) -> ToolResult:
         if (await send("act", call, said)).status == 409:
@@ -169,6 +196,7 @@ def _tool(name: str, effect: Effect) -> Tool[Arguments]:
         settle=SETTLE if effect == "lookup" else 0.0,
         destination=_words,
         internal=name in ARGUMENTS,
+        system=vendor_of(name),
     )
 
 

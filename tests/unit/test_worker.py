@@ -5,6 +5,8 @@ import json
 from dataclasses import dataclass, field, replace
 
 import pytest
+from clockwork import VirtualLoop
+from clockwork import play as in_virtual_time
 
 from engine_room import ListModel, says
 from gofer.errors import Damaged, RunStopped, TemporaryError
@@ -259,33 +261,36 @@ async def test_a_call_nobody_can_tell_about_needs_a_persons_attention() -> None:
     assert await made.status("run1") == "needs_attention"
 
 
-async def test_no_more_conversations_are_in_flight_than_allowed() -> None:
-    made = office()
-    in_flight: list[int] = []
-    now = 0
+def test_no_more_conversations_are_in_flight_than_allowed() -> None:
+    async def story() -> None:
+        made = office()
+        in_flight: list[int] = []
+        now = 0
 
-    class CountingModel:
-        async def ask(self, body: bytes, timeout: float) -> Answer:
-            nonlocal now
-            now += 1
-            in_flight.append(now)
-            await asyncio.sleep(0.01)
-            now -= 1
-            return says("Hello.")
+        class CountingModel:
+            async def ask(self, body: bytes, timeout: float) -> Answer:
+                nonlocal now
+                now += 1
+                in_flight.append(now)
+                await asyncio.sleep(0.01)
+                now -= 1
+                return says("Hello.")
 
-    services = replace(made.worker.services, model=CountingModel())
-    worker = replace(made.worker, services=services, concurrency=2)
-    for n in range(6):
-        await claimed(made.store, f"run{n}")
-        await made.store.create_head(Head(f"run{n}", "answer-here", f"conversation {n}", n))
-        await made.queue.ring(f"run{n}")
-    serving = asyncio.create_task(worker.serve())
-    async with asyncio.timeout(60):
-        while len(made.posted) < 6:
-            await asyncio.sleep(0.005)
-    serving.cancel()
-    await asyncio.gather(serving, return_exceptions=True)
-    assert max(in_flight) == 2
+        services = replace(made.worker.services, model=CountingModel())
+        worker = replace(made.worker, services=services, concurrency=2)
+        for n in range(6):
+            await claimed(made.store, f"run{n}")
+            await made.store.create_head(Head(f"run{n}", "answer-here", f"conversation {n}", n))
+            await made.queue.ring(f"run{n}")
+        serving = asyncio.create_task(worker.serve())
+        async with asyncio.timeout(60):
+            while len(made.posted) < 6:
+                await asyncio.sleep(0.005)
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+        assert max(in_flight) == 2
+
+    in_virtual_time(VirtualLoop(), story())
 
 
 async def test_a_run_under_way_is_listed_once_it_is_known_to_be_public() -> None:

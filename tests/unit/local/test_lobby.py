@@ -13,6 +13,7 @@ from starlette.websockets import WebSocket
 
 from gofer.local.lobby import Bounds
 from gofer.local.server import serve
+from leaping import LEAPING, Backend, leap
 
 pytestmark = pytest.mark.anyio
 
@@ -23,25 +24,48 @@ UPGRADE = (
     b"GET /socket HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 )
-SOON = Bounds(header_seconds=0.3)
+HOUR = 3_600.0
+BOUNDS = Bounds(header_seconds=HOUR)
+
+
+@pytest.fixture
+def anyio_backend() -> Backend:
+    return LEAPING
+
+
+class Work:
+    """Requests that take long: how many have begun, and when they may end."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Semaphore(0)
+        self.ended = asyncio.Event()
+        routes = [Route("/", long), Route("/slow", self.slow), WebSocketRoute("/socket", self.socket)]
+        self.app = Starlette(routes=routes)
+
+    async def slow(self, _: Request) -> Response:
+        await self._take_long()
+        return PlainTextResponse("at last")
+
+    async def socket(self, accepted: WebSocket) -> None:
+        await accepted.accept()
+        await self._take_long()
+        await accepted.send_text("at last")
+
+    async def _take_long(self) -> None:
+        self.begun.release()
+        await self.ended.wait()
+
+    async def take(self, seconds: float) -> None:
+        """Lets a request take so long."""
+        await self.begun.acquire()
+        for _ in range(3):
+            leap(seconds / 3)
+            await asyncio.sleep(0.01)
+        self.ended.set()
 
 
 async def long(_: Request) -> Response:
     return Response(b"x" * LONG)
-
-
-async def slow(_: Request) -> Response:
-    await asyncio.sleep(1)
-    return PlainTextResponse("at last")
-
-
-async def socket(accepted: WebSocket) -> None:
-    await accepted.accept()
-    await asyncio.sleep(1)
-    await accepted.send_text("at last")
-
-
-APP = Starlette(routes=[Route("/", long), Route("/slow", slow), WebSocketRoute("/socket", socket)])
 
 
 async def opened(url: str, sent: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -52,21 +76,25 @@ async def opened(url: str, sent: bytes) -> tuple[asyncio.StreamReader, asyncio.S
 
 
 async def test_a_slow_reader_gets_all_of_a_long_answer() -> None:
-    async with serve(APP, bounds=SOON) as url:
+    async with serve(Work().app, bounds=BOUNDS) as url:
         reader, writer = await opened(url, GET)
         await reader.readuntil(b"\r\n\r\n")
         got = 0
         while got < LONG:
             got += len(await reader.readexactly(LONG // 10))
-            await asyncio.sleep(0.1)
+            leap(HOUR)
+            await asyncio.sleep(0.01)
         assert got == LONG
         writer.close()
 
 
 async def test_who_reads_nothing_of_an_answer_does_not_hold_the_connection() -> None:
-    async with serve(APP, bounds=SOON) as url:
+    async with serve(Work().app, bounds=BOUNDS) as url:
         reader, writer = await opened(url, GET)
-        await asyncio.sleep(1.2)
+        await reader.readuntil(b"\r\n\r\n")
+        for _ in range(20):
+            leap(HOUR)
+            await asyncio.sleep(0.01)
         got = 0
         with suppress(ConnectionResetError):
             while piece := await reader.read(65536):
@@ -76,27 +104,35 @@ async def test_who_reads_nothing_of_an_answer_does_not_hold_the_connection() -> 
 
 
 async def test_a_request_at_work_may_take_its_time() -> None:
-    async with serve(APP, bounds=SOON) as url:
+    work = Work()
+    async with serve(work.app, bounds=BOUNDS) as url:
         reader, writer = await opened(url, GET.replace(b"/ ", b"/slow "))
+        await work.take(3 * HOUR)
         assert b" 200 " in await reader.readline()
         writer.close()
 
 
 async def test_an_accepted_websocket_is_not_waiting_for_a_request() -> None:
-    async with serve(APP, bounds=SOON, websockets=True) as url:
+    work = Work()
+    async with serve(work.app, bounds=Bounds(header_seconds=6), websockets=True) as url:
         reader, writer = await opened(url, UPGRADE)
         assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
+        # wsproto's own pings end a connection that answers none for 20 seconds.
+        await work.take(18)
         assert b"at last" in await reader.readuntil(b"at last")
         writer.close()
 
 
 async def test_when_all_places_are_at_work_the_newest_connection_is_refused() -> None:
-    async with serve(APP, bounds=Bounds(connections=3)) as url:
+    work = Work()
+    async with serve(work.app, bounds=Bounds(header_seconds=HOUR, connections=3)) as url:
         working = [await opened(url, GET.replace(b"/ ", b"/slow ")) for _ in range(3)]
-        await asyncio.sleep(0.1)
+        for _ in working:
+            await work.begun.acquire()
         late, refused = await opened(url, b"")
-        assert await asyncio.wait_for(late.read(), 0.5) == b""
+        assert await late.read() == b""
         refused.close()
+        work.ended.set()
         for reader, writer in working:
             assert b" 200 " in await reader.readline()
             writer.close()

@@ -77,7 +77,9 @@ def test_a_request_under_way_is_finished_before_the_server_is_gone() -> None:
 
     async def slow(_: Request) -> Response:
         entered.set()
-        await asyncio.sleep(0.1)
+        # The server is asked to stop with one of the next turns of the loop.
+        for _ in range(100):
+            await asyncio.sleep(0)
         return PlainTextResponse("done")
 
     async def story() -> str:

@@ -66,16 +66,17 @@ async def test_only_trying_writes_nothing(house: House) -> None:
 
 async def test_of_two_publishers_one_is_live_and_the_other_is_told(house: House) -> None:
     await house.publisher.publish(files(a="Do it."))
-    waiting = asyncio.Event()
+    waiting, arrived = asyncio.Event(), asyncio.Event()
 
     class Slow(MemoryShelf):
         async def swap(self, key: str, body: bytes, tag: str) -> bool:
+            arrived.set()
             await waiting.wait()
             return await super().swap(key, body, tag)
 
     slow = House(house.code, house.clock, Slow(house.shelf.objects), house.timetable)
     losing = asyncio.create_task(slow.publisher.publish(files(a="Do it.", mine="Report.")))
-    await asyncio.sleep(0.2)
+    await arrived.wait()
     house.clock.advance(1)
     won = await house.publisher.publish(files(a="Do it now.", yours="Report."))
     waiting.set()

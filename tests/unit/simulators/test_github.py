@@ -10,6 +10,8 @@ from urllib.parse import parse_qs
 
 import httpx2
 import pytest
+from clockwork import VirtualLoop
+from clockwork import play as in_virtual_time
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -63,7 +65,7 @@ def play(story: Callable[[Room], Awaitable[None]]) -> None:
                 await story(Room(github, http, receiver, clock))
             await github.close()
 
-    asyncio.run(run())
+    in_virtual_time(VirtualLoop(), run())
 
 
 def test_a_pull_request_is_read_in_both_versions() -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import httpx2
 import pytest
+from clockwork import VirtualLoop
+from clockwork import play as in_virtual_time
 
 import loopback
 from gofer.errors import ConfigError
@@ -47,7 +49,7 @@ def play(story: Callable[[NotionSimulator, Send], Awaitable[None]], world: dict[
 
                 await story(simulator, send)
 
-    asyncio.run(run())
+    in_virtual_time(VirtualLoop(), run())
 
 
 @pytest.mark.parametrize(

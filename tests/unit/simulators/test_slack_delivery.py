@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable
 
 import httpx2
 import pytest
+from clockwork import VirtualLoop
+from clockwork import play as in_virtual_time
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -72,7 +74,7 @@ def play(story: Callable[[SlackSimulator, Receiver], Awaitable[None]], *, subscr
             await story(simulator, receiver)
             await simulator.close()
 
-    asyncio.run(run())
+    in_virtual_time(VirtualLoop(), run())
 
 
 async def call(simulator: SlackSimulator, method: str, arguments: dict[str, object]) -> dict[str, object]:
@@ -182,7 +184,7 @@ def test_an_unreachable_receiver_is_tried_again_as_connection_failed() -> None:
             with pytest.raises(httpx2.ConnectError):
                 await simulator.deliver(simulator.envelopes(said)[0])
 
-    asyncio.run(story())
+    in_virtual_time(VirtualLoop(), story())
 
 
 def test_own_posts_come_back_with_a_bot_id_and_start_no_mention() -> None:

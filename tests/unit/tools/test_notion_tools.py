@@ -36,13 +36,13 @@ ARGUMENTS: Mapping[str, dict[str, Any]] = {
 
 
 class Impatient:
-    """HTTP that waits half a second at most."""
+    """HTTP that waits two seconds at most."""
 
     def __init__(self, http: SharedHttp) -> None:
         self._http = http
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        return await self._http.send(replace(request, timeout=0.5))
+        return await self._http.send(replace(request, timeout=2))
 
 
 Story = Callable[[NotionSimulator, Tool[Any], Call], Awaitable[None]]

@@ -4,6 +4,8 @@ import asyncio
 from dataclasses import dataclass, field, replace
 
 import pytest
+from clockwork import VirtualLoop
+from clockwork import play as in_virtual_time
 
 from engine_room import ListModel, says
 from gofer.bootstrap.functions.batch import read_batch
@@ -107,13 +109,16 @@ def function(model: Slow | ListModel) -> Function:
     return Function(made, Bells(made.clock))
 
 
-async def test_the_conversations_of_a_batch_wait_for_their_models_at_once() -> None:
-    model = Slow(0.05)
-    made = function(model)
-    runs = [await made.accept(n) for n in range(1, 11)]
-    assert await made.answer(*map(record, runs)) == []
-    assert model.most == 10
-    assert {(await made.office.store.head(run)).status for run in runs} == {"done"}
+def test_the_conversations_of_a_batch_wait_for_their_models_at_once() -> None:
+    async def story() -> None:
+        model = Slow(0.05)
+        made = function(model)
+        runs = [await made.accept(n) for n in range(1, 11)]
+        assert await made.answer(*map(record, runs)) == []
+        assert model.most == 10
+        assert {(await made.office.store.head(run)).status for run in runs} == {"done"}
+
+    in_virtual_time(VirtualLoop(), story())
 
 
 async def test_an_answered_bell_is_deleted_at_once_unless_lambda_is_about_to() -> None:
