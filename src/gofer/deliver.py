@@ -301,4 +301,4 @@ def _finish(concluded: RunConcluded, outcomes: Sequence[Outcome], system: str = 
             return RunFinished("failed", reason, cause, concluded.system or system)
         case _:
             unclear = f"the answer may not have been delivered{whole}: {missing[-1].text}"
-            return RunFinished("needs_attention", unclear)
+            return RunFinished("needs_attention", unclear, concluded.cause or "unknown", concluded.system or system)

@@ -289,9 +289,10 @@ class Worker:
     async def _leave(self, head: Head, left: Left, step: Step) -> None:
         match left:
             case RunFinished(status=status, reason=reason):
+                # Counted first: a worker lost after it writes the head leaves no other trace of a private run.
+                unlisted = await self._unlisted(left, step.progress)
                 await self._show(head, status, reason, step)
                 poison = reason.startswith("poison: ")
-                unlisted = await self._unlisted(left, step.progress)
                 self.tell(Ended(status, self._seconds(head), step.progress, "poison" if poison else "", unlisted))
                 if step.progress.private:
                     await self._delete(head.run)
@@ -309,10 +310,10 @@ class Worker:
                 await self._show(head, "queued", step=step)
 
     async def _give_up(self, head: Head, reason: str, trouble: Literal["poison", "damaged"]) -> None:
-        await self._show(head, "needs_attention", reason)
         unlisted = None
         if head.private:
             unlisted = await self._count("go on", trouble, "")
+        await self._show(head, "needs_attention", reason)
         self.tell(Ended("needs_attention", self._seconds(head), trouble=trouble, unlisted=unlisted))
 
     async def _unlisted(self, finished: RunFinished, progress: Progress) -> Ends | None:

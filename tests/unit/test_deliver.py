@@ -33,7 +33,7 @@ async def test_an_answer_whose_place_was_deleted_while_its_worker_was_lost_is_po
         made.clock.advance(130)
     made.lose_in, made.deleted = set(), {"1.0"}
     await made.hear()
-    assert made.posted == [AT_WORK, "Hello."]
+    assert made.posted == ["", "Hello."]
     assert await made.status("run1") == "done"
 
 

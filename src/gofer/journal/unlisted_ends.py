@@ -24,6 +24,7 @@ _WHY: Mapping[str, str] = {
     "credential": "{system} did not accept Gofer's credential; renew it",
     "permission": "{system} did not allow a call that was needed; the log names it",
     "refused": "{system} refused a call that was needed",
+    "unknown": "it is not known whether the answer arrived",
     "stopped": "the work failed, and the workflow answers nowhere",
     "fault": "Gofer itself failed; the log names the error",
     "poison": "workers were lost again and again",

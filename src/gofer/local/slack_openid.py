@@ -18,7 +18,7 @@ CALLBACK = "/sign-in/callback"
 _TEAM = "https://slack.com/team_id"
 _SECONDS = 5.0
 """For each request to Slack: four of them are less than a function has for a page."""
-_MEMBERS = 1_000
+_MEMBERS = 999
 """Members of a channel that one request tells; of so many pages at most is it asked."""
 _PAGES = 20
 _GUEST = ("is_restricted", "is_ultra_restricted", "is_stranger", "is_bot", "deleted")
