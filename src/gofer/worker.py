@@ -325,13 +325,10 @@ class Worker:
             stage = "answer"
         return await self._count(stage, finished.cause, finished.system)
 
-    async def _count(self, stage: Stage, cause: Cause, system: str) -> Ends | None:
+    async def _count(self, stage: Stage, cause: Cause, system: str) -> Ends:
+        """Count an end that no list shows. Raises TemporaryError; the end is then met again."""
         at = int(self.services.outside.clock.now() * 1000)
-        try:
-            ends = await count(self.services.store, stage, cause, system, at)
-        except TemporaryError as error:
-            _log.warning("an end that no list shows was not counted: %s", error)
-            return None
+        ends = await count(self.services.store, stage, cause, system, at)
         _log.warning("%s", ends.sentence(), extra={"fields": {"cause": cause, "system": system}})
         return ends
 

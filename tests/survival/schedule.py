@@ -298,7 +298,9 @@ class Schedule:
         """Whether every run ended, or waits for somebody for longer than a schedule takes, and nobody presses more."""
         runs = {run for found in self.accepted.values() for run in found}
         try:
-            through = not self.people.busy and all([await self._through(run) for run in sorted(runs)])
+            through = not self.people.busy and all(
+                [await self._through(run) and await self._shown(run) for run in sorted(runs)]
+            )
         except Damaged:
             return True
         return through and not [run for run in self._private() if await self._left(run)]
@@ -314,6 +316,11 @@ class Schedule:
                 return bool(told) and not await news(run, under_way, self.store)
             case _:
                 return False
+
+    async def _shown(self, run: str) -> bool:
+        """Whether lists show the end of a run that ended; a worker may be lost before it writes the head."""
+        head = await self.store.head(run)
+        return head is None or head.ended or not isinstance(await self._last(run), e.RunFinished)
 
     async def _last(self, run: str) -> e.Entry | None:
         """How a run stands, by the last of its frames: the judge reads them all."""

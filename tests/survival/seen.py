@@ -10,7 +10,7 @@ from gofer.journal.coordination import Head
 from gofer.journal.store import Store
 from gofer.journal.unlisted_ends import recent
 
-TOLD = ("answer", "told", "part", "taken-back")
+TOLD = ("answer", "told", "part", "taken-back", "already")
 """Purposes of calls that say how a run ended, in the place where it was asked for."""
 
 

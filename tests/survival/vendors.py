@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-OUTAGES = 0.0
+OUTAGES = 0.5
 """The share of schedules in which vendors are away, unless its rules name another; from 0 to 1."""
 VENDORS: Mapping[str, str] = {"search": "Notion", "page": "Notion", "ticket": "Jira", "mail": "GitHub"}
 """By tool; every other tool is of Slack."""

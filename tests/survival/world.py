@@ -39,6 +39,8 @@ EFFECTS: Mapping[str, Effect] = {
     "mail": "blind",
     "slack_post_message": "lookup",
     "slack_update_message": "keyed",
+    "slack_delete_message": "keyed",
+    "slack_post_ephemeral": "blind",
     "slack_ask_approval": "lookup",
     "slack_ask_requester": "blind",
     "slack_close_question": "keyed",

@@ -17,8 +17,10 @@ MARK = "done_before"
 
 def nothing_new(step: Step) -> bool:
     """Return whether the run asked for writes, and an earlier run had made every one of them."""
-    wrote = any(step.services.tools[name].effect != "read" for name in step.progress.called)
-    return bool(_answered(step)) and not wrote
+    tools = step.services.tools
+    # Of a tool that is gone by now nothing is known: it may have written.
+    only_read = all(name in tools and tools[name].effect == "read" for name in step.progress.called)
+    return only_read and bool(_answered(step))
 
 
 async def tell(step: Step, event: Event, provenance: Provenance) -> bool:

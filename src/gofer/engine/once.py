@@ -23,6 +23,7 @@ from gofer.engine.step import Outcome, Permitted, Step
 from gofer.errors import Damaged, Gone
 from gofer.events import Event
 from gofer.journal.entries import RunParked, ToolResult, ToolUnknown
+from gofer.journal.lineage import root_of
 from gofer.journal.log import read_journal
 from gofer.projections.progress import Progress, project
 
@@ -81,14 +82,14 @@ async def _look(step: Step, item: Permitted, held: _Claim) -> Outcome | str:
     if run == step.run:
         if call == item.call:
             return "own"
-        return _told(item, run, call, step.progress, own=True) if _at_it(step, call) else "free"
+        return _told(step, item, run, call, step.progress, own=True) if _at_it(step, call) else "free"
     try:
         entries = await read_journal(run, step.services.store, step.services.blobs)
     except (Gone, Damaged):
         return "gone"
     if not entries:  # forgotten altogether, long after it was deleted
         return "gone"
-    if (outcome := _told(item, run, call, project(entries), own=False)) != "open":
+    if (outcome := _told(step, item, run, call, project(entries), own=False)) != "open":
         return outcome
     if (above := _above(step, run)) is not None and not _at_it(above, call):
         # It waits for this one, so nobody may wait for what it does not do.
@@ -111,13 +112,14 @@ def _above(step: Step, run: str) -> Step | None:
     return above
 
 
-def _told(item: Permitted, run: str, call: str, earlier: Progress, *, own: bool) -> Outcome | str:
+def _told(step: Step, item: Permitted, run: str, call: str, earlier: Progress, *, own: bool) -> Outcome | str:
     """What is known of a call; an `own` one of the same run is being made as long as it has no outcome."""
-    who = "another call of this run" if own else f"an earlier run ({run[:8]})"
+    same = root_of(run) == root_of(step.run)
+    who = "another call of this run" if same else f"an earlier run ({run[:8]})"
     match earlier.outcomes.get(call):
         case ToolResult(status="ok") as done:
             text = f"Not done again: {who} did this for the same message already. It gave:\n\n{done.text}"
-            details = {**(done.details or {}), MARK: True}
+            details = {**(done.details or {}), **({} if same else {MARK: True})}
             summary = f"was done already by {who}"
             return replace(done, call=item.call, text=text, summary=summary, details=details, took_ms=0)
         case ToolResult():
