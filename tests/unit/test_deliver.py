@@ -3,7 +3,7 @@
 import pytest
 
 from engine_room import says
-from gofer.deliver import AT_WORK, WAITS, spoken
+from gofer.deliver import WAITS, spoken
 from gofer.engine.loop import Ending
 from gofer.errors import TemporaryError
 from gofer.owner import TAKEOVERS
