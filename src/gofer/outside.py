@@ -12,6 +12,9 @@ from typing import Protocol
 
 from gofer.errors import TemporaryError
 
+LONGEST_RETRY_AFTER = 86_400.0
+"""Seconds of a wait that a server asks for at most; a longer one counts as this."""
+
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
@@ -20,6 +23,15 @@ class HttpResponse:
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+    @property
+    def retry_after(self) -> float:
+        """Seconds that the server asks to wait; 0 where it does not say, or says it as a date."""
+        try:
+            seconds = float(self.headers.get("retry-after", "0"))
+        except ValueError:
+            return 0.0
+        return min(max(0.0, seconds), LONGEST_RETRY_AFTER)
 
 
 @dataclass(frozen=True, slots=True)

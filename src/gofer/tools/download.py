@@ -54,7 +54,8 @@ async def download(call: Call, way: Way, url: str) -> HttpResponse:
 
 def _taken(way: Way, response: HttpResponse) -> HttpResponse:
     if response.status == 429 or response.status >= 500 or response.status == 408:
-        raise TemporaryError(f"{way.vendor} did not send the file (HTTP {response.status}).")
+        said = f"{way.vendor} did not send the file (HTTP {response.status})."
+        raise TemporaryError(said, retry_after=response.retry_after)
     if len(response.body) > LIMIT:
         raise too_large(len(response.body))
     return response

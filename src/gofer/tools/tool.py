@@ -188,7 +188,8 @@ class Tool(Generic[A]):
     look: Callable[[Call, A], Awaitable[ToolResult | None]] | None = None
     """For `lookup`: finds what an earlier attempt with the same key did.
 
-    None says that there was none; whoever could not look everywhere raises TemporaryError.
+    None says that there was none. A look that cannot see everything raises ToolError, and TemporaryError while its
+    system does not answer.
     """
     settle: float = 0.0
     """For `lookup`: seconds after which something that happened is sure to be found."""

@@ -251,7 +251,7 @@ def test_a_list_too_long_to_look_through_is_not_called_looked_through() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         for _ in range(1_001):
             github.people.comment(github.issue("acme/app", 7), "ada", "Noise")
-        with pytest.raises(TemporaryError, match="too many"):
+        with pytest.raises(ToolError, match="too many"):
             await find_comment(API, call, AddComment(text="x"))
 
     play(story)

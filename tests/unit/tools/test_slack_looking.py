@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from engine_room import PROVENANCE
-from gofer.errors import TemporaryError
+from gofer.errors import ToolError
 from gofer.events import Actor
 from gofer.simulators.slack import Message, SlackSimulator
 from gofer.tools.slack.looking import CLOCKS_APART
@@ -64,9 +64,9 @@ def looking(http: AnsweringHttp, since: float) -> Call:
 @pytest.mark.parametrize("thread", ["", ROOT])
 def test_where_more_was_written_than_can_be_looked_through_nobody_can_tell(thread: str) -> None:
     call = looking(busy_channel(NOW + 20_000, 10_001), NOW)
-    with pytest.raises(TemporaryError, match="more than 10000 messages"):
+    with pytest.raises(ToolError, match="more than 10000 messages"):
         asyncio.run(find_message(API, call, PostMessage(text="x", thread_ts=thread)))
-    with pytest.raises(TemporaryError, match="more than 10000 messages"):
+    with pytest.raises(ToolError, match="more than 10000 messages"):
         asyncio.run(find_file(API, call, PostFile(name="a.md", text="x", thread_ts=thread)))
     all_of_them = looking(busy_channel(NOW + 20_000, 10_000), NOW)
     assert asyncio.run(find_message(API, all_of_them, PostMessage(text="x", thread_ts=thread))) is None

@@ -78,7 +78,8 @@ class GitHubApi:
             if not following:
                 return
             url = self._within(following[1])
-        raise TemporaryError(f"GitHub has more than {PER_PAGE * PAGES} of them; that is too many to look through.")
+        said = f"GitHub has more than {PER_PAGE * PAGES} of them; that is too many to look through."
+        raise ToolError(said, code="too_many")
 
     async def write(self, call: Call, path: str, /, **fields: object) -> Mapping[str, object]:
         """Posts JSON. Raises GitHubRefusal when it did not happen, TemporaryError when that is unclear."""
@@ -97,7 +98,7 @@ class GitHubApi:
                 return _accepted(response, call.clock.now())
             # What was sent elsewhere did not happen, so that sending it there is safe whatever its effect.
             url = self._within(response.headers.get("location", ""))
-        raise TemporaryError("GitHub sends from one address to the next.")
+        raise ToolError("GitHub sends from one address to the next; nothing was done.", code="redirected")
 
     async def _patiently(self, call: Call, request: HttpRequest) -> HttpResponse:
         response, waited = await call.http.send(request), 0.0
@@ -123,7 +124,7 @@ class GitHubApi:
     def _within(self, url: str) -> str:
         """An address GitHub names, where our token may go. Raises TemporaryError."""
         if not url.startswith(self.base_url + "/"):
-            raise TemporaryError("GitHub names an address that is not its own.")
+            raise ToolError("GitHub names an address that is not its own; nothing was done.", code="redirected")
         return url
 
 
@@ -131,7 +132,8 @@ def _accepted(response: HttpResponse, now: float) -> HttpResponse:
     if 200 <= response.status < 300:
         return response
     if response.status >= 500:
-        raise TemporaryError(f"GitHub did not answer properly (HTTP {response.status}).")
+        said = f"GitHub did not answer properly (HTTP {response.status})."
+        raise TemporaryError(said, retry_after=response.retry_after)
     if _limited(response):
         seconds = _seconds(response, now)
         raise GitHubRefusal("rate_limited", _until(seconds), retry_after=seconds)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from gofer.canonical import as_list, as_object, as_text
-from gofer.errors import TemporaryError, ToolError
+from gofer.errors import ToolError
 from gofer.tools.jira.adf import document
 from gofer.tools.jira.api import PROPERTY, Fields, JiraApi, JiraRefusal
 from gofer.tools.jira.issues import is_home, issue_name, issue_path, moment, path_of
@@ -62,7 +62,8 @@ async def find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolR
             return commented(found)
         if len(recent) < PAGE:
             return None
-    raise TemporaryError(f"The issue has more than {PAGE * PAGES} newer comments; that is too many to look through.")
+    said = f"The issue has more than {PAGE * PAGES} newer comments; that is too many to look through."
+    raise ToolError(said, code="too_many")
 
 
 async def _marked(api: JiraApi, call: Call, comments: Sequence[Fields]) -> Fields | None:

@@ -102,7 +102,8 @@ def _answer(response: HttpResponse) -> object:
     if response.status == 204:
         return {}
     if response.status >= 500 or response.status == 408:
-        raise TemporaryError(f"Jira did not answer properly (HTTP {response.status}).")
+        said = f"Jira did not answer properly (HTTP {response.status})."
+        raise TemporaryError(said, retry_after=response.retry_after)
     value = _value(response)
     if 200 <= response.status < 300:
         if value is None and response.body.strip():

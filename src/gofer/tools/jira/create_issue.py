@@ -14,7 +14,7 @@ import math
 from pydantic import Field
 
 from gofer.canonical import as_list, as_object, as_text
-from gofer.errors import TemporaryError
+from gofer.errors import TemporaryError, ToolError
 from gofer.tools.jira.adf import document
 from gofer.tools.jira.api import PROPERTY, Fields, JiraApi, JiraRefusal
 from gofer.tools.jira.projects import account_id, what_exists
@@ -82,7 +82,8 @@ async def find_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolRe
         if not found:
             return None
         number += CHUNK
-    raise TemporaryError(f"{project} has more than {CHUNK * CHUNKS} newer issues; that is too many to look through.")
+    said = f"{project} has more than {CHUNK * CHUNKS} newer issues; that is too many to look through."
+    raise ToolError(said, code="too_many")
 
 
 async def _before_the_run(api: JiraApi, call: Call, project: str) -> int:

@@ -64,7 +64,8 @@ class NotionApi:
             if not (following := as_text(page.get("next_cursor"))):
                 return
             cursor = {"start_cursor": following}
-        raise TemporaryError(f"Notion lists more than {PAGE * pages} things there; that is too many to look through.")
+        said = f"Notion lists more than {PAGE * pages} things there; that is too many to look through."
+        raise ToolError(said, code="too_many")
 
     async def _send(self, call: Call, method: str, path: str, asked: str, content: bytes) -> Fields:
         if not self.token:
@@ -92,7 +93,8 @@ def _reply(what: str, response: HttpResponse) -> Fields:
     code = as_text(body.get("code"))
     rule = refusal(code)
     if response.status >= 500 or not code or rule.rule == "unclear":
-        raise TemporaryError(f"Notion did not answer {what} properly (HTTP {response.status}).")
+        said = f"Notion did not answer {what} properly (HTTP {response.status})."
+        raise TemporaryError(said, retry_after=response.retry_after)
     if rule.rule == "operate":
         tell_operator("notion", _access(code), code, f"Notion refuses {what} ({code}): {rule.sentence}")
     said = " ".join(as_text(body.get("message")).split())[:300]

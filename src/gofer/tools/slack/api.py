@@ -62,7 +62,8 @@ def _reply(method: str, response: HttpResponse) -> Mapping[str, object]:
         raise SlackRefusal(method, "ratelimited", _until(response), retry_after=_seconds(response))
     body = _body(response)
     if not body:
-        raise TemporaryError(f"Slack did not answer {method} properly (HTTP {response.status}).")
+        said = f"Slack did not answer {method} properly (HTTP {response.status})."
+        raise TemporaryError(said, retry_after=response.retry_after)
     if body.get("ok") is True:
         return body
     code = as_text(body.get("error")) or "unknown_error"

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 
 from gofer.canonical import as_list, as_object, as_text
-from gofer.errors import TemporaryError
+from gofer.errors import ToolError
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.read_thread import Message
 from gofer.tools.slack.scopes import Method
@@ -18,7 +18,8 @@ CLOCKS_APART = 300.0
 async def candidates(api: SlackApi, call: Call, channel: str, thread_ts: str) -> AsyncIterator[Message]:
     """Every message of a thread, or of a channel, since the run of the call began, with metadata; in Slack's order.
 
-    That it ends means that there is no other. Raises TemporaryError when there are too many to say so; SlackRefusal.
+    That it ends means that there is no other. Raises ToolError when there are too many to say so,
+    SlackRefusal, TemporaryError.
     """
     method: Method = "conversations.replies" if thread_ts else "conversations.history"
     where = {"channel": channel, "ts": thread_ts} if thread_ts else {"channel": channel}
@@ -33,7 +34,8 @@ async def candidates(api: SlackApi, call: Call, channel: str, thread_ts: str) ->
         cursor = as_text(as_object(page.get("response_metadata")).get("next_cursor"))
         if not cursor:
             return
-    raise TemporaryError(f"Slack has more than {PAGE * PAGES} messages there since; that is too many to look through.")
+    said = f"Slack has more than {PAGE * PAGES} messages there since; that is too many to look through."
+    raise ToolError(said, code="too_many")
 
 
 async def find_by_key(api: SlackApi, call: Call, channel: str, thread_ts: str) -> str:
