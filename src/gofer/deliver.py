@@ -23,7 +23,6 @@ from gofer.events import Event
 from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResult
 from gofer.projections.progress import Progress, moment
 from gofer.tools.slack.parts import compose
-from gofer.tools.slack.refusals import UNCHANGEABLE
 from gofer.tools.tool import Provenance
 from gofer.workflows.schema import Reply
 
@@ -177,7 +176,8 @@ async def _say_first(step: Step, event: Event, reply: Reply, text: str, provenan
         return await step.call(_post(step, ANSWER, text, _place(step, event, reply)), provenance)
     delivered = await step.call(_edit(step, ANSWER, posted, text), provenance)
     match delivered:
-        case ToolResult(status="error", details={"code": code}) if code in UNCHANGEABLE:
+        case ToolResult(status="error"):
+            # An error is a refusal: Slack did not edit the message. An edit that Slack may have made is unknown.
             anew = await step.call(_post(step, ANSWER_ANEW, text, _place(step, event, reply)), provenance)
             if _arrived(anew):
                 await step.call(replace(_delete(step, posted), longest=0.0), provenance)

@@ -31,53 +31,6 @@ CREDENTIAL = frozenset({"account_inactive", "invalid_auth", "not_authed", "token
 """Codes that say that nothing works before the token is renewed."""
 NOT_THERE = frozenset({"message_not_found"})
 """Codes that say that there is no such message, so that nothing an earlier edit of it wrote can be read either."""
-UNCHANGEABLE = NOT_THERE | {
-    "access_denied",
-    "accesslimited",
-    "as_user_not_supported",
-    "block_mismatch",
-    "cant_broadcast_message",
-    "cant_update_message",
-    "channel_not_found",
-    "edit_window_closed",
-    "ekm_access_denied",
-    "external_channel_migrating",
-    "invalid_arg_name",
-    "invalid_arguments",
-    "invalid_array_arg",
-    "invalid_attachments",
-    "invalid_blocks",
-    "invalid_blocks_format",
-    "invalid_metadata_format",
-    "invalid_metadata_schema",
-    "is_archived",
-    "is_inactive",
-    "markdown_text_conflict",
-    "metadata_must_be_sent_from_app",
-    "metadata_too_large",
-    "msg_blocks_too_long",
-    "msg_too_long",
-    "no_dual_broadcast_content_update",
-    "no_permission",
-    "no_text",
-    "not_in_channel",
-    "org_login_required",
-    "rate_limited",
-    "ratelimited",
-    "restricted_action",
-    "slack_connect_file_link_sharing_blocked",
-    "streaming_state_conflict",
-    "team_access_not_granted",
-    "team_added_to_org",
-    "team_not_found",
-    "too_many_attachments",
-}
-"""Codes of `chat.update` that say that this message was certainly not edited, so that its text may be posted anew.
-
-Three kinds of codes are missing. Those with the rule `unclear`: the edit may have happened. Those with the rule
-`operate`: a new message needs the same token and permission. Those that Slack does not document for `chat.update`.
-"""
-
 UNKNOWN = Refusal("tell", "Slack gave no other reason.")
 """For codes that are not listed."""
 
