@@ -12,7 +12,7 @@ from functools import partial
 
 from gofer.engine.aside import say_aside
 from gofer.engine.asking import PUT_OFF_MINUTES
-from gofer.engine.done_before import nothing_new, tell
+from gofer.engine.done_before import nothing_new, notice, tell
 from gofer.engine.loop import Ending
 from gofer.engine.needed import cause_of
 from gofer.engine.permitted import DELIVERY, OUTAGE
@@ -126,15 +126,18 @@ async def deliver(
     if concluded.status == "cancelled" and step.progress.cancelled and step.progress.cancelled.silent:
         await _take_back(step, provenance, _DELETED)
         return _ended(concluded)
-    if concluded.status == "done" and nothing_new(step) and await tell(step, event, provenance):
-        await _take_back(step, provenance, _FILED)
-        return _ended(concluded)
+    text = concluded.text
+    if concluded.status == "done" and nothing_new(step):
+        if await tell(step, event, provenance):
+            await _take_back(step, provenance, _FILED)
+            return _ended(concluded)
+        text = notice(step)
     if reply in ("dm", "ephemeral"):
-        return _finish(concluded, await say_aside(step, event, reply, provenance, concluded.text))
+        return _finish(concluded, await say_aside(step, event, reply, provenance, text))
     if (posted := _posted(step)) and WAITING in step.progress.in_doubt:
         # Settled first: an edit that nobody knows about could land over the answer.
         await step.call(replace(_edit(step, WAITING, posted, WAITS), longest=0.0), provenance)
-    answer = compose(concluded.text)
+    answer = compose(text)
     outcomes: list[Outcome] = []
     texts = list(answer.messages)
     if answer.file:

@@ -23,14 +23,18 @@ def nothing_new(step: Step) -> bool:
     return only_read and bool(_answered(step))
 
 
-async def tell(step: Step, event: Event, provenance: Provenance) -> bool:
-    """Show the notice to the person who asked, and to nobody else; return whether it arrived."""
-    tool = step.services.tools["slack_post_ephemeral"]
+def notice(step: Step) -> str:
+    """Return what the second person reads, with the links of what there is."""
     links = [url for result in _answered(step) if (url := as_text(as_object(result.details).get("url")))]
-    text = f"Already filed: {', '.join(dict.fromkeys(links))}"
-    if not links:
-        text = "An earlier request for this message did the same; nothing was done again."
-    arguments = {"text": text, "thread_ts": thread_of(step, event)}
+    if links:
+        return f"Already filed: {', '.join(dict.fromkeys(links))}"
+    return "An earlier request for this message did the same; nothing was done again."
+
+
+async def tell(step: Step, event: Event, provenance: Provenance) -> bool:
+    """Show the notice to the person who asked, and to nobody else; return whether it certainly arrived."""
+    tool = step.services.tools["slack_post_ephemeral"]
+    arguments = {"text": notice(step), "thread_ts": thread_of(step, event)}
     shown = await step.call(Permitted(NOTICE, tool, tool.parse(arguments), arguments), provenance)
     return isinstance(shown, ToolResult) and shown.status == "ok"
 
