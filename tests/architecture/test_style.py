@@ -15,22 +15,22 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 CODE_CEILINGS = {
-    "parallel assignments": 421,
-    "conditional expressions": 1_428,
-    "nested conditional expressions": 30,
-    "module docstrings that are questions": 353,
-    "indefinite pronouns in docstrings": 424,
+    "parallel assignments": 418,
+    "conditional expressions": 1_413,
+    "nested conditional expressions": 27,
+    "module docstrings that are questions": 311,
+    "indefinite pronouns in docstrings": 419,
 }
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 
 WORD_CEILINGS = {
-    "doorbell": 210,
+    "doorbell": 208,
     "shelf": 189,
     "aside": 61,
     "surroundings": 3,
     "occasion": 4,
-    "given up": 88,
-    "put off": 49,
+    "given up": 86,
+    "put off": 36,
 }
 """Occurrences in code, documents and data files. None of these words has an ordinary meaning here."""
 

@@ -261,7 +261,7 @@ async def _look(tool: Tool[Any], call: Call, arguments: Arguments, patience: Pat
     looked = await _repeated(lambda: _look_once(tool, call, arguments), call.clock, patience)
     match looked:
         case Silence(away=True, why=why, retry_after=seconds):
-            return Later(f"looking for it failed: {why}", "", seconds, in_doubt=True, cause="outage")
+            return Later(why, "", seconds, in_doubt=True, cause="outage")
         case Silence(why=why):
             return Unknown(f"looking for it failed: {why}")
         case _:

@@ -121,7 +121,7 @@ async def _details(
         case ToolResult(details={"code": code}) if code in _NOT_SEEN:
             return None
         case outcome:
-            raise stopped("it cannot be told who started it", outcome, tool.system)
+            raise stopped("the person who asked could not be looked up", outcome, tool.system)
 
 
 def _whom(workflow: Workflow) -> str:
