@@ -66,7 +66,7 @@ async def notify_owner(
     said = f"{_quoted(step.progress.workflow)}: {finished.status.replace('_', ' ')}: {_quoted(finished.reason)}"
     arguments: Mapping[str, object] = (standing.arguments if standing else None) or {"text": said, "channel": owner}
     try:
-        permitted = Permitted(NOTICE, tool, tool.parse(arguments), arguments, longest=0.0)
+        permitted = Permitted(NOTICE, tool, tool.parse(arguments), arguments)
     except ToolError:
         # Recorded by another version of the tool.
         return
@@ -75,7 +75,7 @@ async def notify_owner(
 
 async def _first_of_the_hour(step: Step, finished: RunFinished) -> bool:
     """Return whether this run is the first of its workflow in this hour to end for this reason."""
-    said = encode([step.progress.workflow, finished.status, finished.cause, finished.system or finished.reason])
+    said = encode([step.progress.workflow, finished.status, finished.reason])
     hour = step.now_ms() // HOUR_MS
     key = f"failure:{hour}:{hashlib.sha256(said).hexdigest()[:32]}"
     return await step.services.store.exchange_memo(key, None, step.run, step.now_ms()) == step.run

@@ -75,10 +75,10 @@ class Ingress:
     async def receive(self, request: RawRequest) -> Reply:
         """The answer to a request; never raises for what a sender can cause."""
         door = self.doors.get(request.path)
+        if request.method != "POST":
+            return _no_delivery(known=door is not None)
         if door is None:
             return self.refuse(request.path, self._no_receiver(request.path))
-        if request.method != "POST":
-            return self.refuse(request.path, BadRequest(405, "Use POST.", code="wrong_method"))
         try:
             _check_size(request.body)
             door.verify(request, self.outside.clock.now())
@@ -117,8 +117,7 @@ class Ingress:
             return self.refuse(request.path, error)
         except (TemporaryError, Damaged) as error:
             # Not stored, so not accepted: the sender is asked to come again.
-            clause = f"it could not be stored ({error}); have it delivered again if its sender does not do so by itself"
-            self._note(request.path, Outcome("turned away", "not_stored", clause, logging.ERROR))
+            self._note(request.path, Outcome("turned away", "not_stored", _not_stored(error), logging.ERROR))
             return Reply(503, b"Gofer cannot store the event now. Send it again.")
 
     async def _enter(self, door: Door, request: RawRequest) -> Reply:
@@ -248,6 +247,20 @@ class Ingress:
                 if fits(stop.conversation, head.conversation):
                     yield head.run
             page = await self.store.unfinished(_EVER, _PAGE, after=page[-1])
+
+
+def _not_stored(error: TemporaryError | Damaged) -> str:
+    """Return why a delivery was not stored, without what the error may name, such as a run."""
+    if isinstance(error, Damaged):
+        return "what is stored of the same event is damaged; `gofer runs` and the log of the worker have more"
+    return f"it could not be stored ({error}); have it delivered again if its sender does not do so by itself"
+
+
+def _no_delivery(*, known: bool) -> Reply:
+    """Return the answer to a request that delivers nothing, such as a look at a page; the log leaves it out."""
+    if known:
+        return Reply(405, b"Use POST.")
+    return Reply(404, b"There is nothing at this path.")
 
 
 def _in_slice(event: Event, number: int) -> Event:

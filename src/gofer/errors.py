@@ -25,11 +25,24 @@ from typing import Literal
 Access = Literal["", "credential", "permission"]
 """What somebody outside does not accept: what Gofer shows, or that it may do this."""
 
-Cause = Literal["", "outage", "credential", "permission", "refused", "unknown", "stopped", "fault", "poison", "damaged"]
+Cause = Literal[
+    "",
+    "outage",
+    "credential",
+    "permission",
+    "refused",
+    "unknown",
+    "turned_away",
+    "stopped",
+    "fault",
+    "poison",
+    "damaged",
+]
 """Why a run ended without its work done, for code.
 
 `outage`, `credential`, `permission` and `refused` are about a system outside: it did not answer, did not accept Gofer's
 credential, did not allow it, or refused it for another reason. `unknown`: it is not known whether the answer arrived.
+`turned_away`: the workflow is not for the person who asked.
 `fault` and `poison` are about Gofer: it failed, once or at the same point again and again. `damaged`: the journal is
 not what was written. `stopped` is every other failure that is written nowhere outside. Empty for every other end.
 """

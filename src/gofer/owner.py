@@ -101,7 +101,7 @@ class Owner:
     async def _to_its_end(self, step: Step) -> RunFinished:
         event, loaded = step.progress.event, self.catalog.workflows.get(step.progress.workflow)
         if event is None:
-            return RunFinished("failed", "its journal does not begin with an event")
+            return RunFinished("failed", "its journal does not begin with an event", "damaged")
         bundle = await pinned(self.services, step.progress.started) if step.progress.started else None
         poisoned = step.progress.takeovers >= TAKEOVERS or step.progress.troubles >= TROUBLES
         if (concluded := step.progress.concluded) is None:
@@ -112,7 +112,8 @@ class Owner:
             told = SUMMARY in step.progress.in_doubt
             step.give_up_calls("every worker that had it was lost")
             if not told:
-                return RunFinished("failed", "poison: every worker that tried to deliver its answer was lost")
+                reason = "poison: every worker that tried to deliver its answer was lost"
+                return RunFinished("failed", reason, "poison")
         used = bundle.loaded if bundle else loaded
         reply, prompt_file = _where(used)
         provenance = step.provenance(prompt_file)
@@ -136,9 +137,13 @@ class Owner:
                 step.shown = shown(loaded, self.services.abilities)
                 bundle = await pinned(self.services, await self._admitted(step, event, loaded))
                 await self._show_whether_private(step)
-            return await self._coordinate(step, event, bundle)
+            ending = await self._coordinate(step, event, bundle)
+            # A wish to stop that came in during the last call counts, because nothing was said yet.
+            await step.take_inbox()
+            step.heed_cancel()
+            return ending
         except NotMeant as error:
-            return Ending("ignored", reason=str(error))
+            return Ending("ignored", reason=str(error), cause=error.cause)
         except NotNow as error:
             return Ending("limited", reason=str(error), notice=error.told)
         except RunStopped as error:
@@ -151,6 +156,7 @@ class Owner:
         try:
             return await admit(step, event, loaded)
         except ToolError as error:
+            _log.error("a run could not begin: %s", fault(error))
             raise RunStopped(error.message_to_model, cause="fault") from error
         except GoferError:
             raise

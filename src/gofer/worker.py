@@ -8,13 +8,14 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
+from gofer.canonical import as_object, as_text
 from gofer.engine.asking import LONGEST_PARKED
 from gofer.engine.services import Services
 from gofer.engine.step import Step
 from gofer.engine.term import MARGIN, Term
 from gofer.errors import Cause, Damaged, Fenced, Gone, Newer, TemporaryError, fault
 from gofer.journal.coordination import Head, HeadStatus
-from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
+from gofer.journal.entries import RunFinished, RunHandedOver, RunParked, ToolResult
 from gofer.journal.log import Pen, open_journal
 from gofer.journal.unlisted_ends import Ends, Stage, count
 from gofer.owner import Left, Owner
@@ -323,13 +324,13 @@ class Worker:
         stage: Stage = "begin"
         if progress.started:
             stage = "answer"
-        return await self._count(stage, finished.cause, finished.system)
+        return await self._count(stage, finished.cause, finished.system, _failed_code(progress))
 
-    async def _count(self, stage: Stage, cause: Cause, system: str) -> Ends:
+    async def _count(self, stage: Stage, cause: Cause, system: str, code: str = "") -> Ends:
         """Count an end that no list shows. Raises TemporaryError; the end is then met again."""
         at = int(self.services.outside.clock.now() * 1000)
         ends = await count(self.services.store, stage, cause, system, at)
-        _log.warning("%s", ends.sentence(), extra={"fields": {"cause": cause, "system": system}})
+        _log.warning("%s", ends.sentence(), extra={"fields": {"cause": cause, "system": system, "code": code}})
         return ends
 
     def _seconds(self, head: Head) -> float:
@@ -337,7 +338,7 @@ class Worker:
 
     def _log_end(self, head: Head, left: RunFinished) -> None:
         level = logging.INFO
-        if left.cause:
+        if left.status in ("failed", "limited", "needs_attention"):
             level = logging.WARNING
         cause = {name: value for name, value in (("cause", left.cause), ("system", left.system)) if value}
         fields = {"run": head.run, "status": left.status, "seconds": self._seconds(head), "workflow": head.workflow}
@@ -359,6 +360,14 @@ class Worker:
         # Nobody is shown a private run, and its head outlives its contents.
         said = "" if changed.private and changed.ended else reason
         await self.services.store.put_head(replace(changed, reason=said))
+
+
+def _failed_code(progress: Progress) -> str:
+    """Return the vendor's code of the first call that failed; empty where there is none."""
+    for outcome in progress.outcomes.values():
+        if isinstance(outcome, ToolResult) and outcome.status == "error":
+            return as_text(as_object(outcome.details).get("code"))[:64]
+    return ""
 
 
 def _lost_key(head: Head) -> str:

@@ -8,7 +8,8 @@ import pytest
 
 from engine_room import says
 from gofer.errors import TemporaryError
-from gofer.journal.entries import RunFinished, RunRetried
+from gofer.journal import inbox
+from gofer.journal.entries import RunCancelled, RunFinished, RunRetried
 from gofer.journal.log import read_journal
 from gofer.journal.unlisted_ends import recent
 from gofer.retry import retry
@@ -175,3 +176,63 @@ def _broken(tool: Tool[Any]) -> Tool[Any]:
             raise KeyError("a secret")
 
     return replace(tool, arguments=Broken)
+
+
+async def test_an_edit_that_is_refused_after_an_attempt_without_an_answer_is_posted_anew() -> None:
+    made = office(says("Hello."))
+    tools = dict(made.worker.services.tools)
+    failures = [AWAY, SlackRefusal("chat.update", "edit_window_closed")]
+
+    async def fails(call: Call, arguments: Any) -> ToolResult:
+        raise failures.pop(0)
+
+    tools["slack_update_message"] = replace(tools["slack_update_message"], act=fails)
+    made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
+    await made.accept("run1")
+    await made.hear()
+    assert (made.posted, await made.status("run1")) == (["", "Hello."], "done")
+
+
+async def test_an_answer_waits_for_a_renewed_token() -> None:
+    made = office(says("Hello."))
+    error = SlackRefusal("chat.update", "token_revoked")
+    failing(made, "slack_update_message", error, until=5 * HOUR)
+    await made.accept("run1")
+    await made.hear()
+    assert await made.status("run1") == "parked"
+    await pass_time(made, 6 * HOUR)
+    assert (made.posted, await made.status("run1")) == (["Hello."], "done")
+
+
+async def test_a_deletion_during_the_last_call_of_the_model_leaves_no_answer() -> None:
+    made = office(says("Hello."))
+
+    class Deleted:
+        """A model during whose answer the person deletes the message."""
+
+        async def ask(self, body: bytes, timeout: float) -> object:
+            await inbox.put(made.store, "run1", "stop-1", RunCancelled("Ada", silent=True))
+            return says("Hello.")
+
+    services = replace(made.worker.services, model=Deleted())
+    made.worker = replace(made.worker, services=services)
+    await made.accept("run1")
+    await made.hear()
+    assert (made.posted, await made.status("run1")) == ([""], "cancelled")
+
+
+async def test_a_private_run_whose_workers_are_lost_in_delivery_is_counted() -> None:
+    made = office(says("Hello."))
+    tools = dict(made.worker.services.tools)
+
+    async def private(call: Call, arguments: Any) -> ToolResult:
+        return ToolResult("Thread", "read", {"private": True})
+
+    tools["slack_read_thread"] = replace(tools["slack_read_thread"], act=private)
+    made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
+    made.lose_in.add("slack_update_message")
+    await made.accept("run1")
+    for _ in range(40):
+        await made.hear_lost()
+        made.clock.advance(130)
+    assert await lines(made) == ["1 run could not be answered: workers were lost again and again."]

@@ -184,7 +184,9 @@ async def test_an_answer_whose_delivery_loses_every_worker_ends_with_a_reason() 
         made.clock.advance(130)
     journal = await entries(made)
     assert RunConcluded("done", "", "Hello.") in journal
-    assert journal[-1] == RunFinished("failed", "poison: every worker that tried to deliver its answer was lost")
+    assert journal[-1] == RunFinished(
+        "failed", "poison: every worker that tried to deliver its answer was lost", "poison"
+    )
 
 
 async def test_a_run_nobody_can_open_is_given_up_and_shown() -> None:

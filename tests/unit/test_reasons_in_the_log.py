@@ -14,6 +14,7 @@ import pytest
 from gofer.dispatch import Ingress
 from gofer.errors import BadRequest, RefusalCode, TemporaryError
 from gofer.journal.memory import MemoryStore
+from gofer.triggers.delivery_log import KINDS, DeliveryLog, Outcome
 from gofer.triggers.door import RawRequest
 from gofer.triggers.refusals import REFUSALS, operator_clause
 from gofer.triggers.slack import sign
@@ -205,6 +206,8 @@ async def test_the_log_names_no_workflow_where_the_place_is_or_may_be_private(
 async def test_a_path_that_a_stranger_made_up_is_not_repeated(lines: pytest.LogCaptureFixture, path: str) -> None:
     doorstep = Doorstep()
     for number in range(50):
+        assert await doorstep.knock(RawRequest("POST", f"{path}{number}", [], b"")) == 404
+        # A look at a page delivers nothing.
         assert await doorstep.knock(RawRequest("GET", f"{path}{number}", [], b"")) == 404
     assert [record.getMessage() for record in lines.records] == [
         "1 delivery to an unknown path refused: no receiver listens at the path; check the URL that the sender has"
@@ -256,3 +259,24 @@ async def test_no_refusal_is_without_a_code(lines: pytest.LogCaptureFixture) -> 
         await doorstep.knock(RawRequest("POST", path_of(event), [], event.read_bytes()))
     codes = {record.__dict__["fields"]["code"] for record in lines.records}
     assert codes == {"signature_missing", "timestamp_missing"}
+
+
+def test_each_reason_is_counted_by_itself(lines: pytest.LogCaptureFixture) -> None:
+    log = DeliveryLog()
+    for reason in ("it lacks a time", "it lacks a team", "it lacks a time", "it lacks a time"):
+        log.note(SLACK, Outcome("ignored", "incomplete", reason), 0.0)
+    log.flush()
+    assert lines.messages == [
+        "1 delivery to /slack/events ignored: it lacks a time",
+        "1 delivery to /slack/events ignored: it lacks a team",
+        "2 deliveries to /slack/events ignored: it lacks a time",
+    ]
+
+
+def test_more_reasons_than_are_counted_apart_share_a_line(lines: pytest.LogCaptureFixture) -> None:
+    log = DeliveryLog()
+    for number in range(KINDS + 50):
+        log.note(SLACK, Outcome("ignored", "conditions", f"w{number} wants another channel"), 0.0)
+    log.flush()
+    assert len(lines.messages) == KINDS + 2
+    assert lines.messages[-1].startswith("49 deliveries to /slack/events ignored: other reasons")

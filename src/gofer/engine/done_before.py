@@ -16,10 +16,17 @@ MARK = "done_before"
 
 
 def nothing_new(step: Step) -> bool:
-    """Return whether the run asked for writes, and an earlier run had made every one of them."""
+    """Return whether the run asked for writes, and an earlier run had made every one of them.
+
+    A run that asked a subagent, or one of whose calls failed, may have more to say.
+    """
+    progress = step.progress
+    asked = (outcome for call, outcome in progress.outcomes.items() if "/" not in call)
+    if progress.subagents or not all(isinstance(one, ToolResult) and one.status == "ok" for one in asked):
+        return False
     tools = step.services.tools
     # Of a tool that is gone by now nothing is known: it may have written.
-    only_read = all(name in tools and tools[name].effect == "read" for name in step.progress.called)
+    only_read = all(name in tools and tools[name].effect == "read" for name in progress.called)
     return only_read and bool(_answered(step))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from gofer.errors import GoferError
+from gofer.errors import Cause, GoferError
 from gofer.events import Event
 from gofer.workflows.load import Loaded
 from gofer.workflows.near_miss import nearest
@@ -16,7 +16,11 @@ Facts = Mapping[str, object]
 
 
 class NotMeant(GoferError):
-    """The run ends without a word to anybody; the message is the reason in lists."""
+    """The run ends without a word; the message is the reason in lists, and `cause` is for code."""
+
+    def __init__(self, message: str, *, cause: Cause = "") -> None:
+        super().__init__(message)
+        self.cause: Cause = cause
 
 
 def check_hops(event: Event) -> None:

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 
 from gofer.engine.effects import Done, Later, Patience, Refused, Silence, Unknown
-from gofer.engine.permitted import Permitted
+from gofer.engine.permitted import DELIVERY, Permitted
 from gofer.engine.results import cut, unknown
 from gofer.journal.entries import CallDeferred, RunParked, ToolUnknown
 
@@ -37,7 +37,7 @@ def settle(
     if deferred is not None:
         _log.warning("a call of %s waits: %s", item.tool.name, deferred.why)
         return deferred
-    tried = _tried(item, waited_ms)
+    tried = _tried(waited_ms)
     match outcome:
         case Unknown(why=why):
             return unknown(item.call, item.tool.name, why, item.tool.destination(item.arguments))
@@ -45,6 +45,8 @@ def settle(
             return unknown(item.call, item.tool.name, why.rstrip(".") + tried, item.tool.destination(item.arguments))
         case Silence(away=True, why=why) if item.patience:
             return Refused(f"{why.rstrip('.')}{tried}.", OUTAGE_CODE)
+        case Silence(away=False, why=why, code=code):
+            return Refused(f"{item.tool.name} got no answer: {why}", code)
         case _:
             return outcome
 
@@ -69,6 +71,10 @@ def deferral(
             over = wait <= 0
         case Silence(away=True, why=why, retry_after=seconds):
             return deferral(item, Later(why, "", seconds, cause="outage"), patience, waited_ms=waited_ms, now_ms=now_ms)
+        case Refused(access="credential", text=why, code=code) if item.longest == DELIVERY:
+            # An answer that is paid for is kept until an operator has renewed the credential.
+            renewed = Later(why, code, 0.0, cause="outage")
+            return deferral(item, renewed, patience, waited_ms=waited_ms, now_ms=now_ms)
         case _:
             return None
     if over:
@@ -78,10 +84,10 @@ def deferral(
     return CallDeferred(item.call, cut(later.text), until, later.in_doubt, later.cause, last, item.tool.system)
 
 
-def _tried(item: Permitted, waited_ms: int) -> str:
+def _tried(waited_ms: int) -> str:
     """Say for how long a call was tried; empty for one that never waited."""
-    minutes = round(item.patience / 60)
-    if not waited_ms:
+    minutes = round(waited_ms / 60_000)
+    if not minutes:
         return ""
     if minutes <= 120:
         return f"; it was tried for {minutes} minutes"

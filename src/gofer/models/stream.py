@@ -111,12 +111,20 @@ class _Whole:
         for name in _TEXTS:
             if piece := as_text(delta.get(name)):
                 self.texts.setdefault(name, []).append(piece)
+        for part in map(as_object, as_list(delta.get("content"))):
+            self._add_part(part)
         self.details += as_list(delta.get("reasoning_details"))
         for piece in map(as_object, as_list(delta.get("tool_calls"))):
             self._call_of(piece).take(piece)
         if deprecated := as_object(delta.get("function_call")):
             self.deprecated = self.deprecated or _Call()
             self.deprecated.take({"function": deprecated})
+
+    def _add_part(self, part: Mapping[str, object]) -> None:
+        """Add a part of a content that comes as a list: text, or thoughts."""
+        self.texts.setdefault("content", []).append(as_text(part.get("text")))
+        thought = "".join(as_text(as_object(piece).get("text")) for piece in as_list(part.get("thinking")))
+        self.texts.setdefault("reasoning", []).append(thought)
 
     def _call_of(self, piece: Mapping[str, object]) -> _Call:
         """The call that a piece belongs to: by its index, and where a server counts wrongly, by its id."""

@@ -9,16 +9,18 @@ _TAGS = (
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<seed:think>", "</seed:think>"),
     ("[THINK]", "[/THINK]"),
     ("◁think▷", "◁/think▷"),
 )
 _OPEN = "|".join(re.escape(begin) for begin, _ in _TAGS)
 _CLOSE = "|".join(re.escape(end) for _, end in _TAGS)
-_LEADING = re.compile(rf"\A\s*(?:{_OPEN})")
-_LINE_OPEN = re.compile(rf"^[ \t]*(?:{_OPEN})", re.MULTILINE)
-_END = re.compile(_CLOSE)
+_LEADING = re.compile(rf"\A\s*(?:{_OPEN})", re.IGNORECASE)
+_LINE_OPEN = re.compile(rf"^[ \t]*(?:{_OPEN})", re.MULTILINE | re.IGNORECASE)
+_END = re.compile(_CLOSE, re.IGNORECASE)
 # In the middle of a sentence, between spaces, an end without a beginning is what the sentence is about.
-_LONE_END = re.compile(rf"(?:^(?:{_CLOSE})|(?:{_CLOSE})(?=[ \t]*$|\w))", re.MULTILINE)
+_LONE_END = re.compile(rf"(?:^(?:{_CLOSE})|(?:{_CLOSE})(?=[ \t]*$|\w))", re.MULTILINE | re.IGNORECASE)
 _READ_LIMIT = 1_000_000
 """Characters of an answer's text that are looked at."""
 

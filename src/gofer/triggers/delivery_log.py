@@ -1,6 +1,7 @@
 """The log of deliveries that start nothing: a line for the first of each kind, then one a minute with their number.
 
-The kinds are pairs of a receiver's path and a code of a closed set, so the memory that is used has a bound.
+A kind is a receiver's path, a code of a closed set and a reason. At most KINDS kinds are counted at a time, so the
+memory that is used has a bound.
 """
 
 import asyncio
@@ -8,12 +9,19 @@ import logging
 import math
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gofer.outside import Clock
 
 WINDOW = 60.0
 """Seconds between two lines of the same kind."""
+KINDS = 256
+"""Kinds that are counted apart; those beyond are counted by path and code."""
+OTHERS = "other reasons; `gofer explain` names the one of each payload"
+"""The reason of deliveries that are counted by path and code."""
+
+_Kind = tuple[str, str, str]
+"""Path, code and reason."""
 
 _log = logging.getLogger(__name__)
 
@@ -43,37 +51,40 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryLog:
-    """Counts deliveries by path and code. Times are those of one monotonic clock, in seconds."""
+    """Counts deliveries by kind. Times are those of one monotonic clock, in seconds."""
 
-    _tallies: dict[tuple[str, str], _Tally] = field(default_factory=dict[tuple[str, str], _Tally])
+    _tallies: dict[_Kind, _Tally] = field(default_factory=dict[_Kind, _Tally])
 
     def note(self, path: str, outcome: Outcome, now: float) -> None:
         """Log the first delivery of its kind, and count every other one for the line that is due in a minute."""
         self.write_due(now)
-        known = self._tallies.get((path, outcome.code))
+        kind = (path, outcome.code, outcome.reason)
+        if kind not in self._tallies and len(self._tallies) >= KINDS:
+            outcome = replace(outcome, reason=OTHERS)
+            kind = (path, outcome.code, OTHERS)
+        known = self._tallies.get(kind)
         if known is None:
-            self._tallies[path, outcome.code] = _Tally(now, now, outcome)
+            self._tallies[kind] = _Tally(now, now, outcome)
             _write(path, outcome, 1, 0.0)
             return
         known.count += 1
         known.last = now
-        known.outcome = outcome
 
     def write_due(self, now: float) -> None:
         """Write the lines that are due, and forget the kinds that have stopped."""
-        for (path, code), tally in list(self._tallies.items()):
+        for kind, tally in list(self._tallies.items()):
             if now - tally.since < WINDOW:
                 continue
             if tally.count:
-                _write(path, tally.outcome, tally.count, tally.last - tally.since)
+                _write(kind[0], tally.outcome, tally.count, tally.last - tally.since)
             if now - tally.last >= WINDOW:
-                del self._tallies[path, code]
+                del self._tallies[kind]
             else:
-                self._tallies[path, code] = _Tally(now, now, tally.outcome)
+                self._tallies[kind] = _Tally(now, now, tally.outcome)
 
     def flush(self) -> None:
         """Write what was counted and not yet written."""
-        for (path, _), tally in self._tallies.items():
+        for (path, _, _), tally in self._tallies.items():
             if tally.count:
                 _write(path, tally.outcome, tally.count, tally.last - tally.since)
         self._tallies.clear()

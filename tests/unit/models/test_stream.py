@@ -128,3 +128,10 @@ def test_any_pieces_are_an_answer(deltas: list[dict[str, object]]) -> None:
 def test_any_stream_is_an_answer_or_none(raw: bytes) -> None:
     with pytest.raises((Unavailable, Unusable)):
         parse_answer(b"data: " + raw)
+
+
+def test_a_content_of_parts_is_read_in_pieces_too() -> None:
+    thinking = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]
+    said = [{"type": "text", "text": "Hello"}]
+    answer = parse_answer(stream(event({"content": thinking}), event({"content": said}), "[DONE]"))
+    assert (answer.text, answer.thoughts) == ("Hello", "Hm.")

@@ -24,6 +24,9 @@ from gofer.models.thoughts import apart
         ("<think>a</think><think>b</think>Yes.", "Yes.", "<think>a</think><think>b</think>"),
         ("First.\n<think>a</think>\nThen.", "First.\n\nThen.", "<think>a</think>"),
         ("<think></think>", "", "<think></think>"),
+        ("<THINK>Hm.</THINK>Yes.", "Yes.", "<THINK>Hm.</THINK>"),
+        ("<reasoning>Hm.</reasoning>Yes.", "Yes.", "<reasoning>Hm.</reasoning>"),
+        ("<seed:think>Hm.</seed:think>Yes.", "Yes.", "<seed:think>Hm.</seed:think>"),
     ],
 )
 def test_thoughts_are_told_apart_from_what_is_said(text: str, spoken: str, thoughts: str) -> None:

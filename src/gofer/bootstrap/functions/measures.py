@@ -35,7 +35,9 @@ def measuring(abilities: Abilities) -> Callable[[Ended], None]:
             case "":
                 pass
         if unlisted := ended.unlisted:
-            metrics.add_metric("UnlistedEnds", MetricUnit.Count, 1)
+            # An alarm counts these: to turn somebody away is no failure.
+            if unlisted.cause != "turned_away":
+                metrics.add_metric("UnlistedEnds", MetricUnit.Count, 1)
             with single_metric("UnlistedEndsByCause", MetricUnit.Count, 1, namespace=NAMESPACE) as metric:
                 metric.add_dimension("cause", unlisted.cause)
                 metric.add_dimension("system", unlisted.system or "gofer")

@@ -89,6 +89,12 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
 )
 """Every code that has a rule of its own; docs/slack.md lists the same."""
 
+EDIT_REFUSED = frozenset(code for code, rule in REFUSALS.items() if rule.rule == "tell")
+"""Codes that say that a message was not edited, also where an earlier attempt of the edit got no answer.
+
+Gofer then posts its text anew and deletes the message: had the earlier attempt edited it, nothing would stand twice.
+"""
+
 
 def refusal(code: str) -> Refusal:
     """The rule for a code."""

@@ -16,7 +16,7 @@ from gofer.tools.slack.join_channel import JoinChannel, join_channel
 from gofer.tools.slack.post_file import PostFile, find_file, post_file
 from gofer.tools.slack.read_channel import ReadChannel, read_channel
 from gofer.tools.slack.read_thread import ReadThread, is_at, read_thread
-from gofer.tools.slack.refusals import NOT_THERE
+from gofer.tools.slack.refusals import EDIT_REFUSED
 from gofer.tools.slack.scopes import scopes
 from gofer.tools.slack.write import (
     AddReaction,
@@ -133,7 +133,7 @@ def _messages(api: SlackApi) -> tuple[Tool[Any], ...]:
             arguments=UpdateMessage,
             act=partial(update_message, api),
             mock=mocks.update_message,
-            gone=NOT_THERE,
+            gone=EDIT_REFUSED,
             destination=lambda arguments: arguments.ts,
             writes=_in_a_channel("text", "ts"),
             scopes=scopes("conversations.list", "chat.update"),
