@@ -51,7 +51,7 @@ OF_OUTAGES = (
     Mutant(
         "a fault before a run begins ends it",
         "owner.py",
-        "        except Exception as error:  # noqa: BLE001\n",
+        "        except Exception as error:\n",
         "        except ZeroDivisionError as error:\n",
         f"{SILENCE}a_fault_before_a_run_begins_ends_it_with_a_reason",
     ),
