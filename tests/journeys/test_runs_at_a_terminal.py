@@ -179,9 +179,7 @@ def test_a_sweep_names_no_private_run(
     assert "0 runs ended, 3 wait." in err
 
 
-def test_a_doorbell_that_was_given_up_is_shown_beside_the_runs(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_dead_letter_is_shown_beside_the_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run = run_json(capsys)["run"]
 
     async def give_up() -> None:
@@ -197,6 +195,6 @@ def test_a_doorbell_that_was_given_up_is_shown_beside_the_runs(
     asyncio.run(give_up())
     code, out, err = gofer(capsys, "runs")
     assert code == 0
-    assert f"the doorbell of run {run}; KeyError." in err
-    assert "the doorbell of a run that is not listed; KeyError." in err
-    assert "doorbell" not in out
+    assert f"the queue message of run {run}; KeyError." in err
+    assert "the queue message of a run that is not listed; KeyError." in err
+    assert "queue message" not in out

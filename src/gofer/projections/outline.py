@@ -50,7 +50,7 @@ def _did(span: Span) -> str:
         case "tool":
             return str(facts.get("gofer.summary") or facts.get("error.type", ""))
         case _:
-            return str(facts.get("gofer.reason", ""))
+            return str(facts.get("gofer.reason") or facts.get("gofer.waits_for", ""))
 
 
 def _wait(span: Span) -> str:
