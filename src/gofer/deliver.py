@@ -21,7 +21,8 @@ from gofer.engine.step import Outcome, Permitted, Step
 from gofer.engine.surfaces import surface
 from gofer.events import Event
 from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResult
-from gofer.projections.progress import Progress, moment
+from gofer.projections.progress import Progress
+from gofer.projections.waits import moment
 from gofer.tools.slack.parts import compose
 from gofer.tools.tool import Provenance
 from gofer.workflows.schema import Reply

@@ -1,4 +1,4 @@
-"""What can be done for a run that was given up? It is rung for again, unless it has ended.
+"""The retry of abandoned and parked runs: they are queued again, unless they have ended.
 
 A run goes on from its journal, by the rules that hold for every owner: what happened is not done again, and what nobody
 can tell about is not repeated. The end is such an entry too: a run that ended stays so, and who wants more asks anew.
@@ -33,7 +33,7 @@ class Retried:
 
 
 async def retry(run: str, store: Store, blobs: Blobs, queue: Queue, clock: Clock, owner: str) -> Retried:
-    """Rings for a run that has not ended, also when it was given up.
+    """Requeue an abandoned run, or make the next attempt of a parked run now.
 
     Raises Gone when there is nothing left of it, Damaged when nobody can read it, TemporaryError.
     """
@@ -52,6 +52,8 @@ async def retry(run: str, store: Store, blobs: Blobs, queue: Queue, clock: Clock
         # A parked run looks at its inbox before its time has come.
         await inbox.put(store, run, f"retry-{owner}", RunRetried("an operator"))
     await queue.ring(run)
+    if progress.parked is not None:
+        return Retried(True, f"Run {run} makes its next attempt now.")
     return Retried(True, f"Run {run} is queued; it goes on where it was.")
 
 
@@ -69,14 +71,14 @@ async def _reopen(run: str, conversation: str, store: Store, clock: Clock, owner
 
 
 def _ended(status: Status, reason: str) -> str:
-    why = f" ({reason})" if reason else ""
-    anew = "ask anew, as with another message in the same thread: that run is told what this one found"
+    why = f" ({reason.rstrip('.')})" if reason else ""
     match status:
         case "done":
             return "is done; there is nothing to do again."
         case "ignored":
-            return f"was not meant to begin{why}; correct the workflow, and let it happen again."
+            return f"did not match{why}. Correct the workflow, and let the event happen again."
         case "limited" | "failed" | "cancelled" | "needs_attention":
-            return f"ended{why} and is not opened again, so that nothing happens twice; look at its trace, then {anew}."
+            anew = "Ask again in the same thread; the new run reads what this one found."
+            return f"ended and cannot be continued{why}. {anew}"
         case _:
             assert_never(status)

@@ -30,7 +30,7 @@ def test_a_tour_that_fails_says_why_in_one_sentence(capsys: pytest.CaptureFixtur
     assert "came out as they must" not in out
     assert err.splitlines()[-1] == (
         "The tour failed: the mention was not answered, its run is parked: "
-        "The model's provider is busy or failing (HTTP 503); try again in a minute."
+        "The model's provider is busy or failing (HTTP 503)."
     )
     assert "Traceback" not in err
 

@@ -267,7 +267,7 @@ def test_a_run_that_was_given_up_on_aws_gets_another_chance(at: Type, stage: Sta
 
     asyncio.run(give_up())
     code, out, err = at("runs")
-    assert (code, "needs_attention" in out, "the doorbell of run aaaa01" in err) == (0, True, True)
+    assert (code, "needs_attention" in out, "the queue message of run aaaa01" in err) == (0, True, True)
     code, out, _ = at("retry", "aaaa", "--json")
     assert (code, json.loads(out)["rung"]) == (0, True)
     asyncio.run(hear(made))

@@ -18,12 +18,14 @@ pytestmark = pytest.mark.usefixtures("terminal")
 @pytest.mark.usefixtures("busy_model")
 def test_a_run_by_hand_whose_model_is_not_there_says_when_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
     result = run_json(capsys, code=1)
-    assert (result["status"], result["answer"]) == ("needs_attention", "")
+    assert (result["status"], result["answer"]) == ("parked", "")
     assert re.fullmatch(
-        r"the run is parked until .+Z: The model's provider is busy or failing \(HTTP 503\); try again in a minute; "
-        r"a process that serves this folder then goes on with it",
+        rf"Run {result['run']} is parked until .+ UTC.*: The model's provider is busy or failing \(HTTP 503\)\. "
+        r"Start gofer serve with GOFER_DATA=.+state; it continues by itself\.",
         result["reason"],
     )
+    code, _, err = gofer(capsys, "run", "answer-here", "--event", EVENT)
+    assert (code, err.count(" is parked until "), "needs_attention" in err) == (1, 1, False)
     code, out, _ = gofer(capsys, "runs")
     assert code == 0
     assert re.search(r"parked .+ until .+Z: The model's provider is busy or failing \(HTTP 503\)", out)
@@ -123,9 +125,9 @@ def test_a_payload_that_starts_nothing_says_why(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.usefixtures("busy_model")
-def test_a_parked_run_is_rung_for_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_parked_run_makes_its_next_attempt_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     run = run_json(capsys, code=1)["run"]
-    assert gofer(capsys, "retry", run[:8]) == (0, "", f"Run {run} is queued; it goes on where it was.\n")
+    assert gofer(capsys, "retry", run[:8]) == (0, "", f"Run {run} makes its next attempt now.\n")
 
 
 def test_a_run_that_has_ended_is_not_opened_again(capsys: pytest.CaptureFixture[str]) -> None:
@@ -179,9 +181,7 @@ def test_a_sweep_names_no_private_run(
     assert "0 runs ended, 3 wait." in err
 
 
-def test_a_doorbell_that_was_given_up_is_shown_beside_the_runs(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_dead_letter_is_shown_beside_the_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run = run_json(capsys)["run"]
 
     async def give_up() -> None:
@@ -197,6 +197,6 @@ def test_a_doorbell_that_was_given_up_is_shown_beside_the_runs(
     asyncio.run(give_up())
     code, out, err = gofer(capsys, "runs")
     assert code == 0
-    assert f"the doorbell of run {run}; KeyError." in err
-    assert "the doorbell of a run that is not listed; KeyError." in err
-    assert "doorbell" not in out
+    assert f"the queue message of run {run}; KeyError." in err
+    assert "the queue message of a run that is not listed; KeyError." in err
+    assert "queue message" not in out

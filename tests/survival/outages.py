@@ -25,6 +25,7 @@ from gofer.journal.seal import KEY_BYTES
 from gofer.journal.unlisted_ends import recent
 from gofer.models.model import Answer
 from gofer.outside import Outside
+from gofer.projections.waits import ATTEMPTS
 from gofer.queue.memory import MemoryQueue
 from gofer.secret import Secret
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
@@ -40,7 +41,6 @@ LONG = 30 * 3_600.0
 """Virtual seconds after which a run that has not ended never will."""
 CHANNEL, CAPTAIN, DIRECT = "C0DEPLOY0", "U0CAPTN0", "D0CAPTN0"
 _NAMES = {5: "5 s", 60: "60 s", 2_400: "40 minutes"}
-_NEXT = "; the next attempt is at "
 NOT_ASKED = "nobody waits"
 """What people see of a run that nobody asked for."""
 
@@ -329,10 +329,10 @@ def _times(count: int) -> str:
 
 def _waits(lines: Sequence[str]) -> Sequence[str]:
     """Return what an operator saw, with waits for the same reason in one line."""
-    waits = Counter(line.partition(_NEXT)[0] for line in lines if _NEXT in line)
+    waits = Counter(line.partition(ATTEMPTS)[0] for line in lines if ATTEMPTS in line)
     found: list[str] = []
     for line in lines:
-        why, _, times = line.partition(_NEXT)
+        why, _, times = line.partition(ATTEMPTS)
         if not times:
             found.append(line)
         elif why in waits:

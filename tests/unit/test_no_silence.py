@@ -88,7 +88,7 @@ async def test_the_run_list_says_what_a_run_waits_for() -> None:
     head = await made.store.head("run1")
     assert head is not None
     assert (head.status, head.private) == ("parked", False)
-    until = "the next attempt is at 12:01 UTC, the last at 12:00 UTC on 22 November"
+    until = "next attempt 12:01 UTC, last 12:00 UTC on 22 November"
     assert head.reason == f"Slack did not answer (HTTP 503); {until}"
 
 

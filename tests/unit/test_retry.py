@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from engine_room import says
 from gofer.errors import Damaged, Gone, TemporaryError
-from gofer.journal.entries import RunConcluded, RunFinished, Status, ToolCall
+from gofer.journal.entries import RunConcluded, RunFinished, RunParked, Status, ToolCall
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.retention import delete
 from gofer.retry import Retried, retry
@@ -75,11 +75,31 @@ async def test_no_end_is_ever_opened_again_and_each_says_what_can_be_done(status
     frames = await made.store.frames("run1")
     told = await again(made)
     assert not told.rung
-    assert told.told.count(".") == 1
+    assert told.told.count(".") == (1 if status == "done" else 2)
     # Unknown counts as private: its reason is not shown.
     assert "why" not in told.told
     made.clock.advance(1000)
     assert (await made.hear(), await made.store.frames("run1")) == (0, frames)
+
+
+async def test_a_run_that_failed_says_why_it_cannot_be_continued() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1")
+    journal, _ = await open_journal("run1", made.store, made.blobs, Pen("me", made.worker.services.outside))
+    journal.add(await made.started())
+    journal.add(RunFinished("failed", "Slack did not answer."))
+    await journal.commit()
+    anew = "Ask again in the same thread; the new run reads what this one found."
+    assert (await again(made)).told == f"Run run1 ended and cannot be continued (Slack did not answer). {anew}"
+
+
+async def test_a_parked_run_makes_its_next_attempt_now() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1")
+    journal, _ = await open_journal("run1", made.store, made.blobs, Pen("me", made.worker.services.outside))
+    journal.add(RunParked("model", int(made.clock.now() * 1000) + 60_000))
+    await journal.commit()
+    assert await again(made) == Retried(True, "Run run1 makes its next attempt now.")
 
 
 async def test_while_somebody_is_at_work_nothing_is_written_over() -> None:

@@ -27,7 +27,7 @@ COMMANDS = {
     "trace": "show what one run did, step by step",
     "export": "send runs to an OpenTelemetry collector again, or print their spans",
     "cancel": "stop a run before its next step",
-    "retry": "ring for a run that was given up, or say why that is no use",
+    "retry": "requeue an abandoned run, or make a parked run's next attempt now",
     "sweep": "continue what an earlier process left under way, once",
     "keep": "keep the contents of a run beyond their time",
     "purge": "delete the contents of runs whose time has come",

@@ -1,4 +1,4 @@
-"""`gofer retry RUN`: how does a run that was given up get another chance?"""
+"""`gofer retry RUN`: another attempt for an abandoned or a parked run."""
 
 import argparse
 import asyncio
@@ -40,7 +40,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Rings for the run, or says why that is no use."""
+    """Requeue the run, or explain the options for a finished one."""
     with operations(arguments) as opened:
         run, retried = asyncio.run(_retry(opened, arguments.run))
     if arguments.json:

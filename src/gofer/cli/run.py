@@ -16,11 +16,10 @@ from gofer.bootstrap.settings import Settings, process_settings
 from gofer.canonical import as_object
 from gofer.cli.sender import read_headers, read_hook, sender_options
 from gofer.errors import ConfigError
-from gofer.journal.entries import RunFinished
+from gofer.journal.entries import RunParked
 from gofer.model_script import Script, load_scripts
 from gofer.outside import SystemClock
-from gofer.projections.progress import Progress
-from gofer.projections.trace import timestamp
+from gofer.projections.waits import ATTEMPTS, moment
 from gofer.simulators.demo import demo_world
 from gofer.tools.mocked import Overrides
 
@@ -74,12 +73,15 @@ def execute(arguments: argparse.Namespace) -> int:
     if outcome.simulated or overrides is not None:
         where = "On mocks" if overrides is not None else f"On a simulated {_names(outcome.simulated)}"
         print(f"{where}, with {outcome.model}.", file=sys.stderr)
-    result = _result(outcome, ends=overrides is not None) | ({"world": outcome.world} if arguments.world else {})
+    result = _result(outcome, settings.data, ends=overrides is not None)
+    if arguments.world:
+        result["world"] = outcome.world
     if arguments.json:
         print(json.dumps(result, indent=2, ensure_ascii=False))
     else:
         print(result["answer"])
-        print(f"run {result['run']}: {result['status']} {result['reason']}".rstrip(), file=sys.stderr)
+        ended = f"run {result['run']}: {result['status']} {result['reason']}".rstrip()
+        print(result["reason"] if result["status"] == "parked" else ended, file=sys.stderr)
     return 0 if result["status"] == "done" else 1
 
 
@@ -95,16 +97,16 @@ def _told(arguments: argparse.Namespace) -> Told:
     return Told(str(path), body, arguments.source or "", headers, hook)
 
 
-def _result(outcome: Outcome, *, ends: bool) -> dict[str, object]:
+def _result(outcome: Outcome, folder: Path, *, ends: bool) -> dict[str, object]:
     done = outcome.done
-    finished = done.finished or RunFinished("needs_attention", _why_not(done, ends=ends))
+    status, reason = _standing(outcome, folder, ends=ends)
     return {
         "run": outcome.run,
         "workflow": done.workflow,
-        "status": finished.status,
+        "status": status,
         "answer": done.concluded.text if done.concluded else "",
         "output": done.concluded.output if done.concluded else None,
-        "reason": finished.reason,
+        "reason": reason,
         "usage": {
             "input_tokens": done.usage.input_tokens,
             "output_tokens": done.usage.output_tokens,
@@ -117,16 +119,27 @@ def _result(outcome: Outcome, *, ends: bool) -> dict[str, object]:
     }
 
 
-def _why_not(done: Progress, *, ends: bool) -> str:
+def _standing(outcome: Outcome, folder: Path, *, ends: bool) -> tuple[str, str]:
+    """Return the status of a run and its reason, also where it did not end."""
+    done = outcome.done
+    if done.finished is not None:
+        return done.finished.status, done.finished.reason
     if done.parked is None:
-        return "the run did not end"
+        return "needs_attention", "the run did not end"
     why = done.why_parked.rstrip(".")
     if ends:
-        return f"it {why or 'is parked'}; with mocks it ends here"
-    until = timestamp(done.parked.until)
-    return (
-        f"the run is parked until {until}{why and f': {why}'}; a process that serves this folder then goes on with it"
+        return "needs_attention", f"it {why or 'is parked'}; with mocks it ends here"
+    return "parked", (
+        f"Run {outcome.run} is parked{_until(done.parked, why, done.last_at)}: {why or 'it waits'}. "
+        f"Start gofer serve with GOFER_DATA={folder}; it continues by itself."
     )
+
+
+def _until(parked: RunParked, why: str, now: int) -> str:
+    """Return until when a run waits, unless the reason says so by itself."""
+    if ATTEMPTS in why:
+        return ""
+    return f" until {moment(parked.until, now)}"
 
 
 def _names(systems: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from gofer.cli.numbers import number
 from gofer.cli.place import operations, place_options
 from gofer.journal.coordination import Head
 from gofer.journal.unlisted_ends import recent
-from gofer.projections.listing import row_of, unlisted_lines
+from gofer.projections.listing import row_of, unlisted_lines, why
 from gofer.projections.trace import timestamp
 
 
@@ -32,17 +32,10 @@ def execute(arguments: argparse.Namespace) -> int:
         print(json.dumps([row_of(head) for head in heads], indent=2))
         return 0
     for head in heads:
-        print(f"{head.run}  {head.status:<15} {timestamp(head.accepted_at)}  {head.workflow}  {_why(head)}".rstrip())
+        print(f"{head.run}  {head.status:<15} {timestamp(head.accepted_at)}  {head.workflow}  {why(head)}".rstrip())
     if not heads:
         print("No runs that you may see.", file=sys.stderr)
     return 0
-
-
-def _why(head: Head) -> str:
-    """The reason of a run; of a parked one, until when it waits too."""
-    if head.status != "parked" or not head.wakes_at:
-        return head.reason
-    return f"until {timestamp(head.wakes_at)}: {head.reason or 'it waits'}"
 
 
 async def _read(opened: Operations, limit: int) -> tuple[Sequence[Head], list[str]]:
@@ -53,5 +46,6 @@ async def _read(opened: Operations, limit: int) -> tuple[Sequence[Head], list[st
         if head is None or head.status != "done":
             # Of a private run nothing but this line is shown, and not which it is.
             name = f"run {letter.run}" if head and not head.private else "a run that is not listed"
-            notes.append(f"Given up at {timestamp(int(letter.at * 1000))}: the doorbell of {name}; {letter.why}.")
+            at = timestamp(int(letter.at * 1000))
+            notes.append(f"Dead letter at {at}: the queue message of {name}; {letter.why}.")
     return await opened.store.heads(limit), notes

@@ -14,7 +14,7 @@ from gofer.engine.services import Services
 from gofer.errors import GoferError, RunStopped, TemporaryError
 from gofer.journal.entries import CallDeferred, LlmResponse, RunParked, SubagentFinished
 from gofer.messages import ProviderError
-from gofer.models.failures import said_of
+from gofer.models.failures import end_of, said_of
 from gofer.models.model import Answer, Refused, Unusable
 from gofer.projections.progress import Progress
 
@@ -137,7 +137,7 @@ def put_off(
     # Time in which nobody would have asked, as when a laptop was closed, does not count.
     left = PUT_OFF_MINUTES * 60_000 - progress.deferred_ms
     if left <= 0:
-        why = f"the model's provider did not answer for {PUT_OFF_MINUTES} minutes: {absent[-1]}"
+        why = f"the model's provider did not answer for {PUT_OFF_MINUTES} minutes: {end_of(absent[-1])}"
         return deferral(run, call, absent[-1], progress), _end(why, absent[-1])
     # The exponent has a limit of its own: a run that is woken early is put off more often than the pauses add up to.
     pause = max(services.patience.pause * 2 ** min(progress.deferrals, 10), min(error.retry_after for error in absent))

@@ -21,7 +21,7 @@ from gofer.journal.store import Store
 from gofer.journal.unlisted_ends import recent
 from gofer.outside import Clock
 from gofer.projections import progress
-from gofer.projections.listing import row_of, unlisted_lines
+from gofer.projections.listing import row_of, unlisted_lines, why
 from gofer.projections.outline import about, levels
 from gofer.projections.trace import Span, timestamp
 from gofer.projections.whole_trace import whole_trace
@@ -76,7 +76,7 @@ class Pages:
             return JSONResponse({"runs": [row_of(head) for head in heads]})
         rows = [
             f'<tr><td><a href="/runs/{head.run}">{head.run[:8]}</a><td>{escape(head.workflow)}'
-            f'<td class="{head.status}">{head.status}<td>{timestamp(head.accepted_at)}<td>{escape(head.reason)}'
+            f'<td class="{head.status}">{head.status}<td>{timestamp(head.accepted_at)}<td>{escape(why(head))}'
             for head in heads
         ]
         table = "<table><tr><th>run<th>workflow<th>status<th>accepted<th>reason" + "".join(rows) + "</table>"

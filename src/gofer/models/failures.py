@@ -20,7 +20,7 @@ class Rule:
     reason: str
     """For the operator: what happened. The provider's status, code, type and parameter follow it."""
     remedy: str
-    """For the operator: what to do."""
+    """For the operator: what to do once the run has ended. While a run waits, nobody has to do anything."""
     told: str
     """For the colleague who waits for the answer; `{owner}` owns the workflow."""
 
@@ -80,13 +80,13 @@ RULES: Mapping[FailureClass, Rule] = {
     "busy": Rule(
         "wait",
         "The model's provider is busy or failing",
-        "try again in a minute",
+        "check the provider's status page",
         "The language model is not available. Please ask again later, and tell {owner} if that does not help.",
     ),
     "unreachable": Rule(
         "wait",
         "The model could not be reached",
-        "try again in a minute",
+        "check the provider's status page",
         "The language model cannot be reached. Please ask again later, and tell {owner} if that does not help.",
     ),
     "refused": Rule(
@@ -191,11 +191,22 @@ def class_of(said: ProviderError, words: tuple[str, ...]) -> FailureClass:
 
 
 def reason_of(said: ProviderError) -> str:
-    """One sentence for the operator: what happened, what the provider named, and what to do."""
-    rule = RULES[said.failure]
+    """Return one sentence for the operator: what happened, what the provider named, and what to do."""
+    return f"{_fact_of(said)}; {RULES[said.failure].remedy}."
+
+
+def _fact_of(said: ProviderError) -> str:
     named = {"HTTP": said.status, "code": said.code, "type": said.type, "parameter": said.parameter}
     facts = ", ".join(f"{name} {value}" for name, value in named.items() if value)
-    return f"{rule.reason}{facts and f' ({facts})'}; {rule.remedy}."
+    return f"{RULES[said.failure].reason}{facts and f' ({facts})'}"
+
+
+def end_of(error: Exception) -> str:
+    """Return why a run ended whose last model failed so: the failure with its remedy."""
+    said = said_of(error)
+    if not isinstance(error, Unavailable) or said is None:
+        return str(error)
+    return f"{str(error).rstrip('.')}; {RULES[said.failure].remedy}."
 
 
 def told_of(said: ProviderError, owner: str) -> str:
@@ -209,7 +220,7 @@ def failed(said: ProviderError, *, retry_after: float = 0.0) -> Unavailable | Un
         case "again":
             return Unusable(reason_of(said), said)
         case "wait":
-            return Unavailable(reason_of(said), said, retry_after=retry_after)
+            return Unavailable(f"{_fact_of(said)}.", said, retry_after=retry_after)
         case "next" | "end" as then:
             return Refused(reason_of(said), said, final=then == "end")
 

@@ -37,7 +37,7 @@ class OpenAIModel:
             async with asyncio.timeout(timeout):
                 raw = await self._exchange(body, timeout)
         except TimeoutError as error:
-            text = f"The model did not answer within {timeout:.0f} seconds; try again."
+            text = f"The model did not answer within {timeout:.0f} seconds."
             raise Unavailable(text, ProviderError("unreachable")) from error
         except APIStatusError as error:
             said = provider_error(error.status_code, error.response.content, self._client.api_key)

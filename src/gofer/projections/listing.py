@@ -1,15 +1,31 @@
-"""What does a list of runs tell of one, for programs?"""
+"""What the lists of runs show of each run."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 from gofer.journal.coordination import Head
 from gofer.journal.unlisted_ends import Ends
 from gofer.projections.trace import timestamp
+from gofer.projections.waits import dated
 
 
 def unlisted_lines(ends: Sequence[Ends]) -> list[str]:
     """Return one line for each hour, cause and system of runs that no list shows."""
-    return [f"{timestamp(one.hour)[:13].replace('T', ' ')}:00 UTC  {one.sentence()}" for one in ends]
+    return [f"{_hour(one.hour)}: {one.sentence()}" for one in ends]
+
+
+def _hour(begin: int) -> str:
+    """Return the hour that begins then, unix milliseconds, as people read it."""
+    first = datetime.fromtimestamp(begin / 1000, UTC)
+    after = first + timedelta(hours=1)
+    return f"{first.day} {first:%B}, {first:%H:%M} to {after:%H:%M} UTC"
+
+
+def why(head: Head) -> str:
+    """Return the reason of a run; of a parked one what it waits for, and until when."""
+    if head.status != "parked" or not head.wakes_at:
+        return head.reason
+    return dated(head.reason, timestamp(head.wakes_at))
 
 
 def row_of(head: Head) -> dict[str, object]:

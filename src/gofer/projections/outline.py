@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from gofer.projections.trace import Span
 
-_MARKS = {"ok": "✓", "done": "✓", "approved": "✓", "open": "…", "running": "…", "accepted": "…"}
+_MARKS = {
+    **dict.fromkeys(("ok", "done", "approved"), "✓"),
+    **dict.fromkeys(("open", "running", "accepted", "parked", "deferred"), "…"),
+}
 
 
 def outline(run: str, spans: Sequence[Span]) -> list[str]:
@@ -28,7 +31,11 @@ def levels(spans: Sequence[Span]) -> Mapping[str, int]:
 
 
 def about(span: Span) -> str:
-    """What is worth saying of one span: tokens and cost, what a tool did, why a run ended."""
+    """Return what is worth saying of one span: tokens and cost, what a tool did, waits, why a run ended."""
+    return "; ".join(fact for fact in (_did(span), _wait(span)) if fact)
+
+
+def _did(span: Span) -> str:
     facts = span.attributes
     match span.kind:
         case "llm" | "agent" if "gen_ai.usage.input_tokens" in facts:
@@ -37,12 +44,21 @@ def about(span: Span) -> str:
             tokens = f"{facts['gen_ai.usage.input_tokens']} in, {facts['gen_ai.usage.output_tokens']} out"
             used = f"{facts['gen_ai.response.model']}: {tokens}, {money}"
             return f"{used}; {facts['gofer.reason']}" if "gofer.reason" in facts else used
-        case "llm" | "agent":
-            return str(facts.get("gofer.reason") or facts.get("gofer.deferred", ""))
         case "approval":
             asked, by = facts.get("gofer.approval.asked", ""), facts.get("gofer.approval.by", "")
             return f"by {by}" if by else f"asked {asked}"
         case "tool":
             return str(facts.get("gofer.summary") or facts.get("error.type", ""))
         case _:
-            return str(facts.get("gofer.reason", ""))
+            return str(facts.get("gofer.reason") or facts.get("gofer.waits_for", ""))
+
+
+def _wait(span: Span) -> str:
+    """Return how long a call waited, and for which reason; of a call that waits still, the reason alone."""
+    why = str(span.attributes.get("gofer.deferred", "")).rstrip(".")
+    waited = span.attributes.get("gofer.waited_ms")
+    if isinstance(waited, int):
+        return f"waited {waited / 1000:.1f} s: {why}"
+    if span.kind == "tool" and why:
+        return f"waits: {why}"
+    return why

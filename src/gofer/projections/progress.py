@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import assert_never
 
 from gofer.events import Event
@@ -38,6 +37,7 @@ from gofer.journal.entries import (
 from gofer.journal.subagents import Exchanged, Slice
 from gofer.journal.workspace import BOOKKEEPING, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
 from gofer.messages import Usage
+from gofer.projections.waits import sentence_of, sentence_of_quiet
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class Progress:
         """What a parked run waits for, for people who see lists; empty where there is nothing to say."""
         match self.parked.why if self.parked else "quiet":
             case "limit" | "outage" if wait := max(self.waits.values(), key=lambda one: one.until, default=None):
-                return f"{wait.why.rstrip('.')}; {_attempts(wait)}"
+                return sentence_of(wait)
             case "model" if self.deferred_why:
                 return self.deferred_why
             case "approval" if one := self.waiting:
@@ -172,7 +172,7 @@ class Progress:
             case _ if self.children:
                 return f"waits for its subagent {next(iter(self.children.values())).name}"
             case "quiet" if self.parked:
-                return "waits until what a crashed worker may have sent can be seen"
+                return sentence_of_quiet(next((self.waits[call] for call in self.in_doubt if call in self.waits), None))
             case _:
                 return ""
 
@@ -194,21 +194,6 @@ class Progress:
     def owned_ms(self, now: int) -> int:
         """How long workers have had the run in hand, waiting for tools and for models that answered included."""
         return max(0, self.owned_before_ms + (max(0, now - self.owned_at) if self.owned_at else 0) - self.waited_ms)
-
-
-def moment(at: int, now: int) -> str:
-    """Return a time as people read it, as `14:30 UTC`, with its day when that is another one; unix milliseconds."""
-    then = datetime.fromtimestamp(at / 1000, UTC)
-    if then.date() == datetime.fromtimestamp(now / 1000, UTC).date():
-        return f"{then:%H:%M} UTC"
-    return f"{then:%H:%M} UTC on {then.day} {then:%B}"
-
-
-def _attempts(wait: CallDeferred) -> str:
-    following = f"the next attempt is at {moment(wait.until, wait.until)}"
-    if not wait.last:
-        return following
-    return f"{following}, the last at {moment(wait.last, wait.until)}"
 
 
 def project(entries: Iterable[Recorded]) -> Progress:

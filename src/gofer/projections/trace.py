@@ -86,6 +86,8 @@ class Trace:
     llm: str = ""
     """Id of the model call under way or last ended."""
     compactions: int = 0
+    waiting: dict[str, int] = field(default_factory=dict[str, int])
+    """When the first wait of each call without an outcome began, by the id of its span."""
 
 
 def project(entries: Iterable[Recorded]) -> tuple[Span, ...]:
@@ -115,13 +117,14 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
         case SubagentStarted() as subagent:
             _begin_agent(state, recorded, subagent)
         case SubagentFinished(call=call, status=status) as subagent:
-            _update(state, call, _answered(subagent), status=status, ended=recorded)
+            waited = _waited(state, call, recorded.at - subagent.took_ms)
+            _update(state, call, {**_answered(subagent), **waited}, status=status, ended=recorded)
         case ToolCall() as intent:
             _begin(state, recorded, intent)
         case ToolResult() as result:
             _settle(state, recorded, result)
         case ToolUnknown(call=call):
-            _update(state, call, status="unknown", ended=recorded)
+            _update(state, call, _waited(state, call, recorded.at), status="unknown", ended=recorded)
         case RunFinished() as finished:
             _finish(state, recorded, finished)
         case RunCancelled(by=by):
@@ -205,6 +208,8 @@ def _ask_aside(state: Trace, recorded: Recorded, asked: SubagentStarted) -> None
         **_requested(asked.params),
     }
     if earlier := state.spans.get(asked.call):
+        if asked.call in state.waiting:
+            attributes["gofer.deferred"] = earlier.attributes["gofer.deferred"]
         again = replace(earlier, status="open", end=None, ended_in="", attributes=attributes)
         state.spans[asked.call] = again
         return
@@ -237,15 +242,32 @@ def within(span: Span, below: Sequence[Span]) -> Sequence[Span]:
 
 
 def _defer(state: Trace, recorded: Recorded, deferred: CallDeferred) -> None:
-    """An attempt that got no answer is over; the next one is a span of its own."""
-    said = deferred.said
-    span_id = state.llm if deferred.call == "model" else deferred.call  # or that of a subagent
+    """End the span of an attempt of a model, or mark the span of a call that waits.
+
+    The next attempt of a model is a span of its own. A call of a tool or of a subagent stays one span, from its first
+    attempt to its outcome.
+    """
     attributes: dict[str, object] = {"gofer.deferred": deferred.why}
-    if said is not None:
+    if deferred.system:
+        attributes["gofer.system"] = deferred.system
+    if said := deferred.said:
         named = {"code": said.code, "type": said.type, "parameter": said.parameter}
         attributes |= {f"gofer.provider.{name}": value for name, value in named.items() if value}
         attributes["error.type"] = said.failure
-    _update(state, span_id, attributes, status="deferred", ended=recorded)
+    if deferred.call == "model":
+        _update(state, state.llm, attributes, status="deferred", ended=recorded)
+        return
+    _update(state, deferred.call, attributes, status="deferred")
+    if deferred.until:
+        state.waiting.setdefault(deferred.call, recorded.at)
+
+
+def _waited(state: Trace, call: str, until: int) -> dict[str, object]:
+    """Return how long a call waited before the attempt that had an outcome; empty for a call that never waited."""
+    since = state.waiting.pop(call, None)
+    if since is None:
+        return {}
+    return {"gofer.waited_ms": max(0, until - since)}
 
 
 def _begin(state: Trace, recorded: Recorded, call: ToolCall) -> None:
@@ -257,7 +279,11 @@ def _begin(state: Trace, recorded: Recorded, call: ToolCall) -> None:
         "gen_ai.tool.call.id": call.call,
         "gofer.effect": call.effect,
     }
-    _open(state, recorded, Span(call.call, parent, "tool", call.tool, "open", recorded.at, None, attributes))
+    span = Span(call.call, parent, "tool", call.tool, "open", recorded.at, None, attributes)
+    if call.call in state.waiting:
+        earlier = state.spans[call.call]
+        span = replace(span, start=earlier.start, attributes={**earlier.attributes, **attributes})
+    _open(state, recorded, span)
 
 
 def _change_hands(state: Trace, owner: str, change: RunOwned | RunParked | RunHandedOver) -> None:
@@ -287,12 +313,16 @@ def _settle(state: Trace, recorded: Recorded, result: ToolResult) -> None:
     if result.call not in state.spans:
         parent, at = state.llm or "run", recorded.at
         _open(state, recorded, Span(result.call, parent, "tool", _uncalled(result), result.status, at))
-    took = state.spans[result.call].start + result.took_ms if result.took_ms else recorded.at
-    attributes = {"gofer.summary": result.summary} if result.summary else {}
+    attributes: dict[str, object] = {"gofer.summary": result.summary} if result.summary else {}
     code = (result.details or {}).get("code") if result.status == "error" else None
-    coded = {"error.type": code} if isinstance(code, str) and code else {}
-    ended = replace(recorded, at=min(recorded.at, took))
-    _update(state, result.call, {**attributes, **coded}, status=result.status, ended=ended)
+    if isinstance(code, str) and code:
+        attributes["error.type"] = code
+    ended = recorded
+    if result.call in state.waiting:
+        attributes |= _waited(state, result.call, recorded.at - result.took_ms)
+    elif result.took_ms:
+        ended = replace(recorded, at=min(recorded.at, state.spans[result.call].start + result.took_ms))
+    _update(state, result.call, attributes, status=result.status, ended=ended)
 
 
 def _uncalled(result: ToolResult) -> str:
@@ -301,14 +331,17 @@ def _uncalled(result: ToolResult) -> str:
 
 
 def _finish(state: Trace, recorded: Recorded, finished: RunFinished) -> None:
-    """A model call that never got an answer ended, at the latest, with the run; so did a wait for a decision."""
+    """End the run, what its models never answered, and what waited for a decision or for an attempt that never came."""
     for span in list(state.spans.values()):
-        if span.kind in ("llm", "agent", "approval") and span.end is None:
+        followed = span.id.startswith("llm/") and span.id != state.llm
+        if span.status == "deferred" and not followed:
+            waited = _waited(state, span.id, recorded.at)
+            status = "closed" if finished.status == "cancelled" else "error"
+            _update(state, span.id, waited, status=status, ended=recorded if span.end is None else None)
+        elif span.kind in ("llm", "agent", "approval") and span.end is None:
             _update(state, span.id, status="closed" if span.kind == "approval" else "error", ended=recorded)
     said = {"gofer.reason": finished.reason, "error.type": finished.cause, "gofer.system": finished.system}
     attributes = {name: value for name, value in said.items() if value}
-    if finished.status == "failed" and state.llm and state.spans[state.llm].status == "deferred":
-        _update(state, state.llm, status="error")
     _update(state, "run", attributes, status=finished.status, ended=recorded)
 
 

@@ -72,7 +72,7 @@ async def test_a_call_that_was_not_taken_is_made_when_it_may_be_and_others_go_on
     await made.hear_lost()
     head = await made.store.head("run1")
     assert head is not None
-    said = f"{BUSY.rstrip('.')}; the next attempt is at 12:00 UTC, the last at 13:05 UTC"
+    said = f"{BUSY.rstrip('.')}; next attempt 12:00 UTC, last 13:05 UTC"
     assert (head.status, head.reason) == ("parked", said)
     assert head.wakes_at == int((made.clock.now() + 40) * 1000)
     await made.accept("run2", 2, private=False)

@@ -22,9 +22,9 @@ async def test_ends_alike_share_a_line_an_hour() -> None:
     await count(store, "begin", "credential", "Jira", NOON + 7)
     await count(store, "answer", "outage", "Slack", NOON + HOUR_MS)
     assert unlisted_lines(await recent(store, NOON + HOUR_MS)) == [
-        "2026-11-21 12:00 UTC  1 run could not begin: Jira did not accept Gofer's credential; renew it.",
-        "2026-11-21 12:00 UTC  2 runs could not begin: Slack did not answer.",
-        "2026-11-21 13:00 UTC  1 run could not be answered: Slack did not answer.",
+        "21 November, 12:00 to 13:00 UTC: 1 run could not begin: Jira did not accept Gofer's credential; renew it.",
+        "21 November, 12:00 to 13:00 UTC: 2 runs could not begin: Slack did not answer.",
+        "21 November, 13:00 to 14:00 UTC: 1 run could not be answered: Slack did not answer.",
     ]
 
 

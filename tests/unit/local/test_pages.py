@@ -23,6 +23,10 @@ async def browser() -> AsyncIterator[httpx2.AsyncClient]:
     store, blobs = memory_stores()
     await claimed(store, "run1")
     await store.create_head(Head("run1", SCRIPT, "c", 1, private=False, reason=SCRIPT))
+    parked = Head(
+        "run2", "w", "d", 2, "parked", private=False, reason="The model could not be reached.", wakes_at=9_000
+    )
+    await store.create_head(parked)
     workflow = Workflow(description=SCRIPT, owner="#o", when=("slack.mention",))
     script = Script("coordinators/s.py", {"s": SCRIPT})
     loaded = Loaded("w", workflow, SCRIPT, "agents/w.md", ("m",))
@@ -40,6 +44,12 @@ async def test_what_people_and_models_wrote_is_text_not_html(path: str) -> None:
     assert page.status_code == 200
     assert SCRIPT not in page.text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.text.replace("<pre>", "")
+
+
+async def test_the_page_of_runs_says_until_when_a_run_waits() -> None:
+    async with browser() as client:
+        page = await client.get("/runs")
+    assert "<td>until 1970-01-01T00:00:09.000Z: The model could not be reached." in page.text
 
 
 @pytest.mark.parametrize("path", ["/runs/run1", "/runs/run1/trace", "/runs/nobody", "/prompts/nobody"])

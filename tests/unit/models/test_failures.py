@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gofer.messages import FailureClass, ProviderError
 from gofer.models.error_bodies import MESSAGE_LIMIT, provider_error
-from gofer.models.failures import RULES, failed, reason_of, told_of
+from gofer.models.failures import RULES, end_of, failed, reason_of, told_of
 from gofer.models.model import Refused, Unavailable, Unusable
 
 
@@ -187,6 +187,13 @@ def test_the_operator_reads_code_type_and_parameter_and_the_colleague_whom_to_te
         "The language model does not accept a setting of this workflow. Please tell #dev-experience."
     )
     assert told_of(read(401, b""), "#dev-experience") == "The model refused the key. Please tell #dev-experience."
+
+
+@pytest.mark.parametrize("failure", ["busy", "unreachable"])
+def test_a_failure_that_a_run_waits_for_names_a_remedy_only_at_the_end(failure: FailureClass) -> None:
+    error = failed(ProviderError(failure, 503))
+    assert str(error) == f"{RULES[failure].reason} (HTTP 503)."
+    assert end_of(error) == f"{RULES[failure].reason} (HTTP 503); check the provider's status page."
 
 
 @pytest.mark.parametrize("failure", RULES)

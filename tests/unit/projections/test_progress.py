@@ -120,3 +120,28 @@ def test_waiting_for_a_model_without_an_answer_is_not_the_runs_own_time() -> Non
 
 def test_the_first_cancel_counts() -> None:
     assert project(RunCancelled("Ada", "i1"), RunCancelled("Bob", "i2")).cancelled == RunCancelled("Ada", "i1")
+
+
+AWAY = "Slack did not answer chat.postMessage properly (HTTP 503)."
+
+
+def test_a_run_that_waits_for_late_messages_names_the_outage_and_not_a_crash() -> None:
+    call = ToolCall("answer/1", "slack_post_message", "lookup")
+    wait = CallDeferred(call.call, AWAY, 60_000, in_doubt=True, cause="outage", last=90_000, system="Slack")
+    outage = (call, RunOwned(), wait, RunParked("outage", 60_000))
+    assert project(*outage).why_parked == f"{AWAY.rstrip('.')}; next attempt 00:01 UTC, last 00:01 UTC"
+    late = f"{AWAY.rstrip('.')}; before the next attempt, Gofer waits until a late message would be visible"
+    assert project(*outage, RunOwned(), RunParked("quiet", 70_000)).why_parked == late
+
+
+def test_a_run_whose_worker_crashed_says_so() -> None:
+    crash = (RunOwned(), ToolCall("answer/1", "slack_post_message", "lookup"), RunOwned(), RunParked("quiet", 70_000))
+    assert project(*crash).why_parked == "waits until messages that a crashed worker may have sent would be visible"
+
+
+def test_a_wait_that_is_over_explains_no_later_crash() -> None:
+    earlier = ToolCall("1.0", "jira_add_comment", "lookup")
+    wait = CallDeferred(earlier.call, AWAY, 9_000, in_doubt=True, cause="outage")
+    later = ToolCall("answer/1", "slack_post_message", "lookup")
+    crash = (earlier, wait, ToolResult("1.0", "ok", ""), later, RunOwned(), RunParked("quiet", 70_000))
+    assert "crashed worker" in project(*crash).why_parked

@@ -1,3 +1,5 @@
+import pytest
+
 from gofer.journal.entries import (
     CallDeferred,
     Entry,
@@ -9,14 +11,18 @@ from gofer.journal.entries import (
     RunConcluded,
     RunFinished,
     RunOwned,
+    RunParked,
     RunStarted,
+    Status,
+    SubagentFinished,
+    SubagentStarted,
     ToolCall,
     ToolResult,
     ToolUnknown,
 )
 from gofer.messages import ToolAsk, Usage
 from gofer.projections import trace
-from gofer.projections.outline import outline
+from gofer.projections.outline import about, outline
 from stand_ins import mention
 
 CANARY = "what people said"
@@ -91,5 +97,56 @@ def test_an_outline_tells_time_status_and_cost() -> None:
 def test_an_outline_tells_which_model_was_not_there_and_why() -> None:
     asked = [LlmRequest("4.0", "ab", {"model": name}, "") for name in ("small", "big")]
     _, _, small, big = outline("run1", project([*RUN[:4], asked[0], CallDeferred("model", "HTTP 503"), asked[1]]))
-    assert small.split() == ["4.000", "s", "✗", "chat", "small", "deferred", "1000", "ms", "HTTP", "503"]
+    assert small.split() == ["4.000", "s", "…", "chat", "small", "deferred", "1000", "ms", "HTTP", "503"]
     assert big.split()[2:] == ["…", "chat", "big", "open"]
+
+
+AWAY = "Slack did not answer chat.postMessage properly (HTTP 503)."
+CALL = ToolCall("answer/1", "slack_post_message", "lookup")
+
+
+def waited(in_doubt: bool) -> list[Entry]:
+    """A call that waits twice; one that was not taken has its intent journaled again."""
+    wait = CallDeferred(CALL.call, AWAY, 9_000, in_doubt, "outage", 90_000, "Slack")
+    again = [] if in_doubt else [CALL]
+    return [*RUN[:6], CALL, wait, RunParked("outage", 9_000), RunOwned(), *again, wait]
+
+
+@pytest.mark.parametrize("in_doubt", [True, False])
+def test_a_call_that_waited_ends_when_its_outcome_is_journaled(in_doubt: bool) -> None:
+    journal = [*waited(in_doubt), *([] if in_doubt else [CALL]), ToolResult(CALL.call, "ok", "", "posted", None, 5)]
+    call = project(journal)[-1]
+    assert (call.status, call.start, call.end) == ("ok", 7_000, len(journal) * 1_000)
+    assert call.attributes["gofer.system"] == "Slack"
+    lasted = len(journal) * 1_000 - 5 - 8_000
+    assert call.attributes["gofer.waited_ms"] == lasted
+    assert about(call) == f"posted; waited {lasted / 1000:.1f} s: {AWAY.rstrip('.')}"
+
+
+@pytest.mark.parametrize("in_doubt", [True, False])
+def test_a_call_that_waits_is_no_error_and_says_why(in_doubt: bool) -> None:
+    *_, line = outline("run1", project(waited(in_doubt)))
+    assert "… slack_post_message" in line
+    assert line.endswith(f"waits: {AWAY.rstrip('.')}")
+    assert " ms " not in line
+
+
+def test_a_call_that_waited_and_is_unknown_says_how_long_it_waited() -> None:
+    call = project([*waited(True), ToolUnknown(CALL.call, "")])[-1]
+    assert (call.status, call.attributes["gofer.waited_ms"]) == ("unknown", 4_000)
+
+
+@pytest.mark.parametrize(("end", "status"), [("failed", "error"), ("cancelled", "closed")])
+def test_no_span_of_a_run_that_ended_waits(end: Status, status: str) -> None:
+    journal = [*waited(False), SubagentStarted("2.0", "reader", "", {"model": "m"})]
+    journal += [CallDeferred("2.0", "HTTP 503"), RunFinished(end, "no model")]
+    *_, call, subagent = project(journal)
+    assert (call.status, subagent.status) == (status, status)
+    assert call.end == subagent.end == len(journal) * 1_000
+
+
+def test_a_subagent_that_waited_says_how_long() -> None:
+    asked = SubagentStarted("2.0", "reader", "", {"model": "m"})
+    answer = SubagentFinished("2.0", "ok", "", "m-1", Usage(1, 1), 0.1, 10)
+    *_, span = project([*RUN[:5], asked, CallDeferred("2.0", "HTTP 503", 9_000), asked, answer])
+    assert about(span) == "m-1: 1 in, 1 out, 0.1000 USD; waited 2.0 s: HTTP 503"

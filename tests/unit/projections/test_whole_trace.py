@@ -4,12 +4,14 @@ import pytest
 
 from agents_room import AgentsRoom, Asked, agents_room
 from engine_room import says
-from gofer.journal.below import read_below
+from gofer.journal.below import Below, read_below
+from gofer.journal.entries import CallDeferred, Recorded, RunAccepted, RunOwned, RunParked, Why
 from gofer.journal.lineage import child_of
 from gofer.models.model import Answer
 from gofer.projections.outline import outline
 from gofer.projections.whole_trace import whole_trace
 from gofer.workflows.schema import Limits
+from stand_ins import mention
 
 pytestmark = pytest.mark.anyio
 MIDDLE = ("subagent", {"agent_name": "middle", "prompt": "go"})
@@ -88,3 +90,18 @@ async def test_a_subagent_that_cannot_be_read_is_said_to_be_so_and_hides_nothing
     assert f"Run {run} is damaged" in deep
     assert "20 in" in deep
     assert sum("chat m" in line for line in lines) == 4
+
+
+@pytest.mark.parametrize(
+    ("why", "waits"),
+    [("model", "The model could not be reached."), ("earlier", "waits for an earlier run that does the same")],
+)
+async def test_a_parked_run_says_what_it_waits_for(why: Why, waits: str) -> None:
+    wait = CallDeferred("model", "The model could not be reached.", 9_000)
+    entries = [RunAccepted(mention(), "w"), RunOwned(), wait, RunParked(why, 9_000)]
+    journal = [Recorded(n, 0, n, "me", entry) for n, entry in enumerate(entries, start=1)]
+    _, line = outline("run1", whole_trace(journal, Below()))
+    assert "… w" in line
+    assert line.endswith(f"until 1970-01-01T00:00:09.000Z: {waits}")
+    resumed = [*journal, Recorded(5, 0, 5, "me", RunOwned())]
+    assert "until" not in outline("run1", whole_trace(resumed, Below()))[1]
