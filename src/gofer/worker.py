@@ -1,4 +1,4 @@
-"""Who continues runs? A worker hears a doorbell, leases the conversation and continues its oldest runnable run."""
+"""The worker: receives queue messages, leases conversations and continues the oldest runnable run of each."""
 
 import asyncio
 import contextlib
@@ -149,7 +149,7 @@ class Worker:
             return ()
 
     async def _continue_conversation(self, conversation: str, bell: Doorbell, term: Term) -> bool:
-        """Continues its oldest runnable run; False when somebody else is busy with it."""
+        """Continue its oldest runnable run; return False while another worker has the lease."""
         store, owner = self.services.store, self.services.outside.new_id()
         if not await store.lease(conversation, owner, self.services.outside.clock.now(), self.lease):
             return False
@@ -181,7 +181,7 @@ class Worker:
     async def _while_leased(
         self, work: Coroutine[None, None, Progress | None], conversation: str, owner: str, bell: Doorbell
     ) -> Progress | None:
-        """Does the work while the lease is renewed; ends it when the lease was lost to somebody else."""
+        """Do the work while the lease is renewed; end it when another worker has the lease."""
         working = asyncio.create_task(work)
         renewing = asyncio.create_task(self._renew(conversation, owner, bell))
         try:
@@ -193,7 +193,7 @@ class Worker:
             await asyncio.gather(working, renewing, return_exceptions=True)
 
     async def _renew(self, conversation: str, owner: str, bell: Doorbell) -> None:
-        """Returns when the lease is somebody else's."""
+        """Return when another worker has the lease."""
         held = True
         while held:
             await asyncio.sleep(self.lease / 3)
@@ -273,7 +273,7 @@ class Worker:
         await self._show(head, "running")
 
     async def _forget_lost(self, head: Head, lost: int) -> None:
-        """Whoever can say what happened is not lost."""
+        """Reset the count of lost owners: an owner that can say what happened is not lost."""
         if lost:
             await self._note_lost(head, 0)
 

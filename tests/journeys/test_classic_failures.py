@@ -259,7 +259,7 @@ async def test_a_failed_trigger_shows_what_the_other_system_said(tmp_path: Path)
     # The operator learns of both without a run, a channel or a person.
     assert {end.sentence() for end in ends} == {
         "1 run could not begin: Jira did not allow a call that was needed; the log names it.",
-        "1 run could not begin: Slack refused a call that was needed.",
+        "1 run could not begin: Slack refused a call that was needed; the log has its code.",
     }
 
 

@@ -13,7 +13,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from company import Company, company
-from gofer.deliver import AT_WORK
 from gofer.journal.entries import RunConcluded, ToolCall
 from gofer.local.server import serve
 from gofer.simulators.slack import Message
@@ -125,19 +124,14 @@ async def test_in_a_channel_the_rest_of_a_long_answer_stands_in_the_thread_below
         assert len(made.slack.workspace.replies(first)) == 2
 
 
-async def test_an_expired_token_is_one_sentence_for_the_operator_and_one_in_the_list(
+async def test_an_answer_outlasts_an_expired_token_and_the_operator_reads_one_sentence(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with answering(tmp_path, "Hello.") as made:
         made.slack.fail_next("chat.update", "token_expired")
         asked = await made.ask("@Gofer hello", "general")
-        async with asyncio.timeout(60):
-            while not made.answers(asked):
-                await asyncio.sleep(0.001)
-        made.slack.fail_next("chat.postMessage", "token_expired")
         (head,) = await made.ended()
-        (left,) = made.answers(asked)
-    assert head.status == "failed"
-    assert "Gofer's Slack token has expired; whoever runs Gofer has to renew it." in head.reason
+        (answer,) = made.answers(asked)
+    assert head.status == "done"
+    assert markdown(answer) == "Hello."
     assert "Gofer's Slack token has expired; whoever runs Gofer has to renew it." in caplog.text
-    assert markdown(left) == AT_WORK

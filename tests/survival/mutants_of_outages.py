@@ -37,7 +37,7 @@ OF_OUTAGES = (
     Mutant(
         "a wait that was cut short counts for as long as it was",
         "projections/progress.py",
-        "            state.put_off_ms[call] -= deferred.until - at\n",
+        "            state.call_waits_ms[call] -= deferred.until - at\n",
         "",
         f"{OUTAGES}waits_that_were_cut_short_count_for_as_long_as_they_were",
     ),

@@ -354,7 +354,7 @@ class Step(Views):
         reach.call = call = self._call(item, provenance, reach)
         # Cancelled calls are not retried, except the cancellation notice.
         outcome = await carry_out(item.tool, call, item.arguments, self.permit, doubt=doubt, wanted=self.wanted)
-        waited_ms = self.progress.put_off_ms.get(item.call, 0)
+        waited_ms = self.progress.call_waits_ms.get(item.call, 0)
         settled = settle(item, outcome, self.services.patience, waited_ms=waited_ms, now_ms=self.now_ms())
         if isinstance(settled, e.CallDeferred | e.ToolUnknown):
             return [*reach.fetched, settled]

@@ -108,7 +108,7 @@ class Progress:
     """Buttons that were pressed, in the order in which that was journaled."""
     in_doubt: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     """Calls that were about to happen and have no outcome."""
-    put_off_ms: dict[str, int] = field(default_factory=dict[str, int])
+    call_waits_ms: dict[str, int] = field(default_factory=dict[str, int])
     """How long each call of a tool waited in all, because a system outside takes no more or does not answer."""
     waits: dict[str, CallDeferred] = field(default_factory=dict[str, CallDeferred])
     """The last wait of each call of a tool, by call id; `until` is when it ended, where it was cut short."""
@@ -310,7 +310,7 @@ def _defer(state: Progress, at: int, deferred: CallDeferred) -> None:
 
 def _put_off(state: Progress, at: int, deferred: CallDeferred) -> None:
     call = deferred.call
-    state.put_off_ms[call] = state.put_off_ms.get(call, 0) + max(0, deferred.until - at)
+    state.call_waits_ms[call] = state.call_waits_ms.get(call, 0) + max(0, deferred.until - at)
     state.waits[call] = deferred
     state.deferred_why = deferred.why
     if not deferred.in_doubt:
@@ -345,7 +345,7 @@ def _end_waits(state: Progress, at: int) -> None:
     """Let calls wait no longer; a wait that was cut short counts for as long as it was."""
     for call, deferred in state.waits.items():
         if deferred.until > at:
-            state.put_off_ms[call] -= deferred.until - at
+            state.call_waits_ms[call] -= deferred.until - at
             state.waits[call] = replace(deferred, until=at)
 
 

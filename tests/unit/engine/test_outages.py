@@ -157,7 +157,7 @@ async def test_waits_that_were_cut_short_count_for_as_long_as_they_were() -> Non
         assert isinstance(await owner_calls(made), RunParked)
         made.clock.advance(10)
     step = await made.step()
-    assert step.progress.put_off_ms["who/1"] == 400_000
+    assert step.progress.call_waits_ms["who/1"] == 400_000
 
 
 async def test_a_wait_is_journaled_with_its_cause_and_its_last_attempt() -> None:
