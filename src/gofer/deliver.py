@@ -254,7 +254,7 @@ def spoken(ending: Ending) -> str:
 def _why(ending: Ending) -> str:
     """Why a run failed, in the words for a colleague where there are some."""
     if ending.told:
-        return f"I could not finish this. {ending.told}"
+        return ending.told
     reason = ending.reason.removeprefix("poison: ")
     return f"I could not finish this: {reason}{ending.said and f': {ending.said}'}"
 

@@ -13,14 +13,14 @@ pytestmark = pytest.mark.anyio
 
 
 def test_a_failed_run_says_why_in_words_for_colleagues_and_shows_what_it_has() -> None:
-    ending = Ending("failed", "Two builds failed.", "The key is refused (HTTP 401).", told="Please tell #dev.")
-    assert (
-        spoken(ending) == "I could not finish this. Please tell #dev.\n\n_Here is what I have:_\n\nTwo builds failed."
+    ending = Ending(
+        "failed", "Two builds failed.", "The key is refused (HTTP 401).", told="I could not reach it. Please tell #dev."
     )
+    assert spoken(ending) == "I could not reach it. Please tell #dev.\n\n_Here is what I have:_\n\nTwo builds failed."
     more = ending.also("nobody can tell whether mail took effect")
     assert more.reason == "The key is refused (HTTP 401); nobody can tell whether mail took effect"
     assert spoken(more).startswith(
-        "I could not finish this. Please tell #dev. Also, nobody can tell whether mail took effect.\n\n_Here"
+        "I could not reach it. Please tell #dev. Also, nobody can tell whether mail took effect.\n\n_Here"
     )
 
 

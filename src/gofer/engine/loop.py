@@ -89,12 +89,17 @@ def so_far(step: Step) -> str:
 def stopped(step: Step, error: RunStopped, loaded: Loaded | None) -> Ending:
     """The end of a run that cannot go on, with what its model wrote before; None when its workflow was taken away."""
     owner = "the people who run Gofer"
-    told = ""
     if loaded is not None:
         owner = loaded.workflow.owner
+    told = _with_owner(error.told, owner)
     if said := said_of(error):
-        told = told_of(said, owner)
+        told = f"I could not finish this. {told_of(said, owner)}"
     return Ending("failed", so_far(step), str(error), told=told, cause=error.cause, system=error.system)
+
+
+def _with_owner(told: str, owner: str) -> str:
+    """Name the owner in a sentence for a colleague; one that quotes a model may hold any other braces."""
+    return told.replace("{owner}", owner)
 
 
 def done(answer: str, *, typed: bool) -> Ending:

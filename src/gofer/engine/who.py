@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gofer.canonical import encode
 from gofer.engine.meant import NotMeant
-from gofer.engine.needed import stopped
+from gofer.engine.needed import PERSON, stopped
 from gofer.engine.step import Permitted, Step
 from gofer.events import Event
 from gofer.journal.coordination import DAY_MS, Usage
@@ -121,7 +121,7 @@ async def _details(
         case ToolResult(details={"code": code}) if code in _NOT_SEEN:
             return None
         case outcome:
-            raise stopped("the person who asked could not be looked up", outcome, tool.system)
+            raise stopped(PERSON, outcome, tool.system)
 
 
 def _whom(workflow: Workflow) -> str:
