@@ -9,6 +9,7 @@ is several messages, each a call of its own; the same text always gives the same
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from gofer.engine.aside import say_aside
 from gofer.engine.asking import PUT_OFF_MINUTES
@@ -23,7 +24,7 @@ from gofer.events import Event
 from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResult
 from gofer.projections.progress import Progress, moment
 from gofer.tools.slack.parts import compose
-from gofer.tools.tool import Provenance
+from gofer.tools.tool import Provenance, Tool
 from gofer.workflows.schema import Reply
 
 STATUS = "status/1"
@@ -47,6 +48,7 @@ _FILED = "_Already filed; I told the person who asked._"
 _DELETED = "_Stopped: the message that asked for this was deleted._"
 _IN_FILE = "_This is the beginning; the attached file has all of it._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
+_DOUBT = "_I do not know whether my last change in {systems} arrived. Please check it there before you ask again._"
 COMMENT_LIMIT = 18_000
 """Characters of a comment outside Slack at most; what takes comments takes that much of each, links included."""
 _IN_COMMENT = "_This is the beginning; the rest is too long for a comment._"
@@ -56,18 +58,32 @@ TOOLS = ("slack_post_message", "slack_update_message", "slack_post_file", "slack
 """Tools that a run calls by itself to deliver its answer."""
 
 
-def conclude(ending: Ending, progress: Progress) -> RunConcluded:
-    """The end of the work as it is recorded and told; a call that nobody can tell about needs a person's attention."""
+def conclude(ending: Ending, progress: Progress, tools: Mapping[str, Tool[Any]]) -> RunConcluded:
+    """Return the end of the work as it is recorded and told; a write of unknown outcome needs a person's attention.
+
+    `tools` are those that Gofer has, by name.
+    """
+    text = spoken(ending)
     if progress.locked:
-        tools = ", ".join(sorted({tool for tool, _ in progress.locked}))
-        unknown = f"nobody can tell whether {tools} took effect"
-        if ending.status == "done":
-            ending = replace(ending, status="needs_attention", reason=unknown)
-        else:
-            ending = ending.also(unknown)
+        names = sorted({tool for tool, _ in progress.locked})
+        text = f"{text}\n\n{_DOUBT.format(systems=_systems(names, tools))}".strip()
+        ending = _unclear(ending, f"the outcome of {', '.join(names)} cannot be determined")
     if ending.status == "done" and (locked_out := _locked_out(progress)):
         ending = replace(ending, reason=locked_out)
-    return RunConcluded(ending.status, ending.reason, spoken(ending), ending.output, ending.cause, ending.system)
+    return RunConcluded(ending.status, ending.reason, text, ending.output, ending.cause, ending.system)
+
+
+def _unclear(ending: Ending, unknown: str) -> Ending:
+    """Add for the operator what is not known at the end."""
+    if ending.status == "done":
+        return replace(ending, status="needs_attention", reason=unknown)
+    return replace(ending, reason=f"{ending.reason.rstrip('.')}; {unknown}")
+
+
+def _systems(names: Sequence[str], tools: Mapping[str, Tool[Any]]) -> str:
+    """Name the systems that tools write to, as people know them."""
+    systems = {tools[name].system for name in names if name in tools}
+    return " and ".join(sorted(systems - {""})) or "a system outside"
 
 
 def _locked_out(progress: Progress) -> str:
@@ -244,8 +260,6 @@ def spoken(ending: Ending) -> str:
         case "limited":
             so_far = ending.answer.strip() or "nothing I could show yet."
             return f"_I {ending.reason}; here is what I have:_\n\n{so_far}"
-        case "needs_attention":
-            return f"{ending.answer.strip()}\n\n_Please check what I did: {ending.reason}._".strip()
         case _:
             so_far = ending.answer.strip()
             return f"{_why(ending)}{so_far and _SO_FAR + so_far}"

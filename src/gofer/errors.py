@@ -89,7 +89,7 @@ class RunStopped(GoferError):
     """The run cannot go on; the message is the reason a person reads.
 
     `cause` is the same for code, and `system` is the name of the system outside that it is about, if any. `told` is
-    what the colleague reads instead of the message, with `{owner}` for the owner of the workflow; empty for the message.
+    what the colleague reads instead of the message, with `{owner}` for the owner of the workflow.
     """
 
     def __init__(self, message: str, *, cause: Cause = "", system: str = "", told: str = "") -> None:

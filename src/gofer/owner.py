@@ -107,7 +107,7 @@ class Owner:
         poisoned = step.progress.takeovers >= TAKEOVERS or step.progress.troubles >= TROUBLES
         if (concluded := step.progress.concluded) is None:
             ending = _poisoned(step) if poisoned else await self._end(step, event, loaded, bundle)
-            concluded = conclude(ending, step.progress)
+            concluded = conclude(ending, step.progress, self.services.tools)
             step.note(concluded)
         elif poisoned:
             told = SUMMARY in step.progress.in_doubt

@@ -53,11 +53,6 @@ class Ending:
     told: str = ""
     """Of a failed one: the reason as a colleague reads it, where that is another sentence."""
 
-    def also(self, fact: str) -> "Ending":
-        """The same with one more fact in its reason, for both who read it."""
-        told = self.told and f"{self.told} Also, {fact}."
-        return replace(self, reason=f"{self.reason.rstrip('.')}; {fact}", told=told)
-
 
 async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Ending:
     """Lets the model decide until it answers or a limit stops it. Raises what `step` raises."""
