@@ -40,9 +40,9 @@ PART = "part/{}"
 FILE = "file/1"
 """Call id of attaching an answer that is too long for messages."""
 AT_WORK = "_On it. The answer will replace this message._"
-WAITS = f"_The language model is not available now. I go on by myself when it is, within {PUT_OFF_MINUTES} minutes._"
+WAITS = f"_The language model does not answer. I keep trying for {PUT_OFF_MINUTES} minutes._"
 _SO_FAR = "\n\n_Here is what I have:_\n\n"
-_AWAY = "_{system} does not answer now. I try again by myself until {last}._"
+_AWAY = "_{system} does not answer. I keep trying until {last}._"
 _BUSY = "_{system} takes no more requests now. I go on by myself at {next}._"
 _FILED = "_Already filed; I told the person who asked._"
 _DELETED = "_Stopped: the message that asked for this was deleted._"
@@ -63,6 +63,9 @@ def conclude(ending: Ending, progress: Progress, tools: Mapping[str, Tool[Any]])
 
     `tools` are those that Gofer has, by name.
     """
+    if ending.status == "cancelled" and progress.cancelled and progress.cancelled.of:
+        # Such a stop counts only for what the same person asked for.
+        ending = replace(ending, told="Stopped, as you asked.")
     text = spoken(ending)
     if progress.locked:
         names = sorted({tool for tool, _ in progress.locked})
@@ -256,10 +259,12 @@ def spoken(ending: Ending) -> str:
         case "ignored":
             return ""
         case "cancelled":
-            return f"_Stopped: {ending.reason}._"
+            told = ending.told or f"Stopped: {ending.reason}."
+            return f"_{told}_"
         case "limited":
             so_far = ending.answer.strip() or "nothing I could show yet."
-            return f"_I {ending.reason}; here is what I have:_\n\n{so_far}"
+            told = ending.told or f"I {ending.reason}; here is what I have:"
+            return f"_{told}_\n\n{so_far}"
         case _:
             so_far = ending.answer.strip()
             return f"{_why(ending)}{so_far and _SO_FAR + so_far}"
