@@ -44,7 +44,7 @@ WAITS = f"_The language model does not answer. I keep trying for {PUT_OFF_MINUTE
 _SO_FAR = "\n\n_Here is what I have:_\n\n"
 _AWAY = "_{system} does not answer. I keep trying until {last}._"
 _BUSY = "_{system} takes no more requests now. I go on by myself at {next}._"
-_FILED = "_Already filed; I told the person who asked._"
+_DONE_BEFORE = "_Already done; I told the person who asked._"
 _DELETED = "_Stopped: the message that asked for this was deleted._"
 _IN_FILE = "_This is the beginning; the attached file has all of it._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
@@ -148,9 +148,9 @@ async def deliver(
     text = concluded.text
     if concluded.status == "done" and nothing_new(step):
         if await tell(step, event, provenance):
-            await _take_back(step, provenance, _FILED)
+            await _take_back(step, provenance, _DONE_BEFORE)
             return _ended(concluded)
-        text = notice(step)
+        text = notice(step.progress)
     if reply in ("dm", "ephemeral"):
         return _finish(concluded, await say_aside(step, event, reply, provenance, text))
     if (posted := _posted(step)) and WAITING in step.progress.in_doubt:
