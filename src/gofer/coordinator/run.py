@@ -22,12 +22,14 @@ class ToolFailed(Exception):
     where the outcome cannot be determined, which also locks its tool for that destination until the run ends.
     Of a subagent: `empty`, `cut`, `refusal`, `filtered`, or `unfit` for an answer without the form of its `output`;
     `limited`, `failed` or `stopped` for one with a run of its own that did not come to its end.
+    `tool` is the name of the tool that was called, or `subagent.` and the name of the subagent.
     """
 
-    def __init__(self, text: str, *, code: str = "") -> None:
+    def __init__(self, text: str, *, code: str = "", tool: str = "") -> None:
         super().__init__(text)
         self.text = text
         self.code = code
+        self.tool = tool
 
 
 class Run(Protocol):
