@@ -30,9 +30,10 @@ def notice(progress: Progress) -> str:
     links = [url for details in answered if (url := as_text(details.get("url")))]
     if not links:
         return "An earlier request for this message did the same; nothing was done again."
-    filed = all("issue" in as_text(details.get(MARK)) for details in answered)
-    done = "filed" if filed else "done"
-    return f"Already {done}: {', '.join(dict.fromkeys(links))}"
+    listed = ", ".join(dict.fromkeys(links))
+    if all("issue" in as_text(details.get(MARK)) for details in answered):
+        return f"Already filed: {listed}"
+    return f"Already done: {listed}"
 
 
 async def tell(step: Step, event: Event, provenance: Provenance) -> bool:

@@ -14,6 +14,8 @@ NEVER_BEGAN = "Something in me failed before I could begin. Please tell {owner}.
 """What a colleague reads when Gofer itself failed before the run began."""
 _CAUSES: Mapping[str, Cause] = {"credential": "credential", "permission": "permission"}
 """By what a refusal says of Gofer's access."""
+_LIMITED = frozenset({"ratelimited", "rate_limited"})
+"""Codes of Slack for an app that made too many requests."""
 _NO_MEMBER = frozenset({"not_in_channel", "channel_not_found"})
 """Codes of Slack for a channel that Gofer is not a member of."""
 
@@ -70,6 +72,8 @@ def _told(aim: str, cause: Cause, code: str, system: str) -> str:
             return f"I am not allowed to {aim}. Please tell {{owner}}."
         case "refused" if code in _NO_MEMBER:
             return "I am not a member of this channel. Please invite me and ask again."
+        case "refused" if code in _LIMITED:
+            return f"I could not {aim}, because {system} takes no more requests now. Please ask again later."
         case "refused":
             return f"I could not {aim}, because {system} refused it. Please tell {{owner}}."
         case _:

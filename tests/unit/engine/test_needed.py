@@ -63,6 +63,13 @@ from gofer.journal.entries import ToolResult
         (
             THREAD,
             "Slack",
+            {"code": "ratelimited"},
+            "refused",
+            "I could not read this thread, because Slack takes no more requests now. Please ask again later.",
+        ),
+        (
+            THREAD,
+            "Slack",
             {"code": "restricted_action"},
             "refused",
             "I could not read this thread, because Slack refused it. Please tell {owner}.",
