@@ -9,6 +9,7 @@ is several messages, each a call of its own; the same text always gives the same
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from gofer.engine.aside import say_aside
 from gofer.engine.asking import PUT_OFF_MINUTES
@@ -24,7 +25,7 @@ from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResu
 from gofer.projections.progress import Progress
 from gofer.projections.waits import moment
 from gofer.tools.slack.parts import compose
-from gofer.tools.tool import Provenance
+from gofer.tools.tool import Provenance, Tool
 from gofer.workflows.schema import Reply
 
 STATUS = "status/1"
@@ -40,14 +41,15 @@ PART = "part/{}"
 FILE = "file/1"
 """Call id of attaching an answer that is too long for messages."""
 AT_WORK = "_On it. The answer will replace this message._"
-WAITS = f"_The language model is not available now. I go on by myself when it is, within {PUT_OFF_MINUTES} minutes._"
+WAITS = f"_The language model does not answer. I keep trying for {PUT_OFF_MINUTES} minutes._"
 _SO_FAR = "\n\n_Here is what I have:_\n\n"
-_AWAY = "_{system} does not answer now. I try again by myself until {last}._"
+_AWAY = "_{system} does not answer. I keep trying until {last}._"
 _BUSY = "_{system} takes no more requests now. I go on by myself at {next}._"
-_FILED = "_Already filed; I told the person who asked._"
+_DONE_BEFORE = "_Already done; I told the person who asked._"
 _DELETED = "_Stopped: the message that asked for this was deleted._"
 _IN_FILE = "_This is the beginning; the attached file has all of it._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
+_DOUBT = "_I do not know whether my last change in {systems} arrived. Please check it there before you ask again._"
 COMMENT_LIMIT = 18_000
 """Characters of a comment outside Slack at most; what takes comments takes that much of each, links included."""
 _IN_COMMENT = "_This is the beginning; the rest is too long for a comment._"
@@ -57,18 +59,35 @@ TOOLS = ("slack_post_message", "slack_update_message", "slack_post_file", "slack
 """Tools that a run calls by itself to deliver its answer."""
 
 
-def conclude(ending: Ending, progress: Progress) -> RunConcluded:
-    """The end of the work as it is recorded and told; a call that nobody can tell about needs a person's attention."""
+def conclude(ending: Ending, progress: Progress, tools: Mapping[str, Tool[Any]]) -> RunConcluded:
+    """Return the end of the work as it is recorded and told; a write of unknown outcome needs a person's attention.
+
+    `tools` are those that Gofer has, by name.
+    """
+    if ending.status == "cancelled" and progress.cancelled and progress.cancelled.of:
+        # Such a stop counts only for what the same person asked for.
+        ending = replace(ending, told="Stopped, as you asked.")
+    text = spoken(ending)
     if progress.locked:
-        tools = ", ".join(sorted({tool for tool, _ in progress.locked}))
-        unknown = f"nobody can tell whether {tools} took effect"
-        if ending.status == "done":
-            ending = replace(ending, status="needs_attention", reason=unknown)
-        else:
-            ending = ending.also(unknown)
+        names = sorted({tool for tool, _ in progress.locked})
+        text = f"{text}\n\n{_DOUBT.format(systems=_systems(names, tools))}".strip()
+        ending = _unclear(ending, f"the outcome of {', '.join(names)} cannot be determined")
     if ending.status == "done" and (locked_out := _locked_out(progress)):
         ending = replace(ending, reason=locked_out)
-    return RunConcluded(ending.status, ending.reason, spoken(ending), ending.output, ending.cause, ending.system)
+    return RunConcluded(ending.status, ending.reason, text, ending.output, ending.cause, ending.system)
+
+
+def _unclear(ending: Ending, unknown: str) -> Ending:
+    """Add for the operator what is not known at the end."""
+    if ending.status == "done":
+        return replace(ending, status="needs_attention", reason=unknown)
+    return replace(ending, reason=f"{ending.reason.rstrip('.')}; {unknown}")
+
+
+def _systems(names: Sequence[str], tools: Mapping[str, Tool[Any]]) -> str:
+    """Name the systems that tools write to, as people know them."""
+    systems = {tools[name].system for name in names if name in tools}
+    return " and ".join(sorted(systems - {""})) or "a system outside"
 
 
 def _locked_out(progress: Progress) -> str:
@@ -130,9 +149,9 @@ async def deliver(
     text = concluded.text
     if concluded.status == "done" and nothing_new(step):
         if await tell(step, event, provenance):
-            await _take_back(step, provenance, _FILED)
+            await _take_back(step, provenance, _DONE_BEFORE)
             return _ended(concluded)
-        text = notice(step)
+        text = notice(step.progress)
     if reply in ("dm", "ephemeral"):
         return _finish(concluded, await say_aside(step, event, reply, provenance, text))
     if (posted := _posted(step)) and WAITING in step.progress.in_doubt:
@@ -241,12 +260,12 @@ def spoken(ending: Ending) -> str:
         case "ignored":
             return ""
         case "cancelled":
-            return f"_Stopped: {ending.reason}._"
+            told = ending.told or f"Stopped: {ending.reason}."
+            return f"_{told}_"
         case "limited":
             so_far = ending.answer.strip() or "nothing I could show yet."
-            return f"_I {ending.reason}; here is what I have:_\n\n{so_far}"
-        case "needs_attention":
-            return f"{ending.answer.strip()}\n\n_Please check what I did: {ending.reason}._".strip()
+            told = ending.told or f"I {ending.reason}; here is what I have:"
+            return f"_{told}_\n\n{so_far}"
         case _:
             so_far = ending.answer.strip()
             return f"{_why(ending)}{so_far and _SO_FAR + so_far}"
@@ -255,7 +274,7 @@ def spoken(ending: Ending) -> str:
 def _why(ending: Ending) -> str:
     """Why a run failed, in the words for a colleague where there are some."""
     if ending.told:
-        return f"I could not finish this. {ending.told}"
+        return ending.told
     reason = ending.reason.removeprefix("poison: ")
     return f"I could not finish this: {reason}{ending.said and f': {ending.said}'}"
 

@@ -101,13 +101,15 @@ class Unwritten(TemporaryError):
 class RunStopped(GoferError):
     """The run cannot go on; the message is the reason a person reads.
 
-    `cause` is the same for code, and `system` is the name of the system outside that it is about, if any.
+    `cause` is the same for code, and `system` is the name of the system outside that it is about, if any. `told` is
+    what the colleague reads instead of the message, with `{owner}` for the owner of the workflow.
     """
 
-    def __init__(self, message: str, *, cause: Cause = "", system: str = "") -> None:
+    def __init__(self, message: str, *, cause: Cause = "", system: str = "", told: str = "") -> None:
         super().__init__(message)
         self.cause: Cause = cause
         self.system = system
+        self.told = told
 
 
 class Cancelled(GoferError):

@@ -17,6 +17,7 @@ from gofer.engine.child import give_up
 from gofer.engine.clearance import Clearance
 from gofer.engine.loop import Ending
 from gofer.engine.meant import NotMeant
+from gofer.engine.needed import NEVER_BEGAN
 from gofer.engine.results import Shown
 from gofer.engine.services import Services
 from gofer.engine.step import Step
@@ -106,7 +107,7 @@ class Owner:
         poisoned = step.progress.takeovers >= TAKEOVERS or step.progress.troubles >= TROUBLES
         if (concluded := step.progress.concluded) is None:
             ending = _poisoned(step) if poisoned else await self._end(step, event, loaded, bundle)
-            concluded = conclude(ending, step.progress)
+            concluded = conclude(ending, step.progress, self.services.tools)
             step.note(concluded)
         elif poisoned:
             told = SUMMARY in step.progress.in_doubt
@@ -157,12 +158,12 @@ class Owner:
             return await admit(step, event, loaded)
         except ToolError as error:
             _log.error("a run could not begin: %s", fault(error))
-            raise RunStopped(error.message_to_model, cause="fault") from error
+            raise RunStopped(error.message_to_model, cause="fault", told=NEVER_BEGAN) from error
         except GoferError:
             raise
         except Exception as error:
             _log.error("a run could not begin: %s", fault(error))
-            raise RunStopped(f"Gofer itself failed ({fault(error)})", cause="fault") from error
+            raise RunStopped(f"Gofer itself failed ({fault(error)})", cause="fault", told=NEVER_BEGAN) from error
 
     async def _coordinate(self, step: Step, event: Event, bundle: Bundle) -> Ending:
         provenance = step.provenance(bundle.loaded.prompt_file)

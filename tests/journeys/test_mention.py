@@ -305,11 +305,14 @@ async def test_a_mention_in_another_thread_continues_nothing(tmp_path: Path) -> 
     assert [entry.continues for entry in entries if isinstance(entry, RunStarted)] == ["", ""]
 
 
-async def test_a_thread_that_cannot_be_read_is_an_honest_answer(tmp_path: Path) -> None:
+async def test_a_thread_that_cannot_be_read_is_an_honest_answer(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async with company(tmp_path) as made:
         made.slack.fail_next("conversations.replies", "missing_scope")
         asked = await made.ask("@Gofer hello", "general")
         (head,) = await made.ended()
         (answer,) = made.answers(asked)
     assert head.status == "failed"
-    assert "The missing permission is channels:history" in answer.text
+    assert answer.text == "I am not allowed to read this thread. Please tell #dev-experience."
+    assert "The missing permission is channels:history" in caplog.text

@@ -89,7 +89,7 @@ EMPTY = "3 answers of the model in a row were of no use: the last one was empty"
         (
             refusal(429, "You exceeded your quota", type="insufficient_quota", code="insufficient_quota"),
             "The account at the model's provider has no credit or no quota left (HTTP 429, code insufficient_quota",
-            ". The account for the language model has no credit left. Please tell #dev-experience.",
+            ". The account for the language model has no credit or quota left. Please tell #dev-experience.",
         ),
         (
             refusal(400, "Unsupported value", code="unsupported_value", param="temperature"),
@@ -109,14 +109,18 @@ EMPTY = "3 answers of the model in a row were of no use: the last one was empty"
         (
             Response("<html>nothing here</html>", 404),
             "What answered is no endpoint of a model (HTTP 404); check OPENAI_BASE_URL.",
-            ". No language model answers at its address. Please tell #dev-experience.",
+            ". I cannot reach the language model. Please tell #dev-experience.",
         ),
         (
             Response("<html>Sign in</html>", 200),
             "The model's answer was not JSON; check OPENAI_BASE_URL",
-            ". No language model answers at its address. Please tell #dev-experience.",
+            ". I cannot reach the language model. Please tell #dev-experience.",
         ),
-        (completion(""), EMPTY, f": {EMPTY}"),
+        (
+            completion(""),
+            EMPTY,
+            ". The language model gave no answer three times. Please ask again, and tell #dev-",
+        ),
     ],
 )
 async def test_a_model_that_is_of_no_use_is_an_honest_answer(

@@ -33,8 +33,8 @@ async def test_a_silent_workflow_that_fails_tells_its_owner_once_and_no_pull_req
         told = [message.text for message in posted(made, owners.id) if "mark-merged" in message.text]
     assert [len(one) for one in comments] == [0, 0]
     assert len(told) == 1
-    assert told[0].startswith("`mark-merged`: failed: `coordinators/mark_merged.py:20 failed with ToolFailed")
-    assert "(restricted_action)" in told[0]
+    reason = "coordinators/mark_merged.py:20: slack_read_channel failed (restricted_action)"
+    assert told[0].startswith(f"`mark-merged`: failed: `{reason}")
 
 
 async def test_the_page_of_runs_counts_what_it_does_not_list(tmp_path: Path) -> None:

@@ -82,8 +82,8 @@ async def test_a_stop_sign_of_who_asked_stops_the_run_and_it_says_so(tmp_path: P
         target = status if on_status else asked
         await made.slack.react(CAPTAIN, DEPLOYS, target.ts, "octagonal_sign")
         head = await ended(made, model)
-        assert (head.status, head.reason) == ("cancelled", "cancelled by who asked for it")
-        assert texts(made.answers(asked)) == ["Stopped: cancelled by who asked for it."]
+        assert (head.status, head.reason) == ("cancelled", "cancelled by the person who asked")
+        assert texts(made.answers(asked)) == ["Stopped, as you asked."]
 
 
 async def test_a_stop_sign_of_somebody_else_or_elsewhere_stops_nothing(tmp_path: Path) -> None:

@@ -3,25 +3,62 @@
 import pytest
 
 from engine_room import says
-from gofer.deliver import WAITS, spoken
+from gofer.deliver import WAITS, conclude, spoken
 from gofer.engine.loop import Ending
 from gofer.errors import TemporaryError
 from gofer.owner import TAKEOVERS
+from gofer.projections.progress import Progress
+from gofer.tools.slack.write import PostMessage
+from gofer.tools.tool import Call, Tool, ToolResult
 from office import office
 
 pytestmark = pytest.mark.anyio
 
 
 def test_a_failed_run_says_why_in_words_for_colleagues_and_shows_what_it_has() -> None:
-    ending = Ending("failed", "Two builds failed.", "The key is refused (HTTP 401).", told="Please tell #dev.")
-    assert (
-        spoken(ending) == "I could not finish this. Please tell #dev.\n\n_Here is what I have:_\n\nTwo builds failed."
+    ending = Ending(
+        "failed", "Two builds failed.", "The key is refused (HTTP 401).", told="I could not reach it. Please tell #dev."
     )
-    more = ending.also("nobody can tell whether mail took effect")
-    assert more.reason == "The key is refused (HTTP 401); nobody can tell whether mail took effect"
-    assert spoken(more).startswith(
-        "I could not finish this. Please tell #dev. Also, nobody can tell whether mail took effect.\n\n_Here"
-    )
+    assert spoken(ending) == "I could not reach it. Please tell #dev.\n\n_Here is what I have:_\n\nTwo builds failed."
+
+
+@pytest.mark.parametrize(
+    ("locked", "place"),
+    [
+        ({("jira_create_issue", "")}, "Jira"),
+        ({("jira_create_issue", ""), ("notion_add", "a page")}, "Jira and Notion"),
+        ({("gone", "")}, "a system outside"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("ending", "status", "reason", "said"),
+    [
+        (Ending("done", "Filed."), "needs_attention", "", "Filed."),
+        (
+            Ending("failed", reason="The key is refused (HTTP 401).", told="I failed. Please tell #dev."),
+            "failed",
+            "The key is refused (HTTP 401); ",
+            "I failed. Please tell #dev.",
+        ),
+        (Ending("cancelled", reason="cancelled"), "cancelled", "cancelled; ", "_Stopped: cancelled._"),
+    ],
+)
+def test_a_write_of_unknown_outcome_names_its_system_to_colleagues_and_its_tool_to_operators(
+    ending: Ending, status: str, reason: str, said: str, locked: set[tuple[str, str]], place: str
+) -> None:
+    tools = {name: _writes(name, system) for name, system in [("jira_create_issue", "Jira"), ("notion_add", "Notion")]}
+    concluded = conclude(ending, Progress(locked=locked), tools)
+    doubt = f"_I do not know whether my last change in {place} arrived. Please check it there before you ask again._"
+    names = ", ".join(sorted(tool for tool, _ in locked))
+    assert (concluded.status, concluded.text) == (status, f"{said}\n\n{doubt}")
+    assert concluded.reason == f"{reason}the outcome of {names} cannot be determined"
+
+
+def _writes(name: str, system: str) -> Tool[PostMessage]:
+    async def act(call: Call, arguments: PostMessage) -> ToolResult:
+        raise AssertionError
+
+    return Tool(name, "", "blind", PostMessage, act, system=system)
 
 
 async def test_an_answer_whose_place_was_deleted_while_its_worker_was_lost_is_posted_anew() -> None:

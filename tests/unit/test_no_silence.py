@@ -138,9 +138,19 @@ async def test_a_person_reads_why_their_thread_could_not_be_read() -> None:
     failing(made, "slack_read_thread", AWAY)
     await made.accept("run1")
     await pass_time(made, HOUR)
-    (said,) = made.posted
-    assert said.startswith("I could not finish this: the thread could not be read: Slack did not answer (HTTP 503)")
-    assert said.endswith("it was tried for 30 minutes.")
+    assert made.posted == [
+        "I could not read this thread, because Slack did not answer for 30 minutes. Please ask again."
+    ]
+
+
+async def test_a_person_reads_what_to_do_where_gofer_is_no_member() -> None:
+    made = office(says("Hello."))
+    failing(made, "slack_read_thread", SlackRefusal("conversations.replies", "channel_not_found"))
+    told = listening(made)
+    await made.accept("run1")
+    await made.hear()
+    assert made.posted == ["I am not a member of this channel. Please invite me and ask again."]
+    assert finished(told).reason.startswith("the thread could not be read: Slack refused conversations.replies")
 
 
 @pytest.mark.parametrize("code", ["thread_not_found", "message_not_found"])
@@ -165,6 +175,7 @@ async def test_a_fault_before_a_run_begins_ends_it_with_a_reason() -> None:
     ended = finished(told)
     assert (ended.status, ended.cause) == ("failed", "fault")
     assert ended.reason.startswith("Gofer itself failed (KeyError at ")
+    assert made.posted == ["Something in me failed before I could begin. Please tell #o."]
     assert "secret" not in ended.reason
     assert await lines(made) == ["1 run could not begin: Gofer itself failed; the log names the error."]
 

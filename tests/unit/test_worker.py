@@ -257,7 +257,8 @@ async def test_a_call_nobody_can_tell_about_needs_a_persons_attention() -> None:
     made.worker = replace(made.worker, services=services, catalog=Catalog({"answer-here": loaded}, Defaults()))
     await made.accept("run1")
     await made.hear()
-    assert made.posted == ["Sent.\n\n_Please check what I did: nobody can tell whether mail took effect._"]
+    doubt = "I do not know whether my last change in a system outside arrived."
+    assert made.posted == [f"Sent.\n\n_{doubt} Please check it there before you ask again._"]
     assert await made.status("run1") == "needs_attention"
 
 

@@ -19,15 +19,17 @@ class ToolFailed(Exception):
     """A call did not do what was asked; the run goes on if the script catches it, and ends as failed if not.
 
     `code` is for the script: the vendor's reason where there is one; `refused` for a call that was not made; `unknown`
-    where nobody can tell whether it took effect, which also locks its tool for that destination until the run ends.
+    where the outcome cannot be determined, which also locks its tool for that destination until the run ends.
     Of a subagent: `empty`, `cut`, `refusal`, `filtered`, or `unfit` for an answer without the form of its `output`;
     `limited`, `failed` or `stopped` for one with a run of its own that did not come to its end.
+    `tool` is the name of the tool that was called, or `subagent.` and the name of the subagent.
     """
 
-    def __init__(self, text: str, *, code: str = "") -> None:
+    def __init__(self, text: str, *, code: str = "", tool: str = "") -> None:
         super().__init__(text)
         self.text = text
         self.code = code
+        self.tool = tool
 
 
 class Run(Protocol):

@@ -7,12 +7,13 @@ from gofer.engine.slack_context import thread_of
 from gofer.engine.step import Permitted, Step
 from gofer.events import Event
 from gofer.journal.entries import ToolResult
+from gofer.projections.progress import Progress
 from gofer.tools.tool import Provenance
 
 NOTICE = "already/1"
 """Call id of showing it."""
 MARK = "done_before"
-"""The detail of a call's result that an earlier run's journal answered."""
+"""The detail of a call's result that an earlier run's journal answered: the name of the tool."""
 
 
 def nothing_new(step: Step) -> bool:
@@ -27,25 +28,28 @@ def nothing_new(step: Step) -> bool:
     tools = step.services.tools
     # Of a tool that is gone by now nothing is known: it may have written.
     only_read = all(name in tools and tools[name].effect == "read" for name in progress.called)
-    return only_read and bool(_answered(step))
+    return only_read and bool(_answered(progress))
 
 
-def notice(step: Step) -> str:
+def notice(progress: Progress) -> str:
     """Return what the second person reads, with the links of what there is."""
-    links = [url for result in _answered(step) if (url := as_text(as_object(result.details).get("url")))]
-    if links:
-        return f"Already filed: {', '.join(dict.fromkeys(links))}"
-    return "An earlier request for this message did the same; nothing was done again."
+    linked = [details for result in _answered(progress) if (details := as_object(result.details)).get("url")]
+    if not linked:
+        return "An earlier request for this message did the same; nothing was done again."
+    listed = ", ".join(dict.fromkeys(as_text(details.get("url")) for details in linked))
+    if all("issue" in as_text(details.get(MARK)) for details in linked):
+        return f"Already filed: {listed}"
+    return f"Already done: {listed}"
 
 
 async def tell(step: Step, event: Event, provenance: Provenance) -> bool:
     """Show the notice to the person who asked, and to nobody else; return whether it certainly arrived."""
     tool = step.services.tools["slack_post_ephemeral"]
-    arguments = {"text": notice(step), "thread_ts": thread_of(step, event)}
+    arguments = {"text": notice(step.progress), "thread_ts": thread_of(step, event)}
     shown = await step.call(Permitted(NOTICE, tool, tool.parse(arguments), arguments), provenance)
     return isinstance(shown, ToolResult) and shown.status == "ok"
 
 
-def _answered(step: Step) -> Sequence[ToolResult]:
-    outcomes = step.progress.outcomes.values()
-    return [one for one in outcomes if isinstance(one, ToolResult) and as_object(one.details).get(MARK) is True]
+def _answered(progress: Progress) -> Sequence[ToolResult]:
+    outcomes = progress.outcomes.values()
+    return [one for one in outcomes if isinstance(one, ToolResult) and as_object(one.details).get(MARK)]

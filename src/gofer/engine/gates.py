@@ -5,13 +5,14 @@ Gates are plain functions of the progress so far: they await nothing and write n
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, assert_never
+from typing import Any, Literal
 
 from gofer.engine.step import Permitted
 from gofer.errors import GoferError, ToolError
 from gofer.journal.workspace import FINISH
 from gofer.messages import ToolAsk
-from gofer.projections.conversation import Conversation
+from gofer.models.failures import RULES
+from gofer.projections.conversation import Conversation, Flaw
 from gofer.projections.progress import Progress
 from gofer.projections.repetition import Repetition
 from gofer.tools.tool import ANYWHERE, SEARCH, Tool
@@ -27,6 +28,31 @@ _ALWAYS = frozenset({"todo_read", FINISH})
 """Tools that are never refused for giving the same: what ends a run, and what gets a model back to its work."""
 _QUOTED = 300
 """Characters people are shown of a refusal."""
+_ANOTHER = "take another model"
+_BETTER = "take a model that is better at calling tools"
+_LARGER = "a larger max_output_tokens helps"
+_AGAIN = "Please ask again, and tell {owner} if that does not help."
+_MISUSED = f"The language model did not use its tools correctly three times. {_AGAIN}"
+_SILENT = f"The language model gave no answer three times. {_AGAIN}"
+_SHAPELESS = f"The language model did not answer in the form that this workflow asks for three times. {_AGAIN}"
+_LONG = "The answers were too long for this workflow. Please ask for less, or tell {owner}."
+_FAILURES: Mapping[Flaw, tuple[str, str, str]] = {
+    "": ("was empty", _ANOTHER, _SILENT),
+    "empty": ("was empty", _ANOTHER, _SILENT),
+    "cut": ("was cut off before its first word", _LARGER, _LONG),
+    "cut_call": ("was cut off in the middle of a tool call", _LARGER, _LONG),
+    "written": ("was a tool call written as text", _BETTER, _MISUSED),
+    "deprecated": ("called a tool in the deprecated function_call", _BETTER, _MISUSED),
+    "broken": ("called a tool with arguments that it does not take", _BETTER, _MISUSED),
+    "unknown_tool": ("called a tool that does not exist", _BETTER, _MISUSED),
+    "uncallable": ("asked for tools in a way that cannot be carried out", _BETTER, _MISUSED),
+    "unfit": (
+        "did not have the form that the `output` of its workflow asks for",
+        "take a better model, or simplify the form",
+        _SHAPELESS,
+    ),
+}
+"""Of the flaws that fail a run: what the last answer was and what to do, for the operator; then for the colleague."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +71,8 @@ class Stop:
 
     reason: str
     status: Literal["limited", "failed"] = "limited"
-    said: str = ""
-    """For a failed one: what the model said to it, for people."""
+    told: str = ""
+    """What the colleague reads instead of the reason, with `{owner}` for the owner of the workflow."""
 
 
 class Limited(GoferError):
@@ -58,44 +84,39 @@ class Limited(GoferError):
 
 
 def answer(conversation: Conversation) -> Stop | None:
-    """Whether the model's last answer ends the run: a refusal does, and so does the third in a row of no use."""
-    said = conversation.answer.strip()
+    """Return the end that the last answer of the model brings: a refusal, or the third useless answer in a row."""
+    said = conversation.answer.strip()[:_QUOTED]
     match conversation.flaw:
+        case "refusal" if said:
+            return Stop("the model refused", "failed", f"The language model declined to answer: “{said}”")
         case "refusal":
-            return Stop("the model refused", "failed", said[:_QUOTED])
+            return Stop("the model refused", "failed", "The language model declined to answer.")
         case "filtered":
-            return Stop("the filter of the model's provider stopped its answer; ask in other words", "failed")
-        case _ if conversation.strikes < STRIKES:
-            return None
-        case "cut" if said:
-            return Stop(f"stopped after {STRIKES} answers of no use in a row, the last one cut off at its limit")
-        case "cut":
-            text = "the last one was cut off before its first word; a larger max_output_tokens helps"
-        case "cut_call":
-            text = "the last one was cut off in the middle of a tool call; a larger max_output_tokens helps"
-        case "written":
-            text = "the last one was a tool call written as text"
-        case "deprecated":
-            text = "the last one called a tool in the deprecated function_call"
-        case "broken":
-            text = "the last one called a tool with arguments that it does not take"
-        case "unknown_tool":
-            text = "the last one called a tool that does not exist"
-        case "repeated":
-            return Stop(
-                f"stopped after {STRIKES} answers in a row that asked for the same again, with nothing new since"
-            )
-        case "unfit":
-            text = "the last one did not have the form that the `output` of its workflow asks for"
-        case "uncallable":
-            text = "the last one asked for tools in a way that cannot be carried out"
-        case "premature":
-            return Stop(f"stopped after {STRIKES} answers in a row that came before the plan was done")
-        case "empty" | "":
-            text = "the last one was empty"
+            reason = "the filter of the model's provider stopped its answer; ask in other words"
+            return Stop(reason, "failed", RULES["filtered"].told)
+        case flaw if conversation.strikes >= STRIKES:
+            return _useless(flaw, said)
         case _:
-            assert_never(conversation.flaw)
-    return Stop(f"{STRIKES} answers of the model in a row were of no use: {text}", "failed")
+            return None
+
+
+def _useless(flaw: Flaw, said: str) -> Stop:
+    """Return the end after the third useless answer in a row, the last one with this flaw and this text."""
+    match flaw:
+        case "cut" if said:
+            reason = f"stopped after {STRIKES} answers of no use in a row, the last one cut off at its limit; {_LARGER}"
+            return Stop(reason, told="The answer was too long for one piece. This is its beginning:")
+        case "repeated":
+            reason = f"stopped after {STRIKES} answers in a row that asked for the same again, with nothing new since"
+            told = "I stopped because I looked up the same thing again and again. Here is what I have:"
+            return Stop(f"{reason}; {_ANOTHER}", told=told)
+        case "premature":
+            reason = f"stopped after {STRIKES} answers in a row that came before the plan was done"
+            return Stop(f"{reason}; {_ANOTHER}", told="I stopped before my plan was done. Here is what I have:")
+        case _:
+            what, remedy, told = _FAILURES[flaw]
+            reason = f"{STRIKES} answers of the model in a row were of no use: the last one {what}; {remedy}"
+            return Stop(reason, "failed", f"I could not finish this. {told}")
 
 
 def budget(progress: Progress, limits: Limits, now_ms: int) -> Stop | None:

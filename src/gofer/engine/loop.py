@@ -18,7 +18,7 @@ from gofer.journal.entries import Status, ToolResult
 from gofer.journal.workspace import BOOKKEEPING
 from gofer.messages import ToolAsk
 from gofer.models.failures import said_of, told_of
-from gofer.models.written_calls import written_call
+from gofer.models.written_calls import before_call
 from gofer.tools.tool import Provenance, Repertoire, Tool
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
@@ -49,14 +49,9 @@ class Ending:
     system: str = ""
     """The system outside that was the cause."""
     said: str = ""
-    """Of a failed one: words of a model or a script that belong to the reason, for people only."""
+    """Of a failed one: words of a script that belong to the reason, for people only."""
     told: str = ""
-    """Of a failed one: the reason as a colleague reads it, where that is another sentence."""
-
-    def also(self, fact: str) -> "Ending":
-        """The same with one more fact in its reason, for both who read it."""
-        told = self.told and f"{self.told} Also, {fact}."
-        return replace(self, reason=f"{self.reason.rstrip('.')}; {fact}", told=told)
+    """The reason as a colleague reads it, where those are other sentences."""
 
 
 async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Ending:
@@ -73,28 +68,31 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
         elif not stop:
             stop = await _ask(step, bundle, view)
         if stop:
-            return Ending(stop.status, so_far(step), stop.reason, said=stop.said)
+            told = _with_owner(stop.told, bundle.loaded.workflow.owner)
+            return Ending(stop.status, so_far(step), stop.reason, told=told)
     ended = done(step.conversation.answer, typed=bundle.loaded.workflow.output is not None)
     return replace(ended, answer=ending.with_needs(ended.answer, step.workspace.plan))
 
 
 def so_far(step: Step) -> str:
-    """What the model wrote for people before its work ended early; never a tool call."""
-    text = step.conversation.so_far
-    if written_call(text, step.repertoire.tools) is not None:
-        return ""
-    return text
+    """Return what the model wrote for people before its work ended early, up to the first call written as text."""
+    return before_call(step.conversation.so_far, step.repertoire.tools)
 
 
 def stopped(step: Step, error: RunStopped, loaded: Loaded | None) -> Ending:
     """The end of a run that cannot go on, with what its model wrote before; None when its workflow was taken away."""
     owner = "the people who run Gofer"
-    told = ""
     if loaded is not None:
         owner = loaded.workflow.owner
+    told = _with_owner(error.told, owner)
     if said := said_of(error):
-        told = told_of(said, owner)
+        told = f"I could not finish this. {told_of(said, owner)}"
     return Ending("failed", so_far(step), str(error), told=told, cause=error.cause, system=error.system)
+
+
+def _with_owner(told: str, owner: str) -> str:
+    """Name the owner in a sentence for a colleague; one that quotes a model may hold any other braces."""
+    return told.replace("{owner}", owner)
 
 
 def done(answer: str, *, typed: bool) -> Ending:

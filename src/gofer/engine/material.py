@@ -1,7 +1,7 @@
 """What is an event about, as far as it does not say so itself?"""
 
 from gofer.canonical import as_object
-from gofer.engine.needed import stopped
+from gofer.engine.needed import SUBJECT, stopped
 from gofer.engine.slack_context import slack_material
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.engine.surfaces import DATA, Material, surface
@@ -36,7 +36,7 @@ def _material(event: Event, outcome: Outcome, system: str) -> Material:
             facts, properties = as_object(details.get("facts")), as_object(details.get("properties"))
             return Material(_first_message(event, told), private, facts, properties)
         case _:
-            raise stopped("what it is about could not be read", outcome, system)
+            raise stopped(SUBJECT, outcome, system)
 
 
 def _first_message(event: Event, read: str) -> str:

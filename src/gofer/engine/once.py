@@ -119,7 +119,7 @@ def _told(step: Step, item: Permitted, run: str, call: str, earlier: Progress, *
     match earlier.outcomes.get(call):
         case ToolResult(status="ok") as done:
             text = f"Not done again: {who} did this for the same message already. It gave:\n\n{done.text}"
-            details = {**(done.details or {}), **({} if same else {MARK: True})}
+            details = {**(done.details or {}), **({} if same else {MARK: item.tool.name})}
             summary = f"was done already by {who}"
             return replace(done, call=item.call, text=text, summary=summary, details=details, took_ms=0)
         case ToolResult():

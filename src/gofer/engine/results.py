@@ -92,10 +92,9 @@ async def entries_of(
 
 
 def unknown(call: str, tool: str, why: str, destination: str = "") -> ToolUnknown:
-    """What is written down of a call that nobody can tell about."""
-    return ToolUnknown(
-        call, cut(f"Nobody can tell whether {tool} took effect: {why}. It is not tried again."), destination
-    )
+    """Return the entry of a call whose outcome cannot be determined."""
+    text = f"The outcome of {tool} cannot be determined: {why}. It is not tried again."
+    return ToolUnknown(call, cut(text), destination)
 
 
 async def shorten(text: str, name: str, origin: str, shelf: Shelf, shown: Shown) -> tuple[str, FileAdded | None]:

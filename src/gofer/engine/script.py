@@ -93,14 +93,17 @@ async def _call(run: ScriptRun, script: Script) -> object:
         raise ScriptFailed(f"{place_of(error, script)} called exit") from error
     except BaseException as error:
         said = " ".join(str(error).split())[:_QUOTED]
-        raise ScriptFailed(f"{place_of(error, script)} failed with {_kind(error)}", said) from error
+        raise ScriptFailed(f"{place_of(error, script)}{_kind(error)}", said) from error
 
 
 def _kind(error: BaseException) -> str:
-    """Return the type of an error, with the code of a call that failed: both are free of contents."""
-    if isinstance(error, ToolFailed) and error.code:
-        return f"{type(error).__name__} ({error.code})"
-    return type(error).__name__
+    """Return what failed: a tool with its code, or the script with the type of its error, all free of contents."""
+    if not isinstance(error, ToolFailed):
+        return f" failed with {type(error).__name__}"
+    code = f" ({error.code})" if error.code else ""
+    if error.tool:
+        return f": {error.tool[:64]} failed{code}"
+    return f" failed with ToolFailed{code}"
 
 
 def _answer(returned: object, script: Script, schema: Mapping[str, object]) -> Ending:

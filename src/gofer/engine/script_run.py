@@ -102,7 +102,7 @@ class ScriptRun:
         asked, branch = self._ask(tool, arguments), self._branch
         outcome = await self._guarded(self._outcome(asked))
         branch.learn(self._step.replay.files.get(asked.call, ()))
-        return _value(outcome)
+        return _value(outcome, tool)
 
     async def subagent(self, name: str, prompt: str, files: Sequence[str] = ()) -> str:
         """See Run.subagent."""
@@ -111,9 +111,9 @@ class ScriptRun:
             case SubagentFinished(status="ok", text=text):
                 return text
             case SubagentFinished(text=text, code=code):
-                raise ToolFailed(text, code=code)
+                raise ToolFailed(text, code=code, tool=asked.tool)
             case refused:
-                raise ToolFailed(refused.text, code="refused")
+                raise ToolFailed(refused.text, code="refused", tool=asked.tool)
 
     async def gather(self, *branches: Awaitable[T]) -> list[T]:
         """See Run.gather."""
@@ -347,15 +347,15 @@ def _described(added: FileAdded) -> Mapping[str, object]:
     )
 
 
-def _value(outcome: Outcome) -> object:
-    """What a script gets for the outcome of a call. Raises ToolFailed."""
+def _value(outcome: Outcome, tool: str) -> object:
+    """Return what a script gets for the outcome of a call of a tool. Raises ToolFailed."""
     match outcome:
         case ToolResult(status="ok", text=text, details=details, value=value):
             # Through JSON, as it comes back from the journal: the same the first time and every other.
             return json.loads(encode({"text": text, **(details or {})} if value is None else value))
         case ToolResult(status="refused", text=text):
-            raise ToolFailed(text, code="refused")
+            raise ToolFailed(text, code="refused", tool=tool)
         case ToolResult(text=text, details=details):
-            raise ToolFailed(text, code=str((details or {}).get("code", "")))
+            raise ToolFailed(text, code=str((details or {}).get("code", "")), tool=tool)
         case _:
-            raise ToolFailed(outcome.text, code="unknown")
+            raise ToolFailed(outcome.text, code="unknown", tool=tool)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from gofer.engine.meant import NotMeant
-from gofer.engine.needed import stopped
+from gofer.engine.needed import CHANNEL, THREAD, Need, stopped
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.engine.surfaces import DATA, Material
 from gofer.engine.who import Person
@@ -30,12 +30,12 @@ async def slack_material(step: Step, event: Event, person: Person, provenance: P
         name = str(event.facts.get("name", ""))
         return Material(_told(event, person, name), event.private is not False, _channels(event, name))
     if "ts" in event.place:
-        what, name, arguments = "the thread", "slack_read_thread", {"ts": event.place["ts"]}
+        need, name, arguments = THREAD, "slack_read_thread", {"ts": event.place["ts"]}
     else:
-        what, name, arguments = "the channel", "slack_read_channel", {"limit": RECENT}
+        need, name, arguments = CHANNEL, "slack_read_channel", {"limit": RECENT}
     tool = step.services.tools[name]
     outcome = await step.call(Permitted(MATERIAL, tool, tool.parse(arguments), arguments), provenance)
-    return _material(event, person, outcome, what)
+    return _material(event, person, outcome, need)
 
 
 def thread_of(step: Step, event: Event) -> str:
@@ -48,7 +48,7 @@ def thread_of(step: Step, event: Event) -> str:
             return event.place.get("thread_ts", "")
 
 
-def _material(event: Event, person: Person, outcome: Outcome, what: str) -> Material:
+def _material(event: Event, person: Person, outcome: Outcome, need: Need) -> Material:
     match outcome:
         case ToolResult(status="ok", details={"deleted": True}):
             raise NotMeant(_GONE)
@@ -62,7 +62,7 @@ def _material(event: Event, person: Person, outcome: Outcome, what: str) -> Mate
         case ToolResult(details={"code": code}) if code in _DELETED and "ts" in event.place:
             raise NotMeant(_GONE)
         case _:
-            raise stopped(f"{what} could not be read", outcome, "Slack")
+            raise stopped(need, outcome, "Slack")
 
 
 def _channels(event: Event, name: str) -> Mapping[str, object]:

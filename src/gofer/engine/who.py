@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gofer.canonical import encode
 from gofer.engine.meant import NotMeant
-from gofer.engine.needed import stopped
+from gofer.engine.needed import PERSON, stopped
 from gofer.engine.step import Permitted, Step
 from gofer.events import Event
 from gofer.journal.coordination import DAY_MS, Usage
@@ -32,6 +32,7 @@ _OURS = frozenset({"schedule", "webhook"})
 _NOT_SEEN = frozenset({"user_not_found", "user_not_visible"})
 _ID = re.compile(r"[UW][A-Z0-9]{6,40}")
 _NAMED = {"members": "members of this workspace", "externals": "people of other companies", "bots": "other apps"}
+_STARTED_BY = {"external": "a person from outside this workspace", "guest": "a guest", "bot": "another app"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +98,7 @@ async def turn_away(step: Step, event: Event, person: Person, loaded: Loaded, pr
         tool = step.services.tools["slack_post_ephemeral"]
         arguments: Mapping[str, object] = {"text": text, "thread_ts": event.place.get("thread_ts", "")}
         await step.call(Permitted(TOLD, tool, tool.parse(arguments), arguments), provenance)
-    said = "an" if person.kind == "external" else "a"
-    return NotMeant(f"{said} {person.kind} started it, and it is for {whom}")
+    return NotMeant(f"{_STARTED_BY.get(person.kind, 'a member')} started it; the workflow is for {whom}")
 
 
 async def _first_of_the_day(step: Step, event: Event, workflow: str) -> bool:
@@ -121,7 +121,7 @@ async def _details(
         case ToolResult(details={"code": code}) if code in _NOT_SEEN:
             return None
         case outcome:
-            raise stopped("the person who asked could not be looked up", outcome, tool.system)
+            raise stopped(PERSON, outcome, tool.system)
 
 
 def _whom(workflow: Workflow) -> str:

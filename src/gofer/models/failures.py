@@ -37,7 +37,7 @@ RULES: Mapping[FailureClass, Rule] = {
         "next",
         "The account at the model's provider has no credit or no quota left",
         "add credit or raise the limit at the provider",
-        "The account for the language model has no credit left. Please tell {owner}.",
+        "The account for the language model has no credit or quota left. Please tell {owner}.",
     ),
     # The contents were judged. Looking for a model with a weaker filter is not for a run to decide.
     "filtered": Rule(
@@ -75,7 +75,7 @@ RULES: Mapping[FailureClass, Rule] = {
         "again",
         "What answered is no endpoint of a model",
         "check OPENAI_BASE_URL",
-        "No language model answers at its address. Please tell {owner}.",
+        "I cannot reach the language model. Please tell {owner}.",
     ),
     "busy": Rule(
         "wait",

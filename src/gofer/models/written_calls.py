@@ -40,11 +40,27 @@ def written_call(text: str, offered: Collection[str]) -> str | None:
     text = text[:_READ_LIMIT]
     if (bare := _bare(unfenced(text), offered)) is not None:
         return bare
-    code = code_spans(text)
-    mark = next((found for found in _MARKS.finditer(text) if found.start() not in code), None)
+    mark = _first_mark(text)
     if mark is None:
         return None
     return _named(text, mark)
+
+
+def before_call(text: str, offered: Collection[str]) -> str:
+    """Return the words before the first call that an answer holds as text; the whole text where it holds none."""
+    searched = text[:_READ_LIMIT]
+    if _bare(unfenced(searched), offered) is not None:
+        return ""
+    mark = _first_mark(searched)
+    if mark is None:
+        return text
+    return text[: mark.start()].rstrip()
+
+
+def _first_mark(text: str) -> re.Match[str] | None:
+    """Return the first mark of a call outside of code."""
+    code = code_spans(text)
+    return next((found for found in _MARKS.finditer(text) if found.start() not in code), None)
 
 
 def _bare(text: str, offered: Collection[str]) -> str | None:

@@ -25,7 +25,11 @@ from gofer.projections import conversation
 
 NESTED = '{"text": ' + "[" * 5_000 + "]" * 5_000 + "}"
 HUGE = '{"text": "' + "x" * 5_000_000 + '"}'
-USELESS = "I could not finish this: 3 answers of the model in a row were of no use: "
+AGAIN = "Please ask again, and tell #o if that does not help."
+MISUSED = f"I could not finish this. The language model did not use its tools correctly three times. {AGAIN}"
+SILENT = f"I could not finish this. The language model gave no answer three times. {AGAIN}"
+TOO_LONG = "I could not finish this. The answers were too long for this workflow. Please ask for less, or tell #o."
+USELESS = "3 answers of the model in a row were of no use: the last one "
 SO_FAR = "\n\n_Here is what I have:_\n\n"
 IDS = ["", "c", "c0", "é", "two words", "line\n", "x" * 65, "g00001000", "g00001001", "g00002000", "\x00"]
 TOOLS = ["look", "post", "fly", "", "look!", "功能", "n" * 100, "look\n", "a.b/c"]
@@ -205,22 +209,22 @@ def test_a_call_written_as_text_is_told_and_neither_carried_out_nor_shown(text: 
     )
     assert (asyncio.run(made.kinds()))[1] == ["LlmResponse", "MessageReceived", "LlmRequest"]
     made, ending = ended(says("Found two.", ("look", {})), says(text), says(text), says(text))
-    assert spoken(ending) == f"{USELESS}the last one was a tool call written as text{SO_FAR}Found two."
+    assert spoken(ending) == f"{MISUSED}{SO_FAR}Found two."
 
 
 def test_a_call_written_as_text_that_was_cut_off_is_not_shown() -> None:
     cut = Answer('I post it.\n<tool_call>{"name": "post", "argum', (), "length", "m", Usage())
     made, ending = ended(says("Found two.", ("look", {})), cut, cut, cut)
     assert "holds a call as text" in str(history(made)[-1]["content"])
-    assert spoken(ending) == f"{USELESS}the last one was a tool call written as text{SO_FAR}Found two."
+    assert spoken(ending) == f"{MISUSED}{SO_FAR}Found two."
     beside = says('<tool_call>{"name": "post"}</tool_call>', ("look", {}))
     _, ending = ended(beside, says(""), says(""), says(""))
-    assert spoken(ending) == f"{USELESS}the last one was empty"
+    assert spoken(ending) == SILENT
 
 
 def test_what_was_written_before_a_failure_is_shown() -> None:
     _, ending = ended(says("Two builds failed.", ("look", {})), says(""), says(""), says(""))
-    assert spoken(ending) == f"{USELESS}the last one was empty{SO_FAR}Two builds failed."
+    assert spoken(ending) == f"{SILENT}{SO_FAR}Two builds failed."
 
 
 def test_an_answer_of_an_output_workflow_may_have_the_form_of_a_call() -> None:
@@ -287,33 +291,62 @@ def test_an_answer_of_no_use_is_told_to_the_model_in_the_frame_it_came_in(first:
 
 
 @pytest.mark.parametrize(
-    ("useless", "status", "said"),
+    ("useless", "status", "reason", "said"),
     [
-        (says(""), "failed", f"{USELESS}the last one was empty"),
+        (says(""), "failed", f"{USELESS}was empty; take another model", SILENT),
         (
             Answer("So far: 17", (), "length", "m", Usage()),
             "limited",
             (
-                "_I stopped after 3 answers of no use in a row, the last one cut off at its limit; "
-                "here is what I have:_\n\nSo far: 17"
+                "stopped after 3 answers of no use in a row, the last one cut off at its limit; "
+                "a larger max_output_tokens helps"
             ),
+            "_The answer was too long for one piece. This is its beginning:_\n\nSo far: 17",
         ),
         (
             Answer("", (), "length", "m", Usage()),
             "failed",
-            f"{USELESS}the last one was cut off before its first word; a larger max_output_tokens helps",
+            f"{USELESS}was cut off before its first word; a larger max_output_tokens helps",
+            TOO_LONG,
         ),
         (
             says("", ("fly", {})),
             "failed",
-            f"{USELESS}the last one called a tool that does not exist",
+            f"{USELESS}called a tool that does not exist; take a model that is better at calling tools",
+            MISUSED,
+        ),
+        (
+            says('<tool_call>{"name": "post", "arguments": {}}</tool_call>'),
+            "failed",
+            f"{USELESS}was a tool call written as text; take a model that is better at calling tools",
+            MISUSED,
         ),
     ],
 )
-def test_three_answers_of_no_use_end_the_run_with_their_kind(useless: Answer, status: str, said: str) -> None:
+def test_three_useless_answers_tell_the_operator_their_kind_and_the_colleague_what_to_do(
+    useless: Answer, status: str, reason: str, said: str
+) -> None:
     made, ending = ended(useless, useless, useless, says("too late"))
-    assert (ending.status, spoken(ending)) == (status, said)
+    assert (ending.status, ending.reason, spoken(ending)) == (status, reason, said)
     assert len(made.model.requests) == 3
+
+
+def test_words_before_a_written_call_beside_real_calls_are_shown() -> None:
+    beside = says('Two builds failed.\n<tool_call>{"name": "post", "arguments": {}}</tool_call>', ("look", {}))
+    _, ending = ended(beside, says(""), says(""), says(""))
+    assert spoken(ending) == f"{SILENT}{SO_FAR}Two builds failed."
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("I cannot {help}.", "The language model declined to answer: “I cannot {help}.”"),
+        ("", "The language model declined to answer."),
+    ],
+)
+def test_a_refusal_quotes_the_model_where_it_said_something(text: str, said: str) -> None:
+    _, ending = ended(Answer(text, (), "refusal", "m", Usage()))
+    assert (ending.status, spoken(ending)) == ("failed", said)
 
 
 def test_one_useful_answer_in_between_starts_the_count_anew() -> None:
@@ -342,15 +375,14 @@ def test_a_refusal_ends_the_run_at_once_and_its_words_are_told_but_not_listed() 
     made, ending = ended(Answer("I will not do that. " * 50, asked, "refusal", "m", Usage()))
     assert made.acted == []
     assert (ending.status, ending.reason) == ("failed", "the model refused")
-    assert spoken(ending).startswith("I could not finish this: the model refused: I will not do that.")
+    assert spoken(ending).startswith("The language model declined to answer: “I will not do that.")
     assert len(spoken(ending)) < 400
 
 
 def test_a_filtered_answer_ends_the_run_without_its_words() -> None:
     _, ending = ended(Answer("half of something", (), "content_filter", "m", Usage()))
-    assert spoken(ending) == (
-        "I could not finish this: the filter of the model's provider stopped its answer; ask in other words"
-    )
+    assert ending.reason == "the filter of the model's provider stopped its answer; ask in other words"
+    assert spoken(ending) == "The content filter of the model's provider stopped this. Please ask in other words."
 
 
 def test_refused_calls_are_the_only_outcomes_that_strike() -> None:

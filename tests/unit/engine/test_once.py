@@ -107,7 +107,7 @@ async def test_two_people_react_to_one_message_and_there_is_one_ticket_and_both_
     first, second = await told(made, "run1"), await told(made, "run2")
     assert first.text == "Filed as OPS-1"
     assert isinstance(second, e.ToolResult)
-    assert (second.status, second.details) == ("ok", {"key": "OPS-1", "done_before": True})
+    assert (second.status, second.details) == ("ok", {"key": "OPS-1", "done_before": "file_ticket"})
     said = "Not done again: an earlier run (run1) did this for the same message already. It gave:"
     assert second.text == f"{said}\n\nFiled as OPS-1"
     assert [await made.status(run) for run in ("run1", "run2")] == ["done", "done"]

@@ -26,7 +26,7 @@ async def run(made: Room) -> Ending:
     step = await made.step()
     step.note(MessageReceived("please"))
     ending = await coordinate(step, made.bundle(), PROVENANCE)
-    step.note(conclude(ending, step.progress))
+    step.note(conclude(ending, step.progress, step.services.tools))
     await step.commit()
     return ending
 

@@ -107,7 +107,7 @@ async def test_three_early_ends_in_a_row_end_the_run_with_what_it_has(way: str) 
     ending = await work(made)
     assert (ending.status, ending.reason) == (
         "limited",
-        "stopped after 3 answers in a row that came before the plan was done",
+        "stopped after 3 answers in a row that came before the plan was done; take another model",
     )
 
 

@@ -140,8 +140,7 @@ async def test_a_model_that_repeats_itself_ends_with_what_it_wrote_before() -> N
     ending = await made.run()
     assert (ending.status, len(made.acted), len(made.model.requests)) == ("limited", 2, 5)
     assert spoken(ending) == (
-        "_I stopped after 3 answers in a row that asked for the same again, with nothing new since; here is what I "
-        "have:_\n\nTwo builds failed."
+        "_I stopped because I looked up the same thing again and again. Here is what I have:_\n\nTwo builds failed."
     )
 
 

@@ -260,7 +260,7 @@ async def test_an_effect_in_doubt_is_settled_before_the_script_is_run_again() ->
     with pytest.raises(Crash):
         await made.play()
     ending = await made.play("another")
-    assert (ending.status, ending.reason) == ("failed", "coordinators/s.py:2 failed with ToolFailed (unknown)")
+    assert (ending.status, ending.reason) == ("failed", "coordinators/s.py:2: mail failed (unknown)")
     assert "it was under way when its worker was lost" in ending.said
     assert made.acted == ["mail:a"]
 

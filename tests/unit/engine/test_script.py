@@ -86,7 +86,7 @@ async def test_a_refusal_of_a_tool_can_be_caught_and_has_its_code() -> None:
 async def test_a_refusal_that_is_not_caught_ends_the_run_with_the_line_of_the_script() -> None:
     made = scripted('await run.call("look")\nawait run.call("nothing_like_it")')
     ending = await made.play()
-    assert (ending.status, ending.reason) == ("failed", "coordinators/s.py:5 failed with ToolFailed (refused)")
+    assert (ending.status, ending.reason) == ("failed", "coordinators/s.py:5: nothing_like_it failed (refused)")
     assert "There is no tool 'nothing_like_it' here. The tools of this workflow: look, note, mail." in ending.said
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine_room import says
+from gofer.worker import Ended
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from office import Office, office
@@ -58,3 +59,20 @@ async def test_whom_a_workflow_is_for_is_told_without_ids() -> None:
     await made.hear()
     told = "Sorry, answer-here is for people named in its file, guests and people of other companies."
     assert made.aside == [f"{told} #o can tell you more."]
+
+
+@pytest.mark.parametrize(
+    ("kind", "who"),
+    [("external", "a person from outside this workspace"), ("guest", "a guest")],
+)
+async def test_the_operator_reads_who_started_a_workflow_that_is_not_for_them(kind: str, who: str) -> None:
+    made = company(("members",), kind=kind)
+    told: list[Ended] = []
+    made.worker = replace(made.worker, tell=told.append)
+    await made.accept("run1")
+    await made.hear()
+    (ended,) = told
+    assert ended.progress is not None
+    assert ended.progress.finished is not None
+    reason = f"{who} started it; the workflow is for members of this workspace"
+    assert ended.progress.finished.reason == reason

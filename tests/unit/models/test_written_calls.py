@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.models.written_calls import written_call
+from gofer.models.written_calls import before_call, written_call
 
 OFFERED = ("look", "jira_create_issue")
 
@@ -91,3 +91,17 @@ def test_any_json_without_a_tool_of_the_run_passes(value: object) -> None:
 def test_a_million_characters_of_marks_are_read_to_their_end(piece: str) -> None:
     # No time is asserted: what takes a quadratic number of steps does not come back.
     written_call(piece * (1_000_000 // len(piece)), OFFERED)
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("Two builds failed.", "Two builds failed."),
+        ('Two builds failed.\n\n<tool_call>{"name": "look", "arguments": {}}</tool_call> Done.', "Two builds failed."),
+        ('<tool_call>{"name": "look", "arguments": {}}</tool_call>', ""),
+        ('{"name": "look", "arguments": {}}', ""),
+        ("Write `<function=look>` for a call.", "Write `<function=look>` for a call."),
+    ],
+)
+def test_the_words_before_a_written_call_are_kept(text: str, before: str) -> None:
+    assert before_call(text, {"look"}) == before

@@ -32,7 +32,7 @@ def deleted(delivery: Delivery, ts: str, before: Fields) -> Stop | Ignored:
 def stop_sign(team: str, channel: str, ts: str, actor: Actor) -> Stop:
     """Somebody put a stop sign on a message; it stops what they themselves asked for there."""
     return Stop(
-        by="who asked for it",
+        by="the person who asked",
         item=f"stop sign {team}:{channel}:{ts}:{actor.id}",
         source="slack",
         conversation=f"slack:{team}:{channel}:*",

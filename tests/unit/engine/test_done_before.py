@@ -1,0 +1,23 @@
+"""The words for a second person who asks for what an earlier run did."""
+
+import pytest
+
+from gofer.engine.done_before import MARK, notice
+from gofer.journal.entries import ToolResult
+from gofer.projections.progress import Progress
+
+
+@pytest.mark.parametrize(
+    ("tools", "said"),
+    [
+        (["jira_create_issue"], "Already filed: https://example.com/0"),
+        (["notion_create_page"], "Already done: https://example.com/0"),
+        (["jira_create_issue", "jira_add_comment"], "Already done: https://example.com/0, https://example.com/1"),
+    ],
+)
+def test_only_tickets_are_filed(tools: list[str], said: str) -> None:
+    results = [
+        ToolResult(f"1.{number}", "ok", "Not done again.", details={"url": f"https://example.com/{number}", MARK: tool})
+        for number, tool in enumerate(tools)
+    ]
+    assert notice(Progress(outcomes={one.call: one for one in results})) == said

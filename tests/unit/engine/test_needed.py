@@ -1,0 +1,84 @@
+"""What the two readers of a run learn when it could not begin."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from gofer.engine.needed import PERSON, SUBJECT, THREAD, Need, stopped
+from gofer.journal.entries import ToolResult
+
+
+@pytest.mark.parametrize(
+    ("need", "system", "details", "cause", "told"),
+    [
+        (
+            THREAD,
+            "Slack",
+            {"code": "outage"},
+            "outage",
+            "I could not read this thread, because Slack did not answer for 30 minutes. Please ask again.",
+        ),
+        (
+            PERSON,
+            "Slack",
+            {"code": "outage"},
+            "outage",
+            "I could not look up who asked, because Slack did not answer for 30 minutes. Please ask again.",
+        ),
+        (
+            SUBJECT,
+            "Jira",
+            {"code": "outage"},
+            "outage",
+            "I could not read what this is about, because Jira did not answer for 30 minutes. Please ask again.",
+        ),
+        (
+            THREAD,
+            "Slack",
+            {"code": "token_expired", "access": "credential"},
+            "credential",
+            "I cannot read Slack now, because my access has expired. Please tell {owner}.",
+        ),
+        (
+            THREAD,
+            "Slack",
+            {"code": "missing_scope", "access": "permission"},
+            "permission",
+            "I am not allowed to read this thread. Please tell {owner}.",
+        ),
+        (
+            THREAD,
+            "Slack",
+            {"code": "not_in_channel"},
+            "refused",
+            "I am not a member of this channel. Please invite me and ask again.",
+        ),
+        (
+            THREAD,
+            "Slack",
+            {"code": "channel_not_found"},
+            "refused",
+            "I am not a member of this channel. Please invite me and ask again.",
+        ),
+        (
+            THREAD,
+            "Slack",
+            {"code": "ratelimited"},
+            "refused",
+            "I could not read this thread, because Slack takes no more requests now. Please ask again later.",
+        ),
+        (
+            THREAD,
+            "Slack",
+            {"code": "restricted_action"},
+            "refused",
+            "I could not read this thread, because Slack refused it. Please tell {owner}.",
+        ),
+    ],
+)
+def test_the_colleague_reads_what_to_do_and_the_operator_what_happened(
+    need: Need, system: str, details: Mapping[str, object], cause: str, told: str
+) -> None:
+    error = stopped(need, ToolResult("material/1", "error", "It failed (HTTP 503).", details=details), system)
+    assert (error.cause, error.system, error.told) == (cause, system, told)
+    assert str(error) == f"{need.missed}: It failed (HTTP 503)."
