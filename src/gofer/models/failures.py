@@ -20,7 +20,7 @@ class Rule:
     reason: str
     """For the operator: what happened. The provider's status, code, type and parameter follow it."""
     remedy: str
-    """For the operator: what to do once the run has ended. While a run waits, nobody has to do anything."""
+    """For the operator: what to do once the run has ended. A run that waits needs no remedy."""
     told: str
     """For the colleague who waits for the answer; `{owner}` owns the workflow."""
 
