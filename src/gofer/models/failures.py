@@ -202,7 +202,7 @@ def _fact_of(said: ProviderError) -> str:
 
 
 def end_of(error: Exception) -> str:
-    """Return why a run ended whose last model failed so: the failure with its remedy."""
+    """Return the reason of a run that ended with this failure of its last model: the failure and its remedy."""
     said = said_of(error)
     if not isinstance(error, Unavailable) or said is None:
         return str(error)
