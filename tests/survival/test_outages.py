@@ -3,7 +3,7 @@
 import pytest
 from outages import NOT_ASKED, SECONDS, SOURCES, Row, Run, Source, calls_of
 
-LAST = ("Here you are.", "I could not finish this")
+LAST = ("Here you are.", "I could not finish this", "I could not read ", "I could not look up ")
 """How what people read last begins, where a run was asked for."""
 
 

@@ -20,7 +20,7 @@ class Rule:
     reason: str
     """For the operator: what happened. The provider's status, code, type and parameter follow it."""
     remedy: str
-    """For the operator: what to do once the run has ended. While a run waits, nobody has to do anything."""
+    """For the operator: what to do once the run has ended. A run that waits needs no remedy."""
     told: str
     """For the colleague who waits for the answer; `{owner}` owns the workflow."""
 
@@ -202,7 +202,7 @@ def _fact_of(said: ProviderError) -> str:
 
 
 def end_of(error: Exception) -> str:
-    """Return why a run ended whose last model failed so: the failure with its remedy."""
+    """Return the reason of a run that ended with this failure of its last model: the failure and its remedy."""
     said = said_of(error)
     if not isinstance(error, Unavailable) or said is None:
         return str(error)

@@ -209,7 +209,7 @@ def _ask_aside(state: Trace, recorded: Recorded, asked: SubagentStarted) -> None
     }
     if earlier := state.spans.get(asked.call):
         if asked.call in state.waiting:
-            attributes["gofer.deferred"] = earlier.attributes["gofer.deferred"]
+            attributes["gofer.deferred"] = earlier.attributes.get("gofer.deferred", "")
         again = replace(earlier, status="open", end=None, ended_in="", attributes=attributes)
         state.spans[asked.call] = again
         return
@@ -258,7 +258,7 @@ def _defer(state: Trace, recorded: Recorded, deferred: CallDeferred) -> None:
         _update(state, state.llm, attributes, status="deferred", ended=recorded)
         return
     _update(state, deferred.call, attributes, status="deferred")
-    if deferred.until:
+    if deferred.until and deferred.call in state.spans:
         state.waiting.setdefault(deferred.call, recorded.at)
 
 

@@ -46,6 +46,7 @@ _TYPED = (
     "gofer.event.kind",
     "gofer.llm_calls",
     "gofer.tool_calls",
+    "gofer.waited_ms",
     "gofer.prompt.through",
     "gofer.context.window",
     "gofer.context.expected",

@@ -150,3 +150,8 @@ def test_a_subagent_that_waited_says_how_long() -> None:
     answer = SubagentFinished("2.0", "ok", "", "m-1", Usage(1, 1), 0.1, 10)
     *_, span = project([*RUN[:5], asked, CallDeferred("2.0", "HTTP 503", 9_000), asked, answer])
     assert about(span) == "m-1: 1 in, 1 out, 0.1000 USD; waited 2.0 s: HTTP 503"
+
+
+def test_a_wait_of_an_unknown_call_is_no_span() -> None:
+    wait = CallDeferred(CALL.call, AWAY, 9_000)
+    assert project([*RUN[:6], wait, CALL])[-1].start == 8_000

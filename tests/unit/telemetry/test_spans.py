@@ -169,6 +169,13 @@ def test_errors_have_a_type_and_what_went_well_has_no_status() -> None:
     assert (coded["chat m-2"], coded["execute_tool look"]) == (0, 2)
 
 
+def test_a_call_that_waited_says_how_long() -> None:
+    call, wait = e.ToolCall("1.0", "look", "read"), e.CallDeferred("1.0", "Slack did not answer.", 9_000)
+    entries = [e.RunAccepted(mention(), "w"), call, wait, call, e.ToolResult("1.0", "ok", ""), e.RunFinished("done")]
+    span = exported("run1", [Recorded(n, 0, n * 1_000, "me", one) for n, one in enumerate(entries)])[1]
+    assert (span.start, span.end, span.attributes["gofer.waited_ms"]) == (1_000, 4_000, 2_000)
+
+
 def test_a_vendor_s_sentence_is_no_type_of_error() -> None:
     told = [*RUN[:11], replace(RUN[11], details={"code": CANARY}), *RUN[12:]]  # type: ignore[type-var]
     spans = {span.name: span for span in exported("run1", record(told))}
