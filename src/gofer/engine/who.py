@@ -98,7 +98,9 @@ async def turn_away(step: Step, event: Event, person: Person, loaded: Loaded, pr
         tool = step.services.tools["slack_post_ephemeral"]
         arguments: Mapping[str, object] = {"text": text, "thread_ts": event.place.get("thread_ts", "")}
         await step.call(Permitted(TOLD, tool, tool.parse(arguments), arguments), provenance)
-    return NotMeant(f"{_STARTED_BY.get(person.kind, 'a member')} started it; the workflow is for {whom}")
+    return NotMeant(
+        f"{_STARTED_BY.get(person.kind, 'a member')} started it; the workflow is for {whom}", cause="turned_away"
+    )
 
 
 async def _first_of_the_day(step: Step, event: Event, workflow: str) -> bool:

@@ -100,6 +100,8 @@ class Conversation:
     """How many answers the model has given."""
     answer: str = ""
     """What the model said last beside its tool calls."""
+    drafts: list[str] = field(default_factory=list[str])
+    """The last answers in a row that held a call as text, whole."""
     so_far: str = ""
     """The last words of the model that are for people: what there is to show of a run that ends early."""
     before: str = ""
@@ -209,9 +211,10 @@ def _tell(state: Conversation, recorded: Recorded, message: MessageReceived) -> 
         flaw = message.code or "unfit"
         state.flaw, state.strikes = ("", 0) if message.item else (flaw, state.strikes + 1)
     if message.code == "written":
-        # A call is nothing to show.
+        # A call is nothing to show; the words before it may be.
         state.flaw = "written"
         state.answer = ""
+        state.drafts.append(state.so_far)
         state.so_far = state.before
     state.answered = False
 
@@ -224,6 +227,8 @@ def _enter(state: Conversation, message: MessageReceived) -> None:
 
 def _hear(state: Conversation, recorded: Recorded, response: LlmResponse) -> None:
     state.turn += 1
+    if state.flaw != "written":
+        state.drafts.clear()
     state.answer = response.text
     state.asks = {f"{state.turn}.{index}": meant(ask) for index, ask in enumerate(response.asks)}
     state.outcomes, state.uncalled = {}, []

@@ -222,6 +222,12 @@ def test_a_call_written_as_text_that_was_cut_off_is_not_shown() -> None:
     assert spoken(ending) == SILENT
 
 
+def test_words_before_a_written_call_are_shown_where_there_are_no_others() -> None:
+    text = 'The deploy is blocked.\n<tool_call>{"name": "post", "arguments": {"text": "1"}}</tool_call>'
+    _, ending = ended(says(text), says(text), says(text))
+    assert spoken(ending) == f"{MISUSED}{SO_FAR}The deploy is blocked."
+
+
 def test_what_was_written_before_a_failure_is_shown() -> None:
     _, ending = ended(says("Two builds failed.", ("look", {})), says(""), says(""), says(""))
     assert spoken(ending) == f"{SILENT}{SO_FAR}Two builds failed."
