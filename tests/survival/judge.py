@@ -214,8 +214,13 @@ def _after_cancel(entries: Sequence[e.Entry], *, accepted: bool) -> list[str]:
     if concluded and concluded[0] < found[0]:
         return []
     later = [entry for entry in entries[found[0] :] if isinstance(entry, e.ToolCall | e.LlmRequest | e.SubagentStarted)]
-    # Told where the answer goes, and where people were asked; and a subagent that is found again did begin before.
-    begun = [one for one in later if not (isinstance(one, e.ToolCall) and one.call.startswith(("answer/", "told/")))]
+    # Told where the answer goes, and where people were asked; what was announced is deleted; and a subagent that is found
+    # again did begin before.
+    begun = [
+        one
+        for one in later
+        if not (isinstance(one, e.ToolCall) and one.call.startswith(("answer/", "told/", "taken-back/")))
+    ]
     begun = [one for one in begun if not (isinstance(one, e.SubagentStarted) and one.resumed)]
     ends = [entry.status for entry in entries if isinstance(entry, e.RunFinished)]
     wrong = [status for status in ends if status not in ("cancelled", "failed", "needs_attention")]
