@@ -214,8 +214,8 @@ def _after_cancel(entries: Sequence[e.Entry], *, accepted: bool) -> list[str]:
     if concluded and concluded[0] < found[0]:
         return []
     later = [entry for entry in entries[found[0] :] if isinstance(entry, e.ToolCall | e.LlmRequest | e.SubagentStarted)]
-    # Told where the answer goes, and where people were asked; the announcement is deleted. A subagent that is found again
-    # did begin before.
+    # Told where the answer goes, and where people were asked; the announcement is deleted.
+    # A subagent that is found again did begin before.
     begun = [
         one
         for one in later
