@@ -108,7 +108,8 @@ class Judge:
             machines = {int(owner[1:].partition("-")[0]) for owner in between}
             since, until = (at / 1000 - START for at in (call.at, ended.at))
             trouble = (t for number in machines for t in self.faults.when.get(number, ()))
-            needless += not any(since - 1 <= t <= until + 1 for t in trouble)
+            away = any(outage.begins <= until and since <= outage.ends for outage in self.world.vendors.outages)
+            needless += not away and not any(since - 1 <= t <= until + 1 for t in trouble)
         return needless
 
     def _effects(self, run: str, journal: Journal, lent: set[str], report: Report) -> list[str]:

@@ -1,5 +1,6 @@
 """Each rule that keeps the promises is missed by a test with a name when it is taken out of the source."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,11 @@ def test_a_rule_taken_out_of_the_source_is_missed_by_its_test(mutant: Mutant, sa
 def test_with_all_rules_in_place_the_same_tests_pass(tmp_path: Path) -> None:
     tests = sorted({mutant.test for mutant in MUTANTS})
     verdict = judged(copied(tmp_path), tests)
-    assert (verdict.code, f"{len(tests)} passed" in verdict.said) == (0, True), verdict.said
+    passed = re.search(r"(\d+) passed", verdict.said)
+    # Some of the tests are several, by their parameters.
+    assert verdict.code == 0, verdict.said
+    assert passed is not None
+    assert int(passed[1]) >= len(tests)
 
 
 def test_every_rule_is_named_once() -> None:
