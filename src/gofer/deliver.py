@@ -112,9 +112,9 @@ async def announce(step: Step, event: Event, reply: Reply, provenance: Provenanc
 async def postpone(step: Step, provenance: Provenance, parked: RunParked) -> None:
     """Say once, in place of what was announced, what the run waits for. It waits no longer for this notice."""
     posted = _posted(step)
-    notice = _notice(step, parked)
-    if posted and notice:
-        await step.call(replace(_edit(step, WAITING, posted, notice), longest=0.0), provenance)
+    words = _notice(step, parked)
+    if posted and words:
+        await step.call(replace(_edit(step, WAITING, posted, words), longest=0.0), provenance)
 
 
 def _notice(step: Step, parked: RunParked) -> str:
@@ -155,8 +155,8 @@ async def deliver(
     if reply in ("dm", "ephemeral"):
         return _finish(concluded, await say_aside(step, event, reply, provenance, text))
     if (posted := _posted(step)) and WAITING in step.progress.in_doubt:
-        # Settled first: an edit that nobody knows about could land over the answer.
-        await step.call(replace(_edit(step, WAITING, posted, WAITS), longest=0.0), provenance)
+        # Settled first: an edit whose outcome is not known could land over the answer.
+        await step.call(replace(_edit(step, WAITING, posted, AT_WORK), longest=0.0), provenance)
     answer = compose(text)
     outcomes: list[Outcome] = []
     texts = list(answer.messages)

@@ -3,7 +3,7 @@
 import pytest
 
 from engine_room import says
-from gofer.deliver import WAITS, conclude, spoken
+from gofer.deliver import AT_WORK, conclude, spoken
 from gofer.engine.loop import Ending
 from gofer.errors import TemporaryError
 from gofer.owner import TAKEOVERS
@@ -82,6 +82,6 @@ async def test_a_notice_in_doubt_is_settled_before_the_answer_so_that_it_cannot_
     made.lose_in = set()
     made.clock.advance(130)
     await made.hear()
-    assert made.edits == [WAITS, "Hello."]
+    assert made.edits == [AT_WORK, "Hello."]
     assert made.posted == ["Hello."]
     assert await made.status("run1") == "done"
