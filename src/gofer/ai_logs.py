@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 
 from gofer.canonical import encode
+from gofer.engine.permitted import OUTAGE
 from gofer.engine.step import Permitted, Step
 from gofer.errors import ToolError
 from gofer.journal.coordination import HOUR_MS
@@ -34,19 +35,9 @@ async def summarise(
     # Unknown counts as private, and what was not begun is nothing to tell of.
     if not defaults.ai_logs or step.progress.private or finished.status == "ignored":
         return
-    tool = step.services.tools["slack_post_message"]
-    # Where it was in doubt, it is what it was then: the clock went on, and the channel may be another one by now.
-    standing = step.progress.in_doubt.get(SUMMARY)
-    arguments: Mapping[str, object] = (standing.arguments if standing else None) or {
-        "text": summary(step.progress, finished, loaded, step.now_ms(), _logs(defaults, step.run)),
-        "channel": defaults.ai_logs,
-    }
-    try:
-        permitted = Permitted(SUMMARY, tool, tool.parse(arguments), arguments, longest=0.0)
-    except ToolError:
-        # Recorded by another version of the tool.
-        return
-    await step.call(permitted, provenance)
+    text = summary(step.progress, finished, loaded, step.now_ms(), _logs(defaults, step.run))
+    # The run does not wait for Slack over its summary.
+    await _post(step, SUMMARY, {"text": text, "channel": defaults.ai_logs}, provenance, longest=0.0)
 
 
 async def notify_owner(
@@ -59,14 +50,21 @@ async def notify_owner(
     owner = loaded.workflow.owner if loaded else ""
     if defaults.ai_logs or step.progress.private or not owner.startswith("#") or finished.status not in _FAILURES:
         return
-    standing = step.progress.in_doubt.get(NOTICE)
-    if standing is None and not await _first_of_the_hour(step, finished):
+    if NOTICE not in step.progress.in_doubt and not await _first_of_the_hour(step, finished):
         return
-    tool = step.services.tools["slack_post_message"]
     said = f"{_quoted(step.progress.workflow)}: {finished.status.replace('_', ' ')}: {_quoted(finished.reason)}"
-    arguments: Mapping[str, object] = (standing.arguments if standing else None) or {"text": said, "channel": owner}
+    await _post(step, NOTICE, {"text": said, "channel": owner}, provenance, longest=OUTAGE)
+
+
+async def _post(
+    step: Step, call: str, arguments: Mapping[str, object], provenance: Provenance, *, longest: float
+) -> None:
+    """Post a message once; one in doubt stays what it was, because the clock and the channel may have changed."""
+    tool = step.services.tools["slack_post_message"]
+    if (standing := step.progress.in_doubt.get(call)) and standing.arguments:
+        arguments = standing.arguments
     try:
-        permitted = Permitted(NOTICE, tool, tool.parse(arguments), arguments)
+        permitted = Permitted(call, tool, tool.parse(arguments), arguments, longest=longest)
     except ToolError:
         # Recorded by another version of the tool.
         return

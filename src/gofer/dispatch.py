@@ -40,7 +40,7 @@ _EVER = 2**62
 """Unix milliseconds after everything."""
 _ELSEWHERE = "an unknown path"
 """Stands for every path without a receiver: what a sender writes is neither counted nor logged."""
-_PROBES = frozenset({"no_receiver", "wrong_method"})
+_PROBES = frozenset({"no_receiver"})
 """Refusals that any visitor of a public address causes."""
 _UNLOGGED = frozenset({"own_act", "click_too_late"})
 """Codes of deliveries that are expected, and that would show that a run was at work, also in a private place."""

@@ -140,7 +140,6 @@ RefusalCode = Literal[
     "other",
     "no_receiver",
     "not_set_up",
-    "wrong_method",
     "body_broke_off",
     "body_too_slow",
     "body_too_large",

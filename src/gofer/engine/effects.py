@@ -87,12 +87,15 @@ class Silence:
     """No answer confirmed it."""
 
     why: str
-    away: bool = True
-    """Whether the system outside did not answer; False for a fault of the tool itself."""
     retry_after: float = 0.0
     """Seconds that the system asked to wait; 0 where it did not say."""
     code: Literal["", "fault", "too_large"] = ""
     """Of one whose system is not away: the tool itself failed, or the answer was too large."""
+
+    @property
+    def away(self) -> bool:
+        """Whether the system outside did not answer, so that a later attempt may succeed."""
+        return not self.code
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +321,7 @@ async def _attempt(tool: Tool[Any], call: Call, arguments: Arguments) -> Done | 
     except Exception as error:  # noqa: BLE001
         # A tool's own bug must not take the run with it; its text may hold contents, its type does not.
         _log.error("tool %s failed with %s", tool.name, fault(error))
-        return Silence(f"it failed with {type(error).__name__}", away=False, code="fault")
+        return Silence(f"it failed with {type(error).__name__}", code="fault")
 
 
 def _silence(tool: Tool[Any], error: TemporaryError | TimeoutError) -> Silence:
@@ -329,5 +332,5 @@ def _silence(tool: Tool[Any], error: TemporaryError | TimeoutError) -> Silence:
         said = f"{tool.system} could not be reached: {said}"
     # An answer that is too large is one, and will be as large the next time.
     if isinstance(error, TooLarge):
-        return Silence(said, away=False, code="too_large")
+        return Silence(said, code="too_large")
     return Silence(said, retry_after=error.retry_after)

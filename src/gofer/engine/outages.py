@@ -4,6 +4,7 @@ import logging
 import math
 from collections.abc import Sequence
 
+from gofer.engine.asking import LONGEST_PARKED
 from gofer.engine.effects import Done, Later, Patience, Refused, Silence, Unknown
 from gofer.engine.permitted import DELIVERY, Permitted
 from gofer.engine.results import cut, unknown
@@ -15,8 +16,6 @@ LONGEST_LIMIT = 3_900.0
 """Seconds that a call waits in all because a system takes no more; the longest limits of vendors count by the hour."""
 UNSAID_WAIT = 60.0
 """Seconds that it waits where the system did not say how long."""
-LONGEST_PAUSE = 900.0
-"""Seconds between two attempts during an outage at most; no queue delays a message for longer."""
 
 _log = logging.getLogger(__name__)
 
@@ -33,7 +32,7 @@ def settle(
 
     `waited_ms` is how long it has waited so far, in milliseconds.
     """
-    deferred = deferral(item, outcome, patience, waited_ms=waited_ms, now_ms=now_ms)
+    deferred = _deferral(item, outcome, patience, waited_ms=waited_ms, now_ms=now_ms)
     if deferred is not None:
         _log.warning("a call of %s waits: %s", item.tool.name, deferred.why)
         return deferred
@@ -51,7 +50,7 @@ def settle(
             return outcome
 
 
-def deferral(
+def _deferral(
     item: Permitted,
     outcome: Done | Refused | Later | Silence | Unknown,
     patience: Patience,
@@ -70,11 +69,13 @@ def deferral(
             wait = _pause(later, patience, longest=longest, waited=waited_ms / 1000)
             over = wait <= 0
         case Silence(away=True, why=why, retry_after=seconds):
-            return deferral(item, Later(why, "", seconds, cause="outage"), patience, waited_ms=waited_ms, now_ms=now_ms)
+            return _deferral(
+                item, Later(why, "", seconds, cause="outage"), patience, waited_ms=waited_ms, now_ms=now_ms
+            )
         case Refused(access="credential", text=why, code=code) if item.longest == DELIVERY:
             # An answer that is paid for is kept until an operator has renewed the credential.
             renewed = Later(why, code, 0.0, cause="outage")
-            return deferral(item, renewed, patience, waited_ms=waited_ms, now_ms=now_ms)
+            return _deferral(item, renewed, patience, waited_ms=waited_ms, now_ms=now_ms)
         case _:
             return None
     if over:
@@ -105,4 +106,4 @@ def parked(deferred: Sequence[CallDeferred]) -> RunParked:
 def _pause(later: Later, patience: Patience, *, longest: float, waited: float) -> float:
     """Return the seconds to the next attempt: as long again as the call has waited, and 0 when its time is over."""
     pause = max(patience.pause, waited, later.seconds)
-    return min(pause, max(LONGEST_PAUSE, later.seconds), longest - waited)
+    return min(pause, max(LONGEST_PARKED, later.seconds), longest - waited)

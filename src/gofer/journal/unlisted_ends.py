@@ -25,7 +25,7 @@ _WHY: Mapping[str, str] = {
     "permission": "{system} did not allow a call that was needed; the log names it",
     "refused": "{system} refused a call that was needed; the log has its code",
     "unknown": "it is not known whether the answer arrived",
-    "turned_away": "their workflow is not for the person who asked",
+    "turned_away": "the workflow is not for the person who asked",
     "stopped": "the work failed, and the workflow answers nowhere",
     "fault": "Gofer itself failed; the log names the error",
     "poison": "workers were lost again and again",

@@ -14,7 +14,6 @@ REFUSALS: Mapping[RefusalCode, str] = {
     "other": "the request is not of the form that its receiver takes",
     "no_receiver": "no receiver listens at the path; check the URL that the sender has",
     "not_set_up": "the source is not set up; set {setting}",
-    "wrong_method": "the method is not POST; check how the sender is set up",
     "body_broke_off": "the sender closed the connection before its body was complete",
     "body_too_slow": "the body came too slowly",
     "body_too_large": "the body is too large; " + _FORM,

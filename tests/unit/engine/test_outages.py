@@ -3,9 +3,8 @@
 import pytest
 
 from engine_room import PROVENANCE, Room, Said, room
-from gofer.engine.asking import Parked
+from gofer.engine.asking import LONGEST_PARKED, Parked
 from gofer.engine.effects import ATTEMPTS, Patience
-from gofer.engine.outages import LONGEST_PAUSE
 from gofer.engine.permitted import DELIVERY, OUTAGE, Permitted
 from gofer.errors import TemporaryError, ToolError
 from gofer.journal.entries import CallDeferred, RunParked, ToolResult, ToolUnknown
@@ -83,7 +82,7 @@ async def test_a_read_that_the_run_needs_waits_for_half_an_hour_and_says_so() ->
     made, system = away("read", *[TemporaryError("Slack did not answer (HTTP 503).")] * 99)
     waits, outcome = await until_it_ends(made)
     assert sum(waits) == OUTAGE
-    assert max(waits) <= LONGEST_PAUSE
+    assert max(waits) <= LONGEST_PARKED
     assert isinstance(outcome, ToolResult)
     assert outcome.text == "Slack did not answer (HTTP 503); it was tried for 30 minutes."
     assert outcome.details == {"code": "outage"}
@@ -99,7 +98,7 @@ async def test_a_read_that_the_run_needs_goes_on_when_the_system_is_back() -> No
 async def test_delivery_waits_for_a_day_at_most_fifteen_minutes_at_a_time() -> None:
     made, _ = away("keyed", *[TemporaryError("503")] * 9_999)
     waits, outcome = await until_it_ends(made, "answer/1", DELIVERY)
-    assert (sum(waits), max(waits)) == (DELIVERY, LONGEST_PAUSE)
+    assert (sum(waits), max(waits)) == (DELIVERY, LONGEST_PARKED)
     assert isinstance(outcome, ToolUnknown)
 
 
