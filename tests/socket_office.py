@@ -15,7 +15,8 @@ from gofer.errors import TemporaryError
 from gofer.journal.store import Store
 from gofer.local.server import serve
 from gofer.outside import SystemClock
-from gofer.simulators.demo import demo_world
+from gofer.simulators.demo import demo_scripts, demo_world
+from gofer.simulators.offline_model import offline_model
 from gofer.simulators.slack import Pace, SlackSimulator
 
 SECRET = "simulated-signing-secret"
@@ -57,8 +58,13 @@ async def office(
     folder: Path, pace: Pace = IMPATIENT, refusals: int | None = None, **environment: str
 ) -> AsyncIterator[tuple[Company, Reluctant]]:
     """Gofer with a socket to a simulated Slack; its store is reluctant when `refusals` is given."""
-    async with slack(pace) as (simulator, api), loopback.client() as http:
-        given = {"SLACK_API_URL": api, "SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
+    async with (
+        slack(pace) as (simulator, api),
+        serve(offline_model(demo_scripts())) as model,
+        loopback.client() as http,
+    ):
+        tokens = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
+        given = {"SLACK_API_URL": api, "OPENAI_BASE_URL": f"{model}/v1", **tokens}
         chosen = settings(folder, **given, **environment)
         async with open_laptop(chosen, ROOT) as laptop:
             store = Reluctant(laptop.state.store, refusals or 0)
@@ -66,5 +72,5 @@ async def office(
                 store.open.set()
             ingress = replace(laptop.ingress, store=store)
             worker = replace(laptop.worker, services=replace(laptop.worker.services, patience=PATIENCE))
-            async with working(worker), connected(chosen, ingress, ping=0.1):
+            async with working(worker), connected(chosen, ingress.hear, ping=0.1):
                 yield Company(replace(laptop, simulated=Simulated(slack=simulator)), http), store

@@ -15,6 +15,7 @@ from socket_office import SECRET, office, slack
 from stand_ins import mention
 
 pytestmark = pytest.mark.anyio
+NO_MODEL = "http://127.0.0.1:1/v1"
 
 
 async def connections(made: Company, count: int) -> None:
@@ -134,7 +135,7 @@ async def test_a_connection_that_fails_is_tried_with_a_new_url(tmp_path: Path) -
 
 async def test_each_event_goes_to_one_of_several_connections(tmp_path: Path) -> None:
     async with office(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
-        async with connected(made.laptop.settings, made.laptop.ingress, ping=0.1):
+        async with connected(made.laptop.settings, made.laptop.ingress.hear, ping=0.1):
             await connections(made, 2)
             asked = [await made.ask(f"@Gofer hello {n}", "general") for n in range(4)]
             assert len(await made.ended(4)) == 4
@@ -155,10 +156,11 @@ async def test_what_starts_nothing_is_acknowledged(tmp_path: Path) -> None:
 )
 async def test_a_token_that_slack_refuses_is_named(tmp_path: Path, token: str, code: str) -> None:
     async with slack() as (_, api):
-        chosen = settings(tmp_path, SLACK_API_URL=api, SLACK_BOT_TOKEN="xoxb-simulated", SLACK_APP_TOKEN=token)
+        given = {"SLACK_API_URL": api, "SLACK_BOT_TOKEN": "xoxb-simulated", "OPENAI_BASE_URL": NO_MODEL}
+        chosen = settings(tmp_path, **given, SLACK_APP_TOKEN=token)
         async with open_laptop(chosen, ROOT) as laptop:
             with pytest.raises(ConfigError, match=rf"does not accept SLACK_APP_TOKEN \({code}\)") as refused:
-                async with connected(chosen, laptop.ingress):
+                async with connected(chosen, laptop.ingress.hear):
                     pass
     assert token not in str(refused.value)
 
@@ -166,8 +168,8 @@ async def test_a_token_that_slack_refuses_is_named(tmp_path: Path, token: str, c
 async def test_the_press_of_a_button_over_the_socket_reaches_the_run_that_asked(tmp_path: Path) -> None:
     async with slack() as (simulator, api):
         given = {"SLACK_API_URL": api, "SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
-        chosen = settings(tmp_path, **given)
-        async with open_laptop(chosen, ROOT) as laptop, connected(chosen, laptop.ingress, ping=0.1):
+        chosen = settings(tmp_path, **given, OPENAI_BASE_URL=NO_MODEL)
+        async with open_laptop(chosen, ROOT) as laptop, connected(chosen, laptop.ingress.hear, ping=0.1):
             run = await laptop.ingress.start(mention(), "answer-here")
             stamp = Stamp(run, "1.0", "call", "ab" * 32, "approved")
             made = token(laptop.worker.services.installation_key, stamp)

@@ -226,10 +226,37 @@ async def test_nothing_is_written_while_nothing_happens() -> None:
     assert house.marks.writes == 1
 
 
-async def test_without_schedules_there_is_nothing_to_serve() -> None:
+async def test_without_schedules_nothing_is_written() -> None:
     house = House()
-    await Clockwork((), house.start, house.marks, house.clock).serve()
+    await house.run(seconds=HOUR)
     assert house.marks.writes == 0
+
+
+async def test_schedules_of_edited_files_count_from_then_on_and_missed_nothing() -> None:
+    house, added = House(), plan("every", "10 minutes", catch_up=True, name="added")
+    clockwork = Clockwork([CATCHING_UP], house.start, house.marks, house.clock)
+    await clockwork.look()
+    house.clock.advance(HOUR)
+    await clockwork.look()
+    clockwork.use([added])
+    house.clock.advance(20)
+    await clockwork.look()
+    assert house.begun == ["w 2026-11-23T13:00"]
+    house.clock.advance(HOUR / 6)
+    await clockwork.look()
+    assert house.begun == ["w 2026-11-23T13:00", "added 2026-11-23T13:10"]
+
+
+async def test_a_schedule_that_was_taken_away_and_comes_back_missed_nothing() -> None:
+    house = House()
+    clockwork = Clockwork([CATCHING_UP], house.start, house.marks, house.clock)
+    await clockwork.look()
+    clockwork.use([])
+    await clockwork.look()
+    house.clock.advance(5 * HOUR + 100)
+    clockwork.use([CATCHING_UP])
+    await clockwork.look()
+    assert house.begun == []
 
 
 JUMPS = st.lists(

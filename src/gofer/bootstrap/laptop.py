@@ -3,12 +3,13 @@
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from gofer.bootstrap.catalog import checked_catalog
+from gofer.bootstrap.editions import Edition, Editions, Make, Watcher
 from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.bootstrap.ingress import build_ingress
 from gofer.bootstrap.notion_token import FILE, Tell, Window, registered
@@ -18,6 +19,8 @@ from gofer.bootstrap.simulated import Simulated, simulate
 from gofer.bootstrap.state import State, installation_key, open_state, serving, write_secret
 from gofer.bootstrap.worker import build_model, build_worker
 from gofer.dispatch import Ingress
+from gofer.errors import ConfigError
+from gofer.events import Event
 from gofer.files.child import Children
 from gofer.local.front import front
 from gofer.local.lobby import BOUNDS, Bounds
@@ -28,11 +31,12 @@ from gofer.outside import Outside, SystemClock, random_id, random_key
 from gofer.retention import Purger
 from gofer.sandbox.python import sandbox
 from gofer.scheduler.clockwork import Clockwork
-from gofer.schedules.planned import planned
+from gofer.schedules.planned import Planned, planned
 from gofer.secret import Secret
 from gofer.simulators.demo import demo_scripts
 from gofer.simulators.offline_model import offline_model
 from gofer.sweeper import Sweeper
+from gofer.triggers.delivery_log import DeliveryLog
 from gofer.triggers.jwt_bearer import JwtProof
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog
@@ -47,10 +51,12 @@ class Laptop:
 
     url: str
     """The front and Gofer's own pages."""
-    ingress: Ingress
+    editions: Editions
+    """The workflow files in force, with the front and the pages made of them."""
+    watcher: Watcher
+    """Follows edits of the workflow files."""
     worker: Worker
     state: State
-    catalog: Catalog
     clockwork: Clockwork
     """Begins the runs of schedules."""
     simulated: Simulated
@@ -59,6 +65,16 @@ class Laptop:
     """What answers, for people."""
     settings: Settings
     """As they are with the simulators in place."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """The workflows in force."""
+        return self.editions.now.catalog
+
+    @property
+    def ingress(self) -> Ingress:
+        """The front in force."""
+        return self.editions.now.ingress
 
 
 @contextlib.asynccontextmanager
@@ -75,7 +91,8 @@ async def open_laptop(
     """Everything over the embedded state; a world is simulated when one is given, the model when scripts are.
 
     `tell_token` opens the window in which Notion's verification token is taken, and is told of it.
-    Raises ConfigError when a file or setting is wrong or another process serves the state.
+    Raises ConfigError when a file or setting is wrong, when the offline model would write into a real system, or when
+    another process serves the state.
     """
     catalog = checked_catalog(root / "agents")
     async with contextlib.AsyncExitStack() as stack:
@@ -91,41 +108,35 @@ async def open_laptop(
         window = tell_token and Window(
             settings.data / FILE, write_secret, tell_token, clock, [*settings.notion_webhook_secrets]
         )
-        settings = await _offline_unless_set_up(stack, settings, scripts)
+        settings = await _offline_unless_set_up(stack, settings, scripts, simulated=world is not None)
         settings = await with_own_accounts(settings, SharedHttp(http))
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
         key = installation_key(settings.data)
-        ingress = build_ingress(
-            settings,
-            catalog.routes(),
-            state.store,
-            state.blobs,
-            state.queue,
-            key,
-            outside,
-            hooks=catalog.hooks,
-            jwt=JwtProof,
-            window=window,
-        )
-        await stack.enter_async_context(ingress.log.written(clock))
-        app = front(ingress, Pages(state.store, state.blobs, catalog, clock))
-        url = await stack.enter_async_context(serve(app, port, bounds=bounds))
+        log = DeliveryLog()
+        editions = Editions(_make(settings, state, key, outside, window, log), catalog)
+        await stack.enter_async_context(log.written(clock))
+        url = await stack.enter_async_context(serve(editions, port, bounds=bounds))
         model = build_model(settings, http)
         # The lock on the state proves that no other worker is alive.
         pages = settings.public_url or url
         children, py = _children(stack), stack.enter_context(contextlib.closing(sandbox()))
         stores = state.store, state.blobs, state.queue
         worker = build_worker(settings, catalog, *stores, model, outside, pages, key, children, alone=True, python=py)
-        worker = replace(worker, grace=GRACE)
-        plans = [planned(name, compiled) for name, compiled in catalog.schedules()]
-        clockwork = Clockwork(plans, ingress.start, state.marks, clock)
+        worker = replace(worker, grace=GRACE, live=editions)
+        clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)
+        watcher = Watcher(root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)))
         simulated.subscribe(url)
-        yield Laptop(url, ingress, worker, state, catalog, clockwork, simulated, _model_name(settings), settings)
+        model_name = _model_name(settings)
+        yield Laptop(url, editions, watcher, worker, state, clockwork, simulated, model_name, settings)
 
 
 @contextlib.asynccontextmanager
-async def working(worker: Worker, clockwork: Clockwork | None = None) -> AsyncGenerator[None]:
+async def working(
+    worker: Worker, clockwork: Clockwork | None = None, watcher: Watcher | None = None
+) -> AsyncGenerator[None]:
     """The worker hears doorbells, the sweeper sweeps, schedules begin runs and what is due is deleted meanwhile.
+
+    With a watcher, edits of the workflow files count from the next event on.
 
     What an earlier process left under way is taken up at once: the lock proves that it is dead.
     """
@@ -134,7 +145,8 @@ async def working(worker: Worker, clockwork: Clockwork | None = None) -> AsyncGe
     sweeper, purger = Sweeper(store, queue, clock), Purger(store, worker.services.blobs, clock, queue)
     await store.drop_leases()
     await sweeper.sweep(still=0)
-    services = [worker.serve(), sweeper.serve(), purger.serve(), *([clockwork.serve()] if clockwork else [])]
+    services = [worker.serve(), sweeper.serve(), purger.serve()]
+    services += [service.serve() for service in (clockwork, watcher) if service]
     tasks = [asyncio.create_task(serving) for serving in services]
     try:
         yield
@@ -142,6 +154,43 @@ async def working(worker: Worker, clockwork: Clockwork | None = None) -> AsyncGe
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _make(
+    settings: Settings, state: State, key: Secret, outside: Outside, window: Window | None, log: DeliveryLog
+) -> Make:
+    """Return what makes an edition of the workflow files; the log and the window outlive every edition."""
+
+    def make(catalog: Catalog, notice: str) -> Edition:
+        stores = (state.store, state.blobs)
+        ingress = build_ingress(
+            settings,
+            catalog.routes(),
+            *stores,
+            state.queue,
+            key,
+            outside,
+            hooks=catalog.hooks,
+            jwt=JwtProof,
+            window=window,
+            log=log,
+        )
+        return Edition(catalog, ingress, front(ingress, Pages(*stores, catalog, outside.clock, notice=notice)))
+
+    return make
+
+
+def _plans(catalog: Catalog) -> Sequence[Planned]:
+    return [planned(name, compiled) for name, compiled in catalog.schedules()]
+
+
+def _start(editions: Editions) -> Callable[[Event, str], Awaitable[str]]:
+    """Return what claims a run with the front in force."""
+
+    async def start(event: Event, workflow: str) -> str:
+        return await editions.now.ingress.start(event, workflow)
+
+    return start
 
 
 def _children(stack: contextlib.AsyncExitStack) -> Children:
@@ -152,10 +201,17 @@ def _children(stack: contextlib.AsyncExitStack) -> Children:
 
 
 async def _offline_unless_set_up(
-    stack: contextlib.AsyncExitStack, settings: Settings, scripts: Sequence[Script] | None
+    stack: contextlib.AsyncExitStack, settings: Settings, scripts: Sequence[Script] | None, *, simulated: bool
 ) -> Settings:
+    """Return settings that lead to a model: the one that is set up, or the offline model. Raises ConfigError."""
     if settings.has_model and scripts is None:
         return settings
+    if not simulated and settings.reaches_people:
+        # Words of a script are for a simulated world; people would take them for an answer.
+        raise ConfigError(
+            "No model is set up, and the offline model's words are never written into real systems. "
+            "Set OPENAI_API_KEY, or OPENAI_BASE_URL for a compatible endpoint."
+        )
     url = await stack.enter_async_context(serve(offline_model(demo_scripts() if scripts is None else scripts)))
     return replace(settings, openai_api_key=Secret(""), openai_base_url=f"{url}/v1", offline=True)
 

@@ -41,8 +41,8 @@ async def open_service(
         laptop = await stack.enter_async_context(open_laptop(settings, root, port, tell_token=tell_token))
         app = await _identify(settings, laptop.worker.services.outside.http)
         if settings.slack_app_token:
-            await stack.enter_async_context(connected(settings, laptop.ingress))
-        await stack.enter_async_context(working(laptop.worker, laptop.clockwork))
+            await stack.enter_async_context(connected(settings, laptop.editions.hear))
+        await stack.enter_async_context(working(laptop.worker, laptop.clockwork, laptop.watcher))
         workflows = [loaded.workflow for loaded in laptop.catalog.workflows.values()]
         scopes = needed(workflows, laptop.worker.services.tools.values())
         lacking = tuple(scope for scope in scopes if app.scopes is not None and scope not in app.scopes)

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import cast
 
 import aiohttp
@@ -22,9 +22,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from gofer.bootstrap.settings import Settings
 from gofer.canonical import as_object, as_text
-from gofer.dispatch import Ingress
 from gofer.errors import ConfigError, TemporaryError
-from gofer.triggers.door import RawRequest
+from gofer.triggers.door import Door, RawRequest, Reply
 from gofer.triggers.slack import SlackDoor
 from gofer.triggers.slack_actions import PATH, SlackActionsDoor
 
@@ -32,6 +31,8 @@ PATIENCE = 30.0
 """Seconds the first connection may take."""
 PING = 10.0
 """Seconds between two looks at a connection; one that is silent four times as long is opened anew."""
+Hear = Callable[[Door, RawRequest], Awaitable[Reply]]
+"""Takes a delivery whose sender is known, as `dispatch.Ingress.hear`."""
 
 _log = logging.getLogger(__name__)
 _bolt_log = logging.getLogger("slack_bolt")
@@ -39,8 +40,8 @@ _bolt_log = logging.getLogger("slack_bolt")
 
 
 @contextlib.asynccontextmanager
-async def connected(settings: Settings, ingress: Ingress, ping: float = PING) -> AsyncGenerator[None]:
-    """Slack's deliveries reach `ingress` through a socket while the block runs. Raises ConfigError, TemporaryError."""
+async def connected(settings: Settings, hear: Hear, ping: float = PING) -> AsyncGenerator[None]:
+    """Slack's deliveries reach `hear` through a socket while the block runs. Raises ConfigError, TemporaryError."""
     client = AsyncWebClient(settings.slack_bot_token.reveal(), settings.slack_api_url)
     app = AsyncApp(
         # Also the name of a logger that Bolt sets up.
@@ -48,7 +49,7 @@ async def connected(settings: Settings, ingress: Ingress, ping: float = PING) ->
         logger=_bolt_log,
         client=client,
         signing_secret="",
-        before_authorize=_Intake(ingress).take,
+        before_authorize=_Intake(hear).take,
         request_verification_enabled=False,
         ssl_check_enabled=False,
     )
@@ -68,8 +69,8 @@ async def connected(settings: Settings, ingress: Ingress, ping: float = PING) ->
 class _Intake:
     """What Bolt calls first for every envelope, and last: nothing of Bolt's own comes after it."""
 
-    def __init__(self, ingress: Ingress) -> None:
-        self._ingress = ingress
+    def __init__(self, hear: Hear) -> None:
+        self._hear = hear
         # Doors that verify nothing: whoever holds the app's token opened the socket.
         self._events, self._actions = SlackDoor(()), SlackActionsDoor(())
 
@@ -78,7 +79,7 @@ class _Intake:
         events = req.body.get("type") in ("event_callback", "url_verification")
         path, door = ("/slack/events", self._events) if events else (PATH, self._actions)
         delivery = RawRequest("POST", path, (), json.dumps(req.body).encode())
-        reply = await self._ingress.hear(door, delivery)
+        reply = await self._hear(door, delivery)
         # What is no event will never be one: only what could not be stored is worth another delivery.
         return BoltResponse(status=503 if reply.status >= 500 else 200)
 

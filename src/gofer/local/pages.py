@@ -58,6 +58,8 @@ class Pages:
     clock: Clock
     sees: Callable[[Request, Event], Awaitable[bool]] = _nobody
     """Whether who asks may see what began with a private event; nobody may where nobody knows who asks."""
+    notice: str = ""
+    """What people who look at the pages have to know of the workflow files; empty when all is well."""
 
     def routes(self) -> list[Route]:
         """Where the pages are."""
@@ -81,7 +83,7 @@ class Pages:
         ]
         table = "<table><tr><th>run<th>workflow<th>status<th>accepted<th>reason" + "".join(rows) + "</table>"
         unlisted = unlisted_lines(await recent(self.store, int(self.clock.now() * 1000)))
-        notes = "".join(f"<p>{escape(line)}" for line in unlisted)
+        notes = self._notice() + "".join(f"<p>{escape(line)}" for line in unlisted)
         return _page("Runs", notes + (table if rows else "<p>No runs that you may see."))
 
     async def run(self, request: Request) -> Response:
@@ -112,8 +114,12 @@ class Pages:
         shown = script.sources[script.module] if script else loaded.system
         text = f"<p>{escape(loaded.workflow.description)}<p>From <code>{escape(loaded.prompt_file)}</code>{about}:"
         return _page(
-            f"{'Script' if script else 'Prompt'} of {escape(loaded.name)}", f"{text}<pre>{escape(shown)}</pre>"
+            f"{'Script' if script else 'Prompt'} of {escape(loaded.name)}",
+            f"{self._notice()}{text}<pre>{escape(shown)}</pre>",
         )
+
+    def _notice(self) -> str:
+        return f'<pre class="error">{escape(self.notice)}</pre>' * bool(self.notice)
 
     async def _spans(self, request: Request) -> Sequence[Span]:
         try:

@@ -42,14 +42,20 @@ class Clockwork:
     """What was due and has not been claimed yet."""
 
     async def serve(self) -> None:
-        """Begins runs until it is cancelled; returns at once when there are no schedules."""
-        while self.plans:
+        """Begins runs until it is cancelled; looks at least every 30 seconds, as its plans may change."""
+        while True:
             try:
                 pause = await self.look()
             except (TemporaryError, Damaged) as error:
                 _log.warning("schedules wait: %s", error)
                 pause = RETRY
             await self.sleep(pause)
+
+    def use(self, plans: Sequence[Planned]) -> None:
+        """Begin the runs of these schedules from the next look on, as after a start with them."""
+        self.plans = plans
+        known = {plan.id for plan in plans}
+        self._marks = {name: mark for name, mark in self._marks.items() if name in known}
 
     async def look(self) -> float:
         """Begins what is due, once; gives the seconds to sleep. Raises TemporaryError, Damaged: then look again."""

@@ -1,0 +1,30 @@
+"""The state of a repository's workflow files, cheap enough to be taken every second."""
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from gofer.workflows.publication import FOLDERS
+from gofer.workflows.script import FOLDER as COORDINATORS
+
+Fingerprint = Mapping[str, tuple[int, int, int, int]]
+"""Size, times of the last change (nanoseconds, of content and of the entry) and inode of each file, by its path."""
+
+
+def fingerprint(root: Path) -> Fingerprint:
+    """Return what tells one state of the files that workflows are read from apart from another.
+
+    No content is read. A file that goes while the folders are listed counts as gone.
+    """
+    return {path: state for folder in (*FOLDERS, COORDINATORS) for path, state in _files(root / folder)}
+
+
+def _files(folder: Path) -> Iterator[tuple[str, tuple[int, int, int, int]]]:
+    for place, folders, names in os.walk(folder, followlinks=True):
+        # Python writes its own files there while it imports.
+        folders[:] = [name for name in folders if name != "__pycache__" and not name.startswith(".")]
+        for path in (Path(place, name) for name in names):
+            with contextlib.suppress(OSError):
+                found = path.stat()
+                yield str(path), (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)

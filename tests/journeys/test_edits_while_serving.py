@@ -1,0 +1,119 @@
+"""What an edit of a workflow file does to `gofer serve`: the next event has it, and a broken one stops nothing."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+import yaml
+
+import loopback
+from deciding import Sent, deciding
+from serving import Desk, Running, desk, free_port
+
+pytestmark = pytest.mark.anyio
+SOCKET = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
+SIGN = "End every answer with the word "
+
+
+def decide(sent: Sent) -> str:
+    """A model that does what a line of the prompt says."""
+    _, _, word = sent.messages[0]["content"].partition(SIGN)
+    return f"Hello {word.split()[0] if word else 'nothing'}"
+
+
+async def serving(made: Desk, url: str) -> tuple[Running, int]:
+    made.slack.install(yaml.safe_load(made.manifest("--socket")))
+    made.write_env(**SOCKET, OPENAI_BASE_URL=url)
+    port = free_port()
+    running = await made.start("serve", "--port", str(port))
+    await running.says("/runs")
+    return running, port
+
+
+def edit(made: Desk, file: str, *, add: str) -> None:
+    path = made.folder / file
+    path.write_text(f"{path.read_text()}\n{add}\n")
+
+
+async def until_read(running: Running) -> None:
+    await running.says("the workflow files were", after=len(running.lines))
+
+
+async def test_a_prompt_a_skill_and_a_workflow_edited_under_traffic_count_for_the_next_event(tmp_path: Path) -> None:
+    async with deciding(decide) as (_, url), desk(tmp_path) as made:
+        running, _ = await serving(made, url)
+        stop = asyncio.Event()
+        asked = []
+
+        async def traffic() -> None:
+            while not stop.is_set():
+                asked.append(await made.ask("@Gofer hello"))
+                await asyncio.sleep(0.1)
+
+        coming = asyncio.create_task(traffic())
+        said: list[str] = []
+        for file, add in {
+            "agents/answer-here.md": f"{SIGN}alpha",
+            "agents/preamble.md": f"{SIGN}beta",
+            "agents/answer-here.yaml": "plan: off",
+        }.items():
+            edit(made, file, add=add)
+            await until_read(running)
+            said.append((await made.answer(await made.ask("@Gofer hello"))).text)
+        stop.set()
+        await coming
+        every = [(await made.answer(one)).text for one in asked]
+        assert await running.stop() == 0
+    # The preamble stands before the prompt.
+    assert [text.split()[1] for text in said] == ["alpha", "beta", "beta"]
+    assert {text.split()[1] for text in every} == {"nothing", "alpha", "beta"}
+
+
+async def test_a_broken_edit_keeps_the_last_good_files_and_is_said_in_the_log_and_on_the_page(tmp_path: Path) -> None:
+    async with deciding(decide) as (_, url), desk(tmp_path) as made, loopback.client() as http:
+        running, port = await serving(made, url)
+        edit(made, "agents/answer-here.md", add=f"{SIGN}alpha")
+        await until_read(running)
+        edit(made, "agents/answer-here.yaml", add="trigers: []")
+        await until_read(running)
+        answer = await made.answer(await made.ask("@Gofer hello"))
+        pages = [(await http.get(f"http://127.0.0.1:{port}{path}")).text for path in ("/runs", "/prompts/answer-here")]
+        path = made.folder / "agents" / "answer-here.yaml"
+        path.write_text(path.read_text().replace("trigers: []", ""))
+        await until_read(running)
+        mended = (await http.get(f"http://127.0.0.1:{port}/runs")).text
+        assert await running.stop() == 0
+    assert answer.text.startswith("Hello alpha")
+    assert [("have mistakes" in page, "trigers" in page) for page in pages] == [(True, True)] * 2
+    assert "have mistakes" not in mended
+    assert "agents/answer-here.yaml:" in "\n".join(running.lines)
+
+
+SCRIPT = """from gofer.coordinator import Run
+
+
+async def coordinate(run: Run) -> str:
+    return "the first code"
+"""
+WORKFLOW = """description: Answer direct messages with code.
+owner: "#dev-experience"
+when: [{slack.message: {channels: "#general", mention: false}}]
+coordinator: script
+coordinator_script: coordinators/by_code.py
+tools: []
+"""
+
+
+async def test_a_script_and_a_new_workflow_count_for_the_next_event(tmp_path: Path) -> None:
+    async with deciding(decide) as (_, url), desk(tmp_path) as made:
+        running, _ = await serving(made, url)
+        (made.folder / "coordinators" / "by_code.py").write_text(SCRIPT)
+        (made.folder / "agents" / "by-code.yaml").write_text(WORKFLOW)
+        await until_read(running)
+        first = await made.answer(await made.ask("hello"))
+        (made.folder / "coordinators" / "by_code.py").write_text(SCRIPT.replace("first", "second"))
+        await until_read(running)
+        second = await made.answer(await made.ask("hello"))
+        assert await running.stop() == 0
+    assert first.text.startswith("the first code")
+    assert second.text.startswith("the second code")
