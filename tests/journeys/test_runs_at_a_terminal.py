@@ -21,7 +21,7 @@ def test_a_run_by_hand_whose_model_is_not_there_says_when_it_goes_on(capsys: pyt
     assert (result["status"], result["answer"]) == ("parked", "")
     assert re.fullmatch(
         rf"Run {result['run']} is parked until .+ UTC.*: The model's provider is busy or failing \(HTTP 503\)\. "
-        r"Start gofer serve with GOFER_DATA=.+state; it continues by itself\.",
+        r"Its simulated world ended with this command; start it again to go on\.",
         result["reason"],
     )
     code, _, err = gofer(capsys, "run", "answer-here", "--event", EVENT)
@@ -155,6 +155,9 @@ def test_a_sweep_names_no_private_run(
 ) -> None:
     """Runs without a journal are over as soon as anybody looks; those that are parked for years wait."""
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-nobody")
+    refused = "No model is set up, and the offline model's words are never written into real systems."
+    assert refused in gofer(capsys, "sweep", "--seconds", "1")[2]
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
 
     async def leave() -> None:
         (tmp_path / "state").mkdir(exist_ok=True)

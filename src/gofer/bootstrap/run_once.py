@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gofer.bootstrap.laptop import Laptop, open_laptop
 from gofer.bootstrap.settings import Settings
+from gofer.bootstrap.simulated import apart
 from gofer.canonical import as_object, decode
 from gofer.errors import BadRequest
 from gofer.events import Event
@@ -34,6 +35,8 @@ class Outcome:
     """The systems that were simulated."""
     model: str
     """What answered, for people."""
+    data: Path
+    """The folder that keeps the run."""
 
 
 async def run_once(
@@ -52,7 +55,10 @@ async def run_once(
     as done, or be gone on with by somebody whose tools are real.
     """
     if mocks is not None:
-        settings, world = replace(settings, data=settings.data / MOCKED), {}
+        settings = replace(settings, data=settings.data / MOCKED)
+        world = {}
+    elif world is not None:
+        settings = apart(settings)
     async with open_laptop(settings, root, world=world, scripts=scripts) as opened:
         laptop = opened if mocks is None else await _on_mocks(opened, mocks)
         _adopt(laptop, event, body)
@@ -66,7 +72,8 @@ async def run_once(
         await laptop.worker.export(run, done)
         await laptop.simulated.settled()
         changed = difference(before, laptop.simulated.state())
-        return Outcome(run, done, seconds, changed, tuple(laptop.simulated.systems), laptop.model)
+        systems = tuple(laptop.simulated.systems)
+        return Outcome(run, done, seconds, changed, systems, laptop.model, laptop.settings.data)
 
 
 async def _on_mocks(laptop: Laptop, mocks: Overrides) -> Laptop:

@@ -79,6 +79,11 @@ class Settings:
         """Whether a real model is set up."""
         return bool(self.openai_api_key) or bool(self.openai_base_url)
 
+    @property
+    def reaches_people(self) -> bool:
+        """Whether a system that people use is set up."""
+        return any((self.slack_bot_token, self.jira_api_token, self.notion_token, self.github_token))
+
 
 def process_settings() -> Settings:
     """The settings of this process: its environment, and below it the `.env` file of the current folder."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from gofer.bootstrap.laptop import Laptop, open_laptop, working
 from gofer.bootstrap.outsiders import Outsiders
 from gofer.bootstrap.settings import child_environment, process_settings
+from gofer.bootstrap.simulated import apart
 from gofer.cli.numbers import number
 from gofer.errors import ConfigError
 from gofer.local.killed import killed_between_a_call_and_its_outcome
@@ -32,8 +33,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
 async def _demo(port: int, leave: bool) -> int:
     async with (
-        open_laptop(process_settings(), Path.cwd(), port, demo_world()) as laptop,
-        working(laptop.worker, laptop.clockwork),
+        open_laptop(apart(process_settings()), Path.cwd(), port, demo_world()) as laptop,
+        working(laptop.worker, laptop.clockwork, laptop.watcher),
     ):
         if laptop.simulated.slack is None or WORKFLOW not in laptop.catalog.workflows:
             raise ConfigError(f"The demo plays the workflow {WORKFLOW}; agents/{WORKFLOW}.yaml is missing.")

@@ -31,10 +31,13 @@ _EXAMPLES = """examples:
   gofer run answer-here --event tests/events/slack_app_mention.json --mocks mocks.yaml
   gofer run WORKFLOW                  of a schedule: now is the time it is for
 
-Who sends the event follows from what starts the workflow; --source says it where there are several. --world simulates
-what the file describes and nothing else, and adds "world" to --json: what is different there afterwards, as
-{"added": {path: value}, "removed": {…}, "changed": {path: {"before": …, "after": …}}, "more": how many are not told}.
-Without it the world of the demo stands in for a source that has no credentials.
+Who sends the event follows from what starts the workflow; --source says it where there are several. Slack, Jira, Notion
+and GitHub are simulated: with the world of the demo, or with --world what the file describes and nothing else. --world
+adds "world" to --json: what is different there afterwards, as {"added": {path: value}, "removed": {…}, "changed":
+{path: {"before": …, "after": …}}, "more": how many are not told}.
+
+--live-tools reads and writes the real systems whose tokens are set. It needs a real model: the offline model's words
+are a script, and never go to people.
 
 --mocks gives every tool its mock: the form and the refusals of the real one, made of its arguments, the same each time.
 Nothing outside is reached but the model, and the run stands in a state of its own, the folder mocked/ of GOFER_DATA.
@@ -55,6 +58,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--mocks", metavar="FILE", nargs="?", const="", help="tools reach nothing; FILE says what some of them give"
     )
     parser.add_argument("--world", metavar="FILE", help="simulators start with this world (YAML)")
+    parser.add_argument(
+        "--live-tools", action="store_true", help="tools read and write the real systems, not simulated ones"
+    )
     parser.add_argument("--script", metavar="FILE", help="what the offline model says, whatever is set up (YAML)")
     parser.add_argument("--json", action="store_true", help="the result as one JSON object on stdout")
     parser.epilog = _EXAMPLES
@@ -62,18 +68,23 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Runs the workflow and prints its answer."""
-    if arguments.mocks is not None and arguments.world is not None:
-        raise ConfigError("Take --mocks or --world: a world is simulated, and mocks need none.")
-    settings, told = process_settings(), _told(arguments)
+    settings = process_settings()
+    _check_options(arguments, settings)
+    told = _told(arguments)
     event = occasion(checked_catalog(Path.cwd() / "agents"), arguments.workflow, told, SystemClock().now())
-    world, scripts = _world(settings, event.source, arguments.world), _scripts(arguments.script)
+    if arguments.live_tools:
+        _check_credentials(settings, event.source)
+    world = _world(arguments)
+    scripts = _scripts(arguments.script)
     body = told.body or b""
     overrides = _mocks(arguments.mocks)
     outcome = asyncio.run(run_once(settings, Path.cwd(), arguments.workflow, event, body, world, scripts, overrides))
     if outcome.simulated or overrides is not None:
         where = "On mocks" if overrides is not None else f"On a simulated {_names(outcome.simulated)}"
         print(f"{where}, with {outcome.model}.", file=sys.stderr)
-    result = _result(outcome, settings.data, ends=overrides is not None)
+    if overrides is None and outcome.data != settings.data:
+        print(f"Kept apart from real runs: GOFER_DATA={outcome.data} gofer trace {outcome.run[:8]}", file=sys.stderr)
+    result = _result(outcome, ends=overrides is not None)
     if arguments.world:
         result["world"] = outcome.world
     if arguments.json:
@@ -97,9 +108,9 @@ def _told(arguments: argparse.Namespace) -> Told:
     return Told(str(path), body, arguments.source or "", headers, hook)
 
 
-def _result(outcome: Outcome, folder: Path, *, ends: bool) -> dict[str, object]:
+def _result(outcome: Outcome, *, ends: bool) -> dict[str, object]:
     done = outcome.done
-    status, reason = _standing(outcome, folder, ends=ends)
+    status, reason = _standing(outcome, ends=ends)
     return {
         "run": outcome.run,
         "workflow": done.workflow,
@@ -119,7 +130,7 @@ def _result(outcome: Outcome, folder: Path, *, ends: bool) -> dict[str, object]:
     }
 
 
-def _standing(outcome: Outcome, folder: Path, *, ends: bool) -> tuple[str, str]:
+def _standing(outcome: Outcome, *, ends: bool) -> tuple[str, str]:
     """Return the status of a run and its reason, also where it did not end."""
     done = outcome.done
     if done.finished is not None:
@@ -129,10 +140,10 @@ def _standing(outcome: Outcome, folder: Path, *, ends: bool) -> tuple[str, str]:
     why = done.why_parked.rstrip(".")
     if ends:
         return "needs_attention", f"it {why or 'is parked'}; with mocks it ends here"
-    return "parked", (
-        f"Run {outcome.run} is parked{_until(done.parked, why, done.last_at)}: {why or 'it waits'}. "
-        f"Start gofer serve with GOFER_DATA={folder}; it continues by itself."
-    )
+    is_parked = f"Run {outcome.run} is parked{_until(done.parked, why, done.last_at)}: {why or 'it waits'}."
+    if outcome.simulated:
+        return "parked", f"{is_parked} Its simulated world ended with this command; start it again to go on."
+    return "parked", f"{is_parked} Start gofer serve with GOFER_DATA={outcome.data}; it continues by itself."
 
 
 def _until(parked: RunParked, why: str, now: int) -> str:
@@ -147,16 +158,43 @@ def _names(systems: Sequence[str]) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _world(settings: Settings, source: str, path: str | None) -> Mapping[str, object] | None:
-    """The world to simulate; where the source of the event has no credentials, the demo's stands in."""
+def _check_options(arguments: argparse.Namespace, settings: Settings) -> None:
+    """Raise ConfigError for options that contradict each other, or that would post a script's words for real."""
+    if arguments.mocks is not None and arguments.world is not None:
+        raise ConfigError("Take --mocks or --world: a world is simulated, and mocks need none.")
+    if not arguments.live_tools:
+        return
+    if arguments.mocks is not None or arguments.world is not None:
+        raise ConfigError("Take --live-tools, or one of --world and --mocks: these keep tools from the real systems.")
+    if arguments.script is not None:
+        raise ConfigError("Leave out --script or --live-tools: words of a script are never written into real systems.")
+    if not settings.has_model:
+        raise ConfigError(
+            "--live-tools needs a real model, because the offline model's words are a script. Set OPENAI_API_KEY, or "
+            "OPENAI_BASE_URL for a compatible endpoint; or leave out --live-tools to run in a simulated world."
+        )
+
+
+def _check_credentials(settings: Settings, source: str) -> None:
+    """Raise ConfigError where the real system that the event comes from cannot be reached."""
+    tokens = {
+        "slack": ("SLACK_BOT_TOKEN", settings.slack_bot_token),
+        "jira": ("JIRA_API_TOKEN", settings.jira_api_token),
+        "notion": ("NOTION_TOKEN", settings.notion_token),
+        "github": ("GITHUB_TOKEN", settings.github_token),
+    }
+    name, token = tokens.get(source, ("", None))
+    if name and not token:
+        raise ConfigError(f"Set {name} for --live-tools; or leave out --live-tools to run in a simulated world.")
+
+
+def _world(arguments: argparse.Namespace) -> Mapping[str, object] | None:
+    """Return the world to simulate; None where the real systems are used."""
+    if arguments.live_tools:
+        return None
+    path = arguments.world
     if path is None:
-        real = {
-            "slack": settings.slack_bot_token,
-            "jira": settings.jira_api_token,
-            "notion": settings.notion_token,
-            "github": settings.github_token,
-        }
-        return None if (real[source] if source in real else any(real.values())) else demo_world()
+        return demo_world()
     try:
         return as_object(yaml.load(Path(path).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

@@ -49,7 +49,7 @@ async def killed_between_a_call_and_its_outcome(tour: Tour, environment: Mapping
         elsewhere = Elsewhere(environment, Path(folder) / "state")
         event = Path(folder) / "event.json"
         event.write_text(json.dumps(tour.slack.envelopes(asked)[0]))
-        process = await elsewhere.start("run", WORKFLOW, "--event", str(event))
+        process = await elsewhere.start("run", WORKFLOW, "--event", str(event), "--live-tools")
         async with asyncio.timeout(PATIENCE):
             await held.wait()
         process.kill()

@@ -1,0 +1,81 @@
+"""`gofer run` beside tokens of real systems: it stays in a simulated world until it is told otherwise."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from company import ROOT
+from deciding import Sent, deciding
+from serving import Desk, desk
+
+pytestmark = pytest.mark.anyio
+REAL = {"SLACK_BOT_TOKEN": "xoxb-simulated", "OPENAI_BASE_URL": ""}
+CANNED = "[offline model]"
+
+
+async def gofer(made: Desk, *words: str) -> tuple[int | None, str, str]:
+    process = (await made.start(*words)).process
+    out, err = await process.communicate()
+    return process.returncode, out.decode(), err.decode()
+
+
+async def mention(made: Desk) -> str:
+    """A file with the payload of a real mention, as Slack sent it."""
+    asked = await made.ask("@Gofer hello")
+    event = made.folder / "event.json"
+    event.write_text(json.dumps(made.slack.envelopes(asked)[0]))
+    return str(event)
+
+
+async def test_beside_real_tokens_a_run_by_hand_is_simulated_and_kept_apart(tmp_path: Path) -> None:
+    async with desk(tmp_path) as made:
+        made.write_env(**REAL)
+        event = await mention(made)
+        before = made.slack.snapshot()
+        code, out, err = await gofer(made, "run", "answer-here", "--event", event)
+        after = made.slack.snapshot()
+        _, listed, _ = await gofer(made, "runs", "--json")
+        folder = next(word for word in err.split() if word.startswith("GOFER_DATA=")).partition("=")[2]
+    assert (code, CANNED in out) == (0, True), err
+    assert before == after
+    assert "On a simulated Slack, Jira, Notion and GitHub" in err
+    assert folder == ".gofer/simulated"
+    assert json.loads(listed or "[]") == []
+    assert (tmp_path / folder / "gofer.db").exists()
+
+
+@pytest.mark.parametrize("words", [(), ("--script", str(ROOT / "src/gofer/simulators/scripts/demo.yaml"))])
+async def test_the_offline_model_never_writes_into_a_real_system(tmp_path: Path, words: tuple[str, ...]) -> None:
+    async with desk(tmp_path) as made:
+        made.write_env(**REAL)
+        event = await mention(made)
+        before = made.slack.snapshot()
+        code, out, err = await gofer(made, "run", "answer-here", "--event", event, "--live-tools", *words)
+        swept = await gofer(made, "sweep", "--seconds", "1")
+        assert made.slack.snapshot() == before
+    assert (code, out) == (2, "")
+    assert "words of a script" in err or "offline model's words are a script" in err
+    assert swept[0] == 2
+
+
+async def test_with_live_tools_and_a_model_the_run_reads_and_writes_the_real_slack(tmp_path: Path) -> None:
+    def decide(sent: Sent) -> str:
+        return "Hello from a model."
+
+    async with deciding(decide) as (_, url), desk(tmp_path) as made:
+        made.write_env(**{**REAL, "OPENAI_BASE_URL": url})
+        asked = await made.ask("@Gofer hello")
+        event = made.folder / "event.json"
+        event.write_text(json.dumps(made.slack.envelopes(asked)[0]))
+        code, out, err = await gofer(made, "run", "answer-here", "--event", str(event), "--live-tools")
+        (answer,) = made.answers(asked)
+        refused = await asyncio.gather(
+            gofer(made, "run", "answer-here", "--event", str(event), "--live-tools", "--mocks"),
+            gofer(made, "run", "review-rfc", "--event", str(event), "--live-tools"),
+        )
+    assert (code, out.strip()) == (0, "Hello from a model."), err
+    assert answer.text.startswith("Hello from a model.")
+    assert [code for code, _, _ in refused] == [2, 2]
+    assert "Take --live-tools, or one of --world and --mocks" in refused[0][2]
