@@ -23,6 +23,7 @@ from gofer.projections.progress import project
 from gofer.projections.recap import handles, recap
 from gofer.workflows.bundle import FOLDER, Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Loaded
+from gofer.workflows.routes import known
 
 TOOLS = ("slack_read_thread", "slack_get_file")
 """Tools that every run calls by itself before the model is asked."""
@@ -54,7 +55,7 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     provenance = step.provenance(loaded.prompt_file)
     person = await look_up(step, event, provenance)
     welcome = await may_start(step, person, loaded, provenance)
-    facts = {**event.facts, **person.facts}
+    facts = {**known(event), **person.facts}
     if not welcome and meets(event, loaded, facts):
         raise await turn_away(step, event, person, loaded, provenance)
     material = await read_material(step, event, person, provenance)

@@ -73,8 +73,11 @@ _NONE = _Ways("", {}, ())
 
 
 def known(event: Event) -> Mapping[str, object]:
-    """The facts of an event, with what it says among them."""
-    return {**event.facts, "says": event.text}
+    """Return the facts that an event carries, with its text as `says` unless its receiver said it otherwise.
+
+    The receiver and admission both begin with these.
+    """
+    return {"says": event.text, **event.facts}
 
 
 def passes(where: Where, facts: Mapping[str, object], *, whole: bool = False) -> bool:
