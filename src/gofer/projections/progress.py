@@ -5,12 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from gofer.events import Event
+from gofer.journal.approvals import About, ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.entries import (
     MATERIAL,
-    About,
-    ApprovalClicked,
-    ApprovalDecided,
-    ApprovalRequested,
     CallDeferred,
     Item,
     LlmRequest,
