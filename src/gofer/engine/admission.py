@@ -24,6 +24,7 @@ from gofer.projections.recap import handles, recap
 from gofer.workflows.bundle import FOLDER, Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.routes import known
+from gofer.workflows.when import CONTINUING
 
 TOOLS = ("slack_read_thread", "slack_get_file")
 """Tools that every run calls by itself before the model is asked."""
@@ -69,7 +70,8 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     left = await enter(step, event, loaded)
     preloaded = await preload(step, loaded, provenance)
     # From here on nothing is called: what is noted now stands in one frame with the beginning of the run.
-    past = await _recall(step, earlier, private=material.private)
+    continued = earlier if event.kind in CONTINUING else None
+    past = await _recall(step, continued, private=material.private)
     tools = [tool.schema() for tool in step.services.offered(loaded)]
     raw = encode_bundle(Bundle(loaded, tools))
     key = blob_key(FOLDER, raw)
