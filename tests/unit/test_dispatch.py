@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.blobs.memory import MemoryBlobs
-from gofer.dispatch import BODY_LIMIT, Ingress, run_id
+from gofer.dispatch import BODY_LIMIT, Ingress
 from gofer.errors import TemporaryError
 from gofer.journal.coordination import InboxItem
 from gofer.journal.entries import RunAccepted
+from gofer.journal.lineage import run_id
 from gofer.journal.log import read_journal
 from gofer.journal.memory import MemoryStore
 from gofer.queue.memory import MemoryQueue

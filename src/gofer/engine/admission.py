@@ -1,21 +1,23 @@
 """What did the event not say, and does the run start? The first steps of every run, journaled like all others."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from gofer.blobs.store import blob_key
 from gofer.engine.allowance import enter
 from gofer.engine.material import read_material
-from gofer.engine.meant import asks_for, check_conditions, check_hops, meets
+from gofer.engine.meant import check_conditions, check_hops, check_precedence, check_speaker, meets, routes_of
 from gofer.engine.preload import preload
 from gofer.engine.services import Services
 from gofer.engine.status import look
 from gofer.engine.step import Step
 from gofer.engine.who import look_up, may_start, turn_away
-from gofer.errors import Damaged, Gone
+from gofer.errors import Damaged, Gone, RunStopped
 from gofer.events import Event
 from gofer.journal.coordination import Head
-from gofer.journal.entries import MessageReceived, RunStarted
+from gofer.journal.entries import MessageReceived, Route, RunStarted
+from gofer.journal.lineage import run_id
 from gofer.journal.log import read_journal
 from gofer.journal.workspace import FileAdded, PlanUpdated, Todo
 from gofer.projections import workspace
@@ -54,23 +56,27 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     step.heed_cancel()
     check_hops(event)
     provenance = step.provenance(loaded.prompt_file)
-    person = await look_up(step, event, provenance)
+    accepted = step.progress.routes
+    routes = routes_of(event, loaded, accepted)
+    person = await _speaking(step, event, look_up(step, event, provenance))
     welcome = await may_start(step, person, loaded, provenance)
     facts = {**known(event), **person.facts}
-    if not welcome and meets(event, loaded, facts):
+    # With rivals it is not known yet which workflow the event is for: only that one turns people away.
+    if not welcome and not accepted and meets(routes, facts):
         raise await turn_away(step, event, person, loaded, provenance)
-    material = await read_material(step, event, person, provenance)
-    earlier = await _earlier(step, event)
-    followed = earlier is not None or (asks_for(event, loaded, "followed") and await _under_way(step, event))
-    facts |= {**material.facts, "followed": followed}
+    material = await _speaking(step, event, read_material(step, event, person, provenance))
+    followed = await _followed(step, event, accepted or routes)
+    facts |= {**material.facts, "followed": loaded.name in followed}
     status = await look(step, event, loaded, facts, material.properties)
-    check_conditions(event, loaded, {**facts, "status": status.changes}, status.reason)
+    facts |= {"status": status.changes}
+    check_conditions(event, routes, facts, status.reason)
+    check_precedence(event, loaded.name, accepted, lambda name: {**facts, "followed": name in followed})
     if not welcome:
         raise await turn_away(step, event, person, loaded, provenance)
     left = await enter(step, event, loaded)
     preloaded = await preload(step, loaded, provenance)
     # From here on nothing is called: what is noted now stands in one frame with the beginning of the run.
-    continued = earlier if event.kind in CONTINUING else None
+    continued = await _earlier(step, event, loaded.name) if event.kind in CONTINUING else None
     past = await _recall(step, continued, private=material.private)
     tools = [tool.schema() for tool in step.services.offered(loaded)]
     raw = encode_bundle(Bundle(loaded, tools))
@@ -92,27 +98,57 @@ async def pinned(services: Services, started: RunStarted) -> Bundle:
     return decode_bundle(await services.blobs.get(f"{FOLDER}/{started.bundle}"))
 
 
-async def _earlier(step: Step, event: Event) -> Head | None:
-    """The newest ended run of the conversation that was let in, before this one."""
-    before = step.progress.accepted_at
+Read = TypeVar("Read")
+
+
+async def _speaking(step: Step, event: Event, reading: Awaitable[Read]) -> Read:
+    """Read what every run of an event reads. When that fails, one of these runs reports it.
+
+    Raises NotMeant when that is another run, and what `reading` raises.
+    """
+    try:
+        return await reading
+    except RunStopped:
+        check_speaker(event, step.progress.workflow, step.progress.routes, known(event))
+        raise
+
+
+async def _earlier(step: Step, event: Event, workflow: str) -> Head | None:
+    """Return the newest ended run of a workflow in the conversation that was let in, before this event."""
+    before, same_event = step.progress.accepted_at, run_id(step.services.installation_key, event, workflow)
     for _ in range(_LOOKED_BACK):
-        head = await step.services.store.previous(event.conversation, step.progress.workflow, before)
-        if head is None or head.status != "ignored":
+        head = await step.services.store.previous(event.conversation, workflow, before)
+        if head is None or (head.status != "ignored" and head.run != same_event):
             return head
         before = head.accepted_at
     return None
 
 
-async def _under_way(step: Step, event: Event) -> bool:
-    """Whether an earlier run of the conversation has not ended, as one that waits for its model."""
-    store, sought = step.services.store, (event.conversation, step.progress.workflow)
+async def _followed(step: Step, event: Event, routes: Sequence[Route]) -> Collection[str]:
+    """Return the workflows that ask whether they answered in this conversation before, and did or are about to."""
+    asking = {route.workflow for route in routes if "followed" in route.where}
+    answered = {name for name in asking if await _earlier(step, event, name)}
+    if answered == asking:
+        return answered
+    return answered | await _under_way(step, event, asking - answered)
+
+
+async def _under_way(step: Step, event: Event, workflows: Collection[str]) -> set[str]:
+    """Return which of the workflows have an earlier run of the conversation that has not ended."""
+    store, found = step.services.store, set[str]()
+    same_event = {run_id(step.services.installation_key, event, workflow) for workflow in workflows}
     page: Sequence[Head] = await store.unfinished(_EVER, _PAGE)
     while page:
-        mine = [head for head in page if (head.conversation, head.workflow) == sought]
-        if any(head.accepted_at < step.progress.accepted_at for head in mine):
-            return True
+        found |= {
+            head.workflow
+            for head in page
+            if head.conversation == event.conversation
+            and head.workflow in workflows
+            and head.accepted_at < step.progress.accepted_at
+            and head.run not in same_event
+        }
         page = await store.unfinished(_EVER, _PAGE, after=page[-1])
-    return False
+    return found
 
 
 async def _recall(step: Step, head: Head | None, *, private: bool) -> Past:

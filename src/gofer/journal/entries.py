@@ -4,7 +4,7 @@ The list of classes below is the list of facts. `Entry` is their closed union: a
 and the type checker then names every projection that must say what it means.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,6 +29,15 @@ Status = Literal["done", "limited", "failed", "cancelled", "ignored", "needs_att
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """One way in which a kind of event starts a workflow."""
+
+    workflow: str
+    where: Mapping[str, Sequence[str]]
+    """Conditions: the words each fact may have, of which it must have one."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunAccepted:
     """`run.accepted`: the claim. Written by ingress as frame 1, before the sender gets its 2xx."""
 
@@ -39,6 +48,8 @@ class RunAccepted:
     """Of a subagent's run: the run that asks it. Empty for one that something outside started."""
     depth: int = 0
     """How many runs stand above it."""
+    routes: tuple[Route, ...] = ()
+    """The routes that the receiver matched, the same in each run of the event; empty where one workflow matched."""
 
 
 @dataclass(frozen=True, slots=True)
