@@ -115,7 +115,8 @@ async def _speaking(step: Step, event: Event, reading: Awaitable[Read]) -> Read:
 
 async def _earlier(step: Step, event: Event, workflow: str) -> Head | None:
     """Return the newest ended run of a workflow in the conversation that was let in, before this event."""
-    before, same_event = step.progress.accepted_at, run_id(step.services.installation_key, event, workflow)
+    before = step.progress.accepted_at
+    same_event = run_id(step.services.installation_key, event, workflow)
     for _ in range(_LOOKED_BACK):
         head = await step.services.store.previous(event.conversation, workflow, before)
         if head is None or (head.status != "ignored" and head.run != same_event):
@@ -135,7 +136,8 @@ async def _followed(step: Step, event: Event, routes: Sequence[Route]) -> Collec
 
 async def _under_way(step: Step, event: Event, workflows: Collection[str]) -> set[str]:
     """Return which of the workflows have an earlier run of the conversation that has not ended."""
-    store, found = step.services.store, set[str]()
+    store = step.services.store
+    found = set[str]()
     same_event = {run_id(step.services.installation_key, event, workflow) for workflow in workflows}
     page: Sequence[Head] = await store.unfinished(_EVER, _PAGE)
     while page:

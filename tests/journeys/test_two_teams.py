@@ -1,0 +1,131 @@
+"""Two teams with mention workflows in one company: the more specific one wins in its channels, the other elsewhere."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from company import PATIENCE, Company, company
+from gofer.bootstrap.laptop import working
+from gofer.workflows.load import load_catalog
+from one_workflow import DEPLOYS, GUEST, Echo, quiet, world
+
+pytestmark = pytest.mark.anyio
+Files = Mapping[str, str]
+DESK = 'when: [{slack.mention: {channels: "#deploys"}}]'
+NAMES = ["a-deploy-desk", "deploy-desk"]
+"""In the order of names the second team comes before answer-here, and behind it."""
+
+
+def write(folder: Path, files: Files) -> Path:
+    """Write a repository with workflows, each given as its lines after description and owner."""
+    agents = folder / "agents"
+    agents.mkdir(parents=True, exist_ok=True)
+    for name, lines in files.items():
+        (agents / f"{name}.yaml").write_text(f'description: d\nowner: "#helpers"\n{lines}\n')
+        (agents / f"{name}.md").write_text("Help.")
+    (agents / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
+    return folder
+
+
+@asynccontextmanager
+async def teams(folder: Path, files: Files, *, work: bool = True) -> AsyncIterator[Company]:
+    root = write(folder / "repository", {"answer-here": "when: [slack.mention, slack.direct]", **files})
+    async with company(folder, root=root, world=world(), model=Echo(), work=work) as made:
+        yield made
+
+
+async def outcomes(made: Company, runs: int) -> Mapping[str, tuple[str, str]]:
+    """The last outcome of each workflow, once there are so many runs and all of them ended."""
+    return {head.workflow: (head.status, head.reason) for head in await made.ended(runs)}
+
+
+@pytest.mark.parametrize("desk", NAMES)
+async def test_each_of_two_teams_answers_mentions_in_its_own_channels(tmp_path: Path, desk: str) -> None:
+    async with teams(tmp_path, {desk: DESK}) as made:
+        there = await made.ask("@Gofer is the deploy done?", "deploys")
+        found = await outcomes(made, 2)
+        assert found[desk] == ("done", "")
+        reason = f"{desk} (`channels: deploys`) wins: of the workflows that match, it names the place most specifically"
+        assert found["answer-here"] == ("ignored", reason)
+        elsewhere = await made.ask("@Gofer hello", "general")
+        found = await outcomes(made, 4)
+        assert found[desk] == ("ignored", f"{desk} wants `channels: deploys`")
+        assert found["answer-here"] == ("done", "")
+        assert [len(made.answers(asked)) for asked in (there, elsewhere)] == [1, 1]
+
+
+async def test_a_name_a_pattern_and_any_channel_win_in_this_order(tmp_path: Path) -> None:
+    files = {
+        "exact": 'when: [{slack.mention: {channels: "#deploys"}}]',
+        "pattern": "when: [{slack.mention: {channels: '*e*l*'}}]",
+    }
+    async with teams(tmp_path, files) as made:
+        won = []
+        for channel in ("deploys", "general", "pull-requests"):
+            asked = await made.ask("@Gofer hello", channel)
+            heads = await made.ended()
+            won += [head.workflow for head in heads if head.status == "done" and head.conversation.endswith(asked.ts)]
+    assert won == ["exact", "pattern", "answer-here"]
+
+
+async def test_who_the_winner_is_not_for_is_told_so_by_it_alone(tmp_path: Path) -> None:
+    async with teams(tmp_path, {"deploy-desk": f"{DESK}\nwho: members"}) as made:
+        said = await made.slack.say(GUEST, DEPLOYS, "<@U0GOFER0> hello")
+        found = await outcomes(made, 2)
+        assert found["deploy-desk"] == ("ignored", "a guest started it; the workflow is for members of this workspace")
+        assert "deploy-desk (`channels: deploys`) wins" in found["answer-here"][1]
+        assert len(made.slack.workspace.whispers) == 1
+        assert made.answers(said) == []
+
+
+async def test_a_person_turned_away_by_the_loser_hears_nothing_of_it(tmp_path: Path) -> None:
+    files = {"answer-here": "when: [slack.mention]\nwho: U0ONCAL0", "deploy-desk": f"{DESK}\nwho: everyone"}
+    async with teams(tmp_path, files) as made:
+        said = await made.slack.say(GUEST, DEPLOYS, "<@U0GOFER0> hello")
+        found = await outcomes(made, 2)
+        assert found["deploy-desk"] == ("done", "")
+        assert "wins" in found["answer-here"][1]
+        assert made.slack.workspace.whispers == []
+        assert len(made.answers(said)) == 1
+
+
+CHANGES: Mapping[str, Files] = {
+    "the winner listens elsewhere": {"deploy-desk": 'when: [{slack.mention: {channels: "#general"}}]'},
+    "the winner is not more specific any more": {"deploy-desk": "when: [slack.direct]"},
+    "the loser becomes more specific": {"answer-here": f"when: [{{slack.mention: {{channels: {DEPLOYS}}}}}]"},
+    "a third one is more specific than both": {
+        "deploy-desk": "when: [slack.direct]",
+        "third": 'when: [{slack.mention: {channels: "#deploys"}}]',
+    },
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_a_publish_between_acceptance_and_admission_leaves_one_answer(tmp_path: Path, change: str) -> None:
+    before = {"answer-here": "when: [slack.mention]", "deploy-desk": DESK}
+    later = load_catalog(write(tmp_path / "later", {**before, **CHANGES[change]}) / "agents")
+    async with teams(tmp_path, before, work=False) as made:
+        asked = await made.ask("@Gofer is the deploy done?", "deploys")
+        assert len(await quiet(made)) == 2
+        worker = made.laptop.worker
+        services = replace(worker.services, patience=PATIENCE, model=Echo())
+        async with working(replace(worker, services=services, catalog=later)):
+            found = await outcomes(made, 2)
+        assert (found["answer-here"][0], found["deploy-desk"][0]) == ("ignored", "done")
+        assert len(made.answers(asked)) == 1
+
+
+async def test_where_the_thread_cannot_be_read_one_workflow_says_so(tmp_path: Path) -> None:
+    async with teams(tmp_path, {"deploy-desk": DESK}, work=False) as made:
+        asked = await made.ask("@Gofer is the deploy done?", "deploys")
+        assert len(await quiet(made)) == 2
+        made.slack.fail_next("conversations.replies", "missing_scope", "missing_scope")
+        worker = made.laptop.worker
+        services = replace(worker.services, patience=PATIENCE, model=Echo())
+        async with working(replace(worker, services=services)):
+            found = await outcomes(made, 2)
+        assert (found["answer-here"][0], found["deploy-desk"][0]) == ("ignored", "failed")
+        assert len(made.answers(asked)) == 1
