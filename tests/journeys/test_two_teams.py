@@ -1,5 +1,6 @@
 """Two teams with mention workflows in one company: the more specific one wins in its channels, the other elsewhere."""
 
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -8,11 +9,14 @@ from pathlib import Path
 import pytest
 
 from company import PATIENCE, Company, company
+from gofer.bootstrap.by_hand import way
 from gofer.bootstrap.laptop import working
+from gofer.explain import Explanation, explain
 from gofer.workflows.load import load_catalog
-from one_workflow import DEPLOYS, GUEST, Echo, quiet, world
+from one_workflow import DEPLOYS, GENERAL, GUEST, Echo, quiet, world
 
 pytestmark = pytest.mark.anyio
+EVENTS = Path(__file__).parents[1] / "events"
 Files = Mapping[str, str]
 DESK = 'when: [{slack.mention: {channels: "#deploys"}}]'
 NAMES = ["a-deploy-desk", "deploy-desk"]
@@ -42,9 +46,21 @@ async def outcomes(made: Company, runs: int) -> Mapping[str, tuple[str, str]]:
     return {head.workflow: (head.status, head.reason) for head in await made.ended(runs)}
 
 
+def explained(made: Company, channel: str) -> Explanation:
+    """What is said of a mention in a channel."""
+    payload = json.loads((EVENTS / "slack_app_mention.json").read_bytes())
+    payload["event"]["channel"] = channel
+    (told,) = explain("mention.json", json.dumps(payload).encode(), way(made.laptop.catalog, "slack"))
+    return told
+
+
 @pytest.mark.parametrize("desk", NAMES)
 async def test_each_of_two_teams_answers_mentions_in_its_own_channels(tmp_path: Path, desk: str) -> None:
     async with teams(tmp_path, {desk: DESK}) as made:
+        told = explained(made, DEPLOYS)
+        ranking = f"{desk} (`channels: deploys`), else answer-here (any place)"
+        assert told.decided == f"decided when the name of the channel can be read: {ranking}"
+        assert told.workflows == tuple(sorted([desk, "answer-here"]))
         there = await made.ask("@Gofer is the deploy done?", "deploys")
         found = await outcomes(made, 2)
         assert found[desk] == ("done", "")
@@ -55,6 +71,24 @@ async def test_each_of_two_teams_answers_mentions_in_its_own_channels(tmp_path: 
         assert found[desk] == ("ignored", f"{desk} wants `channels: deploys`")
         assert found["answer-here"] == ("done", "")
         assert [len(made.answers(asked)) for asked in (there, elsewhere)] == [1, 1]
+
+
+@pytest.mark.parametrize("desk", NAMES)
+async def test_with_a_channel_by_id_explain_names_the_winner_and_the_run_agrees(tmp_path: Path, desk: str) -> None:
+    async with teams(tmp_path, {desk: f"when: [{{slack.mention: {{channels: {DEPLOYS}}}}}]"}) as made:
+        told = explained(made, DEPLOYS)
+        why = "because it names the place more specifically"
+        assert told.workflows == (desk,)
+        assert told.decided == f"{desk} (`channels: {DEPLOYS}`) wins over answer-here (any place), {why}"
+        await made.ask("@Gofer is the deploy done?", "deploys")
+        assert {name: status for name, (status, _) in (await outcomes(made, 2)).items()} == {
+            desk: "done",
+            "answer-here": "ignored",
+        }
+        told = explained(made, GENERAL)
+        assert (told.workflows, told.decided) == (("answer-here",), None)
+        await made.ask("@Gofer hello", "general")
+        assert [head.workflow for head in await made.ended(3)][2:] == ["answer-here"]
 
 
 async def test_a_name_a_pattern_and_any_channel_win_in_this_order(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from gofer.workflows.routes import fits
 from gofer.workflows.source import Loc, Source
 from gofer.workflows.when import Trigger, Where
 
-
 _ANYWHERE = ("*",)
 """Stands for a trigger without a condition on the place."""
 _PLACES: Mapping[str, str] = {

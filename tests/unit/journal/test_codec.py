@@ -18,8 +18,10 @@ PLAIN = st.dictionaries(TEXT, st.none() | st.booleans() | st.integers(-(2**53), 
 COUNT = st.integers(0, 10**9)
 ABOUT = st.sampled_from(get_args(About))
 PROVIDER_ERRORS = st.builds(ProviderError, st.sampled_from(get_args(FailureClass)), COUNT, TEXT, TEXT, TEXT, TEXT)
+ROUTES = st.builds(e.Route, TEXT, st.dictionaries(TEXT, st.lists(TEXT)))
 ENTRIES = st.one_of(
     st.builds(e.RunAccepted, st.just(mention()), TEXT),
+    st.builds(e.RunAccepted, st.just(mention()), TEXT, routes=st.lists(ROUTES).map(tuple)),
     st.just(e.RunOwned()),
     st.builds(e.RunStarted, TEXT, st.booleans(), TEXT),
     st.builds(e.MessageReceived, TEXT, TEXT),
