@@ -10,7 +10,7 @@ from gofer.blobs.memory import MemoryBlobs
 from gofer.dispatch import BODY_LIMIT, Ingress
 from gofer.errors import TemporaryError
 from gofer.journal.coordination import InboxItem
-from gofer.journal.entries import RunAccepted
+from gofer.journal.entries import Route, RunAccepted
 from gofer.journal.lineage import run_id
 from gofer.journal.log import read_journal
 from gofer.journal.memory import MemoryStore
@@ -107,6 +107,19 @@ async def test_every_workflow_an_event_starts_has_a_run_of_its_own() -> None:
     door, _, queue = ingress(None, "answer-here", "log-it")
     await door.receive(post(MENTION))
     assert len(set(await rung(queue))) == 2
+
+
+@pytest.mark.parametrize("workflows", [("answer-here",), ("answer-here", "log-it")])
+async def test_each_run_holds_the_same_routes_where_several_workflows_match(workflows: tuple[str, ...]) -> None:
+    door, store, queue = ingress(None, *workflows)
+    await door.receive(post(MENTION))
+    listed = []
+    for run in await rung(queue):
+        (claimed,) = await read_journal(run, store, MemoryBlobs())
+        assert isinstance(claimed.entry, RunAccepted)
+        listed.append(claimed.entry.routes)
+    matched = tuple(Route(name, {}) for name in workflows)
+    assert listed == [matched if len(workflows) > 1 else ()] * len(workflows)
 
 
 async def test_an_event_that_cannot_be_stored_is_not_accepted() -> None:
