@@ -152,6 +152,26 @@ async def test_a_publish_between_acceptance_and_admission_leaves_one_answer(tmp_
         assert len(made.answers(asked)) == 1
 
 
+@pytest.mark.parametrize(
+    ("gone", "outcomes_"), [("answer-here", ("ignored", "done")), ("deploy-desk", ("ignored", "failed"))]
+)
+async def test_a_workflow_that_is_taken_away_speaks_only_where_it_would_have_won(
+    tmp_path: Path, gone: str, outcomes_: tuple[str, str]
+) -> None:
+    before = {"answer-here": "when: [slack.mention]", "deploy-desk": DESK}
+    left = {name: lines for name, lines in before.items() if name != gone}
+    later = load_catalog(write(tmp_path / "later", left) / "agents")
+    async with teams(tmp_path, before, work=False) as made:
+        asked = await made.ask("@Gofer is the deploy done?", "deploys")
+        assert len(await quiet(made)) == 2
+        worker = made.laptop.worker
+        services = replace(worker.services, patience=PATIENCE, model=Echo())
+        async with working(replace(worker, services=services, catalog=later)):
+            found = await outcomes(made, 2)
+        assert (found["answer-here"][0], found["deploy-desk"][0]) == outcomes_
+        assert len(made.answers(asked)) == 1
+
+
 async def test_where_the_thread_cannot_be_read_one_workflow_says_so(tmp_path: Path) -> None:
     async with teams(tmp_path, {"deploy-desk": DESK}, work=False) as made:
         asked = await made.ask("@Gofer is the deploy done?", "deploys")
