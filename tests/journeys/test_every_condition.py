@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 import conditions
 from company import Company, company
-from conditions import ELSEWHERE, Act, Row, Scene, documented, rows, written
+from conditions import ELSEWHERE, Act, Row, Scene, change, documented, issue, rows, written
 from gofer.bootstrap.by_hand import way
 from gofer.bootstrap.doors import PATHS
 from gofer.bootstrap.ingress import build_ingress
@@ -194,3 +194,15 @@ async def test_each_condition_starts_its_workflow_when_it_is_fulfilled_and_only_
             if not missed.ignored:
                 wrong.append(f"{row.name} is not fulfilled: {missed}")
     assert not wrong, "\n".join(wrong)
+
+
+async def test_a_condition_that_the_delivery_meets_holds_when_the_issue_changes_before_the_run(tmp_path: Path) -> None:
+    row = Row("jira.issue_created", "label", {"label": "urgent"}, [issue("PAY", "Bug", "urgent")], [])
+
+    async def create_and_change(scene: Scene) -> None:
+        await issue("PAY", "Bug", "urgent")(scene)
+        await change(labels=())(scene)
+
+    async with open_stage(tmp_path) as stage:
+        played = await stage.play(row, [create_and_change], row.trigger)
+    assert played.started

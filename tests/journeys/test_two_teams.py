@@ -1,14 +1,16 @@
 """Two teams with mention workflows in one company: the more specific one wins in its channels, the other elsewhere."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import conditions
 from company import PATIENCE, Company, company
+from conditions import Act, Scene, comment, issue, page, push, react, report, set_values
 from gofer.bootstrap.by_hand import way
 from gofer.bootstrap.laptop import working
 from gofer.explain import Explanation, explain
@@ -124,6 +126,48 @@ async def test_a_person_turned_away_by_the_loser_hears_nothing_of_it(tmp_path: P
         assert "wins" in found["answer-here"][1]
         assert made.slack.workspace.whispers == []
         assert len(made.answers(said)) == 1
+
+
+PLACES: Mapping[str, tuple[dict[str, object], dict[str, object], Sequence[Act], Sequence[Act]]] = {
+    "jira.issue_created": ({}, {"project": "PAY"}, [issue("PAY")], [issue("OPS")]),
+    "jira.commented": ({}, {"project": "PAY"}, [issue("PAY"), comment()], [issue("OPS"), comment()]),
+    "notion.page_created": ({"database": "*o*"}, {"database": "Notes"}, [page()], []),
+    "notion.status": (
+        {"database": "No*", "to": "Ready"},
+        {"database": "Notes", "to": "Ready"},
+        [page(), set_values(Status="Ready")],
+        [],
+    ),
+    "github.push": ({"branch": "main"}, {"repository": "acme/shop"}, [push()], [push("acme/app")]),
+    "github.issue": ({"repository": "acme/*"}, {"repository": "acme/shop"}, [report()], [report("acme/app")]),
+    "slack.reaction": ({"emoji": "jira"}, {"emoji": "jira", "channels": "dep*"}, [react("jira")], []),
+}
+"""For a trigger: conditions of a wide and a narrow workflow, what happens in the narrow one's place, and elsewhere."""
+
+
+@pytest.mark.parametrize("kind", PLACES)
+async def test_the_narrow_workflow_wins_in_its_place_whatever_the_trigger(tmp_path: Path, kind: str) -> None:
+    wide, narrow, there, elsewhere = PLACES[kind]
+    triggers = {"wide": wide, "narrow": narrow}
+    files = {name: f"when: [{json.dumps({kind: trigger})}]\nreply: none" for name, trigger in triggers.items()}
+    root = write(tmp_path / "repository", files)
+    async with company(tmp_path, root=root, world=conditions.world(), model=Echo()) as made:
+        scene = Scene(made, call=nothing, strike=nothing)
+        for act in there:
+            await act(scene)
+            await made.laptop.simulated.settled()
+        found = await outcomes(made, 2)
+        assert {name: status for name, (status, _) in found.items()} == {"narrow": "done", "wide": "ignored"}
+        assert found["wide"][1].startswith("narrow (`") or not found["wide"][1]
+        for act in elsewhere:
+            await act(scene)
+            await made.laptop.simulated.settled()
+        if elsewhere:
+            assert [head.workflow for head in await made.ended(3)][2:] == ["wide"]
+
+
+async def nothing(text: str) -> None:
+    """No webhook is called here and no time comes."""
 
 
 CHANGES: Mapping[str, Files] = {

@@ -111,7 +111,8 @@ async def _learn(step: Step, event: Event, person: Person, routes: Sequence[Rout
     """Read the source context of an event, and what else its routes ask for."""
     material = await _speaking(step, event, read_material(step, event, person, provenance))
     followed = await answered_before(step, event, routes)
-    return Learned(material, {**known(event), **person.facts, **material.facts}, followed)
+    # What the delivery says stays decided, although the issue or page may have changed since.
+    return Learned(material, {**material.facts, **known(event), **person.facts}, followed)
 
 
 Read = TypeVar("Read")
