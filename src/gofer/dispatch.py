@@ -18,7 +18,7 @@ from gofer.errors import BadRequest, Damaged, Gone, RefusalCode, TemporaryError
 from gofer.events import Event
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
-from gofer.journal.entries import ApprovalClicked, Route, RunAccepted, RunCancelled
+from gofer.journal.entries import ApprovalClicked, Recorded, Route, RunAccepted, RunCancelled
 from gofer.journal.lineage import root_of, run_id, run_of
 from gofer.journal.log import Pen, claim, open_claim
 from gofer.journal.store import Store
@@ -152,11 +152,31 @@ class Ingress:
 
     async def accept(self, event: Event) -> Sequence[str]:
         """Claims a run for every workflow the event starts, and rings for it; gives the run ids."""
-        matched = self.routes.matching(event)
+        matched = await self._as_accepted(event, self.routes.matching(event))
         workflows = sorted({route.workflow for route in matched})
         # Every run decides from the same list which workflow wins; where one matched there is nothing to decide.
         rivals = tuple(matched) if len(workflows) > 1 else ()
         return await asyncio.gather(*(self.start(event, workflow, rivals) for workflow in workflows))
+
+    async def _as_accepted(self, event: Event, matched: Sequence[Route]) -> Sequence[Route]:
+        """Return the routes that an earlier delivery of the event matched, or else those that match now.
+
+        Between two deliveries of one event workflows may be published. An event of one workflow costs nothing more.
+        """
+        workflows = sorted({route.workflow for route in matched})
+        if len(workflows) < 2 or event.window:
+            return matched
+        for workflow in workflows:
+            run = run_id(self.installation_key, event, workflow)
+            claimed = await self._claimed(run)
+            match claimed.entry if claimed else None:
+                case RunAccepted(routes=()):
+                    return [route for route in matched if route.workflow == workflow]
+                case RunAccepted(routes=before):
+                    return before
+                case _:
+                    continue
+        return matched
 
     async def press(self, click: Click) -> Ignored | None:
         """Puts the press of a button into the inbox of the run that asked; returns why it did not, if so.
@@ -212,11 +232,17 @@ class Ingress:
 
     async def _began(self, run: str) -> int:
         """When a run was claimed, in unix milliseconds; 0 when it never was."""
-        for first in (await self.store.frames(run))[:1]:
-            if claimed := await open_claim(run, first, self.store, self.blobs):
-                return claimed.at
+        if claimed := await self._claimed(run):
+            return claimed.at
         # What was deleted left its head.
         return head.accepted_at if (head := await self.store.head(run)) else 0
+
+    async def _claimed(self, run: str) -> Recorded | None:
+        """Return what frame 1 of a run says; None when there is no such run, or when it was deleted."""
+        frames = await self.store.frames(run)
+        if not frames:
+            return None
+        return await open_claim(run, frames[0], self.store, self.blobs)
 
     async def _check_same(self, run: str, standing: bytes, event: Event) -> None:
         claimed = await open_claim(run, standing, self.store, self.blobs)

@@ -109,6 +109,27 @@ async def test_every_workflow_an_event_starts_has_a_run_of_its_own() -> None:
     assert len(set(await rung(queue))) == 2
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("answer-here",), ("answer-here", "log-it")),
+        (("answer-here", "log-it"), ("answer-here", "log-it", "third")),
+        (("answer-here", "log-it"), ("answer-here", "third")),
+    ],
+)
+async def test_a_delivery_of_one_event_after_a_publish_starts_no_further_workflow(
+    first: tuple[str, ...], second: tuple[str, ...]
+) -> None:
+    door, store, queue = ingress(None, *first)
+    await door.receive(post(MENTION))
+    runs = await rung(queue)
+    after, _, _ = ingress(store, *second)
+    await replace(after, queue=queue).receive(post(MENTION))
+    assert set(await rung(queue)) <= set(runs)
+    listed = {head.workflow for head in await store.heads(10, private=True)}
+    assert listed == set(first)
+
+
 @pytest.mark.parametrize("workflows", [("answer-here",), ("answer-here", "log-it")])
 async def test_each_run_holds_the_same_routes_where_several_workflows_match(workflows: tuple[str, ...]) -> None:
     door, store, queue = ingress(None, *workflows)
