@@ -167,8 +167,7 @@ class Ingress:
         if len(workflows) < 2 or event.window:
             return matched
         for workflow in workflows:
-            run = run_id(self.installation_key, event, workflow)
-            claimed = await self._claimed(run)
+            claimed = await self._claimed(run_id(self.installation_key, event, workflow))
             match claimed.entry if claimed else None:
                 case RunAccepted(routes=()):
                     return [route for route in matched if route.workflow == workflow]
