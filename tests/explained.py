@@ -158,7 +158,7 @@ def _section(title: str, payloads: Sequence[Payload]) -> str:
 
 def _cell(told: Explanation) -> str:
     if told.workflows:
-        return f"starts {', '.join(told.workflows)}"
+        return f"starts {', '.join(told.workflows)}{f'; {told.decided}' if told.decided else ''}"
     return told.ignored_because or f"error: {told.error}"
 
 

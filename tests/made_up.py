@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from gofer.journal import entries as e
 from gofer.journal import subagents as s
 from gofer.journal import workspace as w
+from gofer.journal.approvals import About, Decision
 from gofer.journal.entries import Entry, Recorded
 from gofer.messages import Media, ToolAsk, Usage
 from gofer.projections import conversation
@@ -115,14 +116,14 @@ class Story:
 
     def approved(self, call: str) -> bool:
         """Somebody is asked for a call, and decides after some clicks that may count or not."""
-        about = self.draw(st.sampled_from(get_args(e.About)))
+        about = self.draw(st.sampled_from(get_args(About)))
         self.entries += [e.ApprovalRequested(call, "tool", "ab", ("@leads",), 90_000, about)]
         self.entries += [e.RunParked("approval", 90_000), e.RunOwned()]
         if self.maybe():
             click = e.ApprovalClicked(call, about, "ab", "approved", "U1", 5_000, f"i{len(self.entries)}")
             self.entries.append(click)
         self.meanwhile()
-        decision = self.draw(st.sampled_from(get_args(e.Decision)))
+        decision = self.draw(st.sampled_from(get_args(Decision)))
         self.entries.append(e.ApprovalDecided(call, decision, "Ada", about=about))
         return decision == "approved"
 

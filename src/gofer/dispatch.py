@@ -7,7 +7,6 @@ sender is told and the log counts.
 
 import asyncio
 import hashlib
-import hmac
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,8 +18,8 @@ from gofer.errors import BadRequest, Damaged, Gone, RefusalCode, TemporaryError
 from gofer.events import Event
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
-from gofer.journal.entries import ApprovalClicked, RunAccepted, RunCancelled
-from gofer.journal.lineage import root_of
+from gofer.journal.entries import ApprovalClicked, Recorded, Route, RunAccepted, RunCancelled
+from gofer.journal.lineage import root_of, run_id, run_of
 from gofer.journal.log import Pen, claim, open_claim
 from gofer.journal.store import Store
 from gofer.outside import Outside
@@ -153,10 +152,30 @@ class Ingress:
 
     async def accept(self, event: Event) -> Sequence[str]:
         """Claims a run for every workflow the event starts, and rings for it; gives the run ids."""
-        workflows = self.routes.match(event)
-        if not workflows:
-            return ()
-        return await asyncio.gather(*(self.start(event, workflow) for workflow in workflows))
+        matched = await self._as_accepted(event, self.routes.matching(event))
+        workflows = sorted({route.workflow for route in matched})
+        # Every run decides from the same list which workflow wins; where one matched there is nothing to decide.
+        rivals = tuple(matched) if len(workflows) > 1 else ()
+        return await asyncio.gather(*(self.start(event, workflow, rivals) for workflow in workflows))
+
+    async def _as_accepted(self, event: Event, matched: Sequence[Route]) -> Sequence[Route]:
+        """Return the routes that an earlier delivery of the event matched, or else those that match now.
+
+        Between two deliveries of one event workflows may be published. An event of one workflow costs nothing more.
+        """
+        workflows = sorted({route.workflow for route in matched})
+        if len(workflows) < 2 or event.window:
+            return matched
+        for workflow in workflows:
+            claimed = await self._claimed(run_id(self.installation_key, event, workflow))
+            match claimed.entry if claimed else None:
+                case RunAccepted(routes=()):
+                    return [route for route in matched if route.workflow == workflow]
+                case RunAccepted(routes=before):
+                    return before
+                case _:
+                    continue
+        return matched
 
     async def press(self, click: Click) -> Ignored | None:
         """Puts the press of a button into the inbox of the run that asked; returns why it did not, if so.
@@ -182,16 +201,17 @@ class Ingress:
         await self.queue.ring(run)
         return None
 
-    async def start(self, event: Event, workflow: str) -> str:
+    async def start(self, event: Event, workflow: str, routes: tuple[Route, ...] = ()) -> str:
         """Claims the run of one workflow for one event: frame 1, head row, doorbell.
 
+        `routes` are those that the event matched, where they lead to several workflows.
         Raises TemporaryError, and BadRequest(409) when it was claimed for another delivery.
         """
         if event.window:
             event = await self._within_window(event, workflow)
         run = run_id(self.installation_key, event, workflow)
         pen = Pen("ingress", self.outside)
-        standing = await claim(run, RunAccepted(event, workflow), pen, self.store, self.blobs)
+        standing = await claim(run, RunAccepted(event, workflow, routes=routes), pen, self.store, self.blobs)
         if standing is not None and event.digest:
             await self._check_same(run, standing, event)
         # Unknown counts as private: it has no list row until admission knows better.
@@ -211,11 +231,17 @@ class Ingress:
 
     async def _began(self, run: str) -> int:
         """When a run was claimed, in unix milliseconds; 0 when it never was."""
-        for first in (await self.store.frames(run))[:1]:
-            if claimed := await open_claim(run, first, self.store, self.blobs):
-                return claimed.at
+        if claimed := await self._claimed(run):
+            return claimed.at
         # What was deleted left its head.
         return head.accepted_at if (head := await self.store.head(run)) else 0
+
+    async def _claimed(self, run: str) -> Recorded | None:
+        """Return what frame 1 of a run says; None when there is no such run, or when it was deleted."""
+        frames = await self.store.frames(run)
+        if not frames:
+            return None
+        return await open_claim(run, frames[0], self.store, self.blobs)
 
     async def _check_same(self, run: str, standing: bytes, event: Event) -> None:
         claimed = await open_claim(run, standing, self.store, self.blobs)
@@ -238,7 +264,7 @@ class Ingress:
         """The runs that a wish may be about; the owner of each knows more."""
         for kind in stop.kinds:
             for workflow in self.routes.workflows(kind):
-                yield _id(self.installation_key, stop.source, kind, stop.identity, workflow)
+                yield run_of(self.installation_key, stop.source, kind, stop.identity, workflow)
         if not stop.conversation:
             return
         page: Sequence[Head] = await self.store.unfinished(_EVER, _PAGE)
@@ -267,16 +293,6 @@ def _in_slice(event: Event, number: int) -> Event:
     """An event as one of its slice of time; its conversation too, as runs do not go on from those of other slices."""
     identity, conversation = (*event.identity, str(number)), f"{event.conversation}:{number}"
     return replace(event, identity=identity, conversation=conversation)
-
-
-def run_id(installation_key: Secret, event: Event, workflow: str) -> str:
-    """24 hexadecimal digits: the same for every delivery of one happening, and not to be guessed by outsiders."""
-    return _id(installation_key, event.source, event.kind, event.identity, workflow)
-
-
-def _id(installation_key: Secret, source: str, kind: str, identity: Sequence[str], workflow: str) -> str:
-    what = encode([source, kind, *identity, workflow])
-    return hmac.new(installation_key.reveal().encode(), what, hashlib.sha256).hexdigest()[:24]
 
 
 def _check_size(body: bytes) -> None:

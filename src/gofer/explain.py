@@ -12,8 +12,9 @@ from gofer.dispatch import BODY_LIMIT
 from gofer.errors import BadRequest
 from gofer.events import Actor, Event
 from gofer.triggers.door import Click, Door, Handshake, Ignored, RawRequest, Registration, Stop
+from gofer.workflows.foresight import foresee
 from gofer.workflows.near_miss import near_miss
-from gofer.workflows.routes import Routes
+from gofer.workflows.routes import Routes, known
 
 _TOO_LARGE = f"The payload is larger than {BODY_LIMIT} bytes."
 FORM = "application/x-www-form-urlencoded"
@@ -33,6 +34,9 @@ class Explanation:
     private: bool | None = None
     """None also when the payload does not say; a run then counts as private until it knows."""
     workflows: tuple[str, ...] = ()
+    """The workflows that it starts; where a run has to read more to decide, all that may win."""
+    decided: str | None = None
+    """Which of several workflows wins and why, or what has to be known before that is decided."""
     ignored_because: str | None = None
     error: str | None = None
 
@@ -138,9 +142,11 @@ def _told(file: str, body: bytes, way: Way) -> Explanation:
 
 
 def _event(file: str, event: Event, routes: Routes) -> Explanation:
-    workflows = tuple(routes.match(event))
+    # A run looks up who acted; here the payload's word for it counts.
+    facts = {"bot": event.actor.kind == "bot", **known(event)}
+    foreseen = foresee(event.kind, routes.matching(event), facts)
     ignored = None
-    if not workflows:
+    if not foreseen.workflows:
         # The reader of an explanation holds the payload, so the values found in it are shown.
         ignored = near_miss(routes, event).tell(found=True)
     return Explanation(
@@ -150,7 +156,8 @@ def _event(file: str, event: Event, routes: Routes) -> Explanation:
         actor=_id(event.actor),
         bot=_bot(event.actor),
         private=event.private,
-        workflows=workflows,
+        workflows=foreseen.workflows,
+        decided=foreseen.decided or None,
         ignored_because=ignored,
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gofer.ai_logs import SUMMARY, notify_owner, summarise
 from gofer.deliver import announce, conclude, deliver, nowhere, postpone
 from gofer.engine import loop, script
-from gofer.engine.admission import admit, pinned
+from gofer.engine.admission import admit, check_withdrawn, pinned
 from gofer.engine.agents import Subagents
 from gofer.engine.allowance import NotNow, record
 from gofer.engine.approval import close
@@ -133,6 +133,7 @@ class Owner:
             # A run that has begun goes on by its own bundle, whatever is published meanwhile.
             if bundle is None:
                 if loaded is None:
+                    await check_withdrawn(step, event)
                     step.give_up_calls("its workflow was taken away meanwhile")
                     raise RunStopped(f"there is no workflow {step.progress.workflow!r} any more.")
                 step.shown = shown(loaded, self.services.abilities)

@@ -209,3 +209,12 @@ async def test_other_bots_start_nothing_unless_they_are_named(tmp_path: Path) ->
         asked = await made.slack.say("U0OTHER00", DEPLOYS, "<@U0GOFER0> build 7 failed")
         assert await reasons(made) == [("done", "")]
         assert texts(made.answers(asked)) == ["Here you are."]
+
+
+async def test_a_message_that_says_what_the_file_wants_is_answered_and_another_starts_nothing(tmp_path: Path) -> None:
+    async with gofer(tmp_path, "when: [{slack.message: {channels: any, says: '*is down*'}}]") as made:
+        await made.slack.say(CAPTAIN, DEPLOYS, "all is well")
+        assert await quiet(made) == []
+        said = await made.slack.say(CAPTAIN, DEPLOYS, "The checkout IS DOWN again")
+        assert await reasons(made) == [("done", "")]
+        assert texts(made.answers(said)) == ["Here you are."]

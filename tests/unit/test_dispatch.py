@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.blobs.memory import MemoryBlobs
-from gofer.dispatch import BODY_LIMIT, Ingress, run_id
+from gofer.dispatch import BODY_LIMIT, Ingress
 from gofer.errors import TemporaryError
 from gofer.journal.coordination import InboxItem
-from gofer.journal.entries import RunAccepted
+from gofer.journal.entries import Route, RunAccepted
+from gofer.journal.lineage import run_id
 from gofer.journal.log import read_journal
 from gofer.journal.memory import MemoryStore
 from gofer.queue.memory import MemoryQueue
@@ -106,6 +107,40 @@ async def test_every_workflow_an_event_starts_has_a_run_of_its_own() -> None:
     door, _, queue = ingress(None, "answer-here", "log-it")
     await door.receive(post(MENTION))
     assert len(set(await rung(queue))) == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("answer-here",), ("answer-here", "log-it")),
+        (("answer-here", "log-it"), ("answer-here", "log-it", "third")),
+        (("answer-here", "log-it"), ("answer-here", "third")),
+    ],
+)
+async def test_a_delivery_of_one_event_after_a_publish_starts_no_further_workflow(
+    first: tuple[str, ...], second: tuple[str, ...]
+) -> None:
+    door, store, queue = ingress(None, *first)
+    await door.receive(post(MENTION))
+    runs = await rung(queue)
+    after, _, _ = ingress(store, *second)
+    await replace(after, queue=queue).receive(post(MENTION))
+    assert set(await rung(queue)) <= set(runs)
+    listed = {head.workflow for head in await store.heads(10, private=True)}
+    assert listed == set(first)
+
+
+@pytest.mark.parametrize("workflows", [("answer-here",), ("answer-here", "log-it")])
+async def test_each_run_holds_the_same_routes_where_several_workflows_match(workflows: tuple[str, ...]) -> None:
+    door, store, queue = ingress(None, *workflows)
+    await door.receive(post(MENTION))
+    listed = []
+    for run in await rung(queue):
+        (claimed,) = await read_journal(run, store, MemoryBlobs())
+        assert isinstance(claimed.entry, RunAccepted)
+        listed.append(claimed.entry.routes)
+    matched = tuple(Route(name, {}) for name in workflows)
+    assert listed == [matched if len(workflows) > 1 else ()] * len(workflows)
 
 
 async def test_an_event_that_cannot_be_stored_is_not_accepted() -> None:

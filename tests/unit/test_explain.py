@@ -19,7 +19,7 @@ from strangers import changed, places, put
 EVENTS = sorted((Path(__file__).parents[1] / "events").glob("slack_*.json"))
 MENTION = json.loads((Path(__file__).parents[1] / "events" / "slack_app_mention.json").read_text())
 ROUTES = read_routes({"slack.mention": [("answer-here", {"bot": ["false"]})]})
-NAMES = ["file", "kind", "dedupe_key", "actor", "bot", "private", "workflows", "ignored_because", "error"]
+NAMES = ["file", "kind", "dedupe_key", "actor", "bot", "private", "workflows", "decided", "ignored_because", "error"]
 
 
 def explained(raw: bytes | str, routes: Routes = ROUTES) -> list[Explanation]:

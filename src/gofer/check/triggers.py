@@ -1,15 +1,28 @@
-"""Which events start more than one workflow, so that one question would get two answers?"""
+"""Triggers of several workflows that one event matches with the same precedence, so that it would get two answers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
 
 from gofer.canonical import as_list
 from gofer.workflows.mistake import Mistake
+from gofer.workflows.precedence import place_fact, precision
 from gofer.workflows.routes import fits
 from gofer.workflows.source import Loc, Source
 from gofer.workflows.when import Trigger, Where
+
+_ANYWHERE = ("*",)
+"""Stands for a trigger without a condition on the place."""
+_PLACES: Mapping[str, str] = {
+    "slack.channel_created": "name: proj-*",
+    "slack.direct": "",
+    "slack.": 'channels: "#deploys"',
+    "jira.": "project: OPS",
+    "notion.": "database: RFCs",
+    "github.": "repository: acme/shop",
+}
+"""An example of a condition on the place for each family of triggers; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +62,8 @@ def _overlapping(
 ) -> Iterator[_Claim]:
     for other, its in claimed.get(kind, ()):
         # Two answers to one post are always wrong; elsewhere two workflows may well do two things about one event.
-        both = other.source is not claim.source and kind.startswith("slack.") and _may_meet(where, its)
+        meeting = kind.startswith("slack.") and _may_meet(where, its) and _may_tie(kind, where, its)
+        both = other.source is not claim.source and meeting
         # A time belongs to nobody: each workflow has its own run of it.
         alike = where == its and kind != "schedule" and other.source is not claim.source
         if both or alike or (where == its and other.source is claim.source and other.trigger == claim.trigger):
@@ -63,11 +77,37 @@ def _may_meet(one: Where, other: Where) -> bool:
     )
 
 
+def _may_tie(kind: str, one: Where, other: Where) -> bool:
+    """Return whether an event could fulfil both with the same precedence, so that neither workflow wins."""
+    fact = place_fact(kind, one)
+    others_fact = place_fact(kind, other)
+    return any(
+        precision(a) == precision(b) and (fact != others_fact or fits(a, b) or fits(b, a))
+        for a in one.get(fact, _ANYWHERE)
+        for b in other.get(others_fact, _ANYWHERE)
+    )
+
+
 def _mistake(claim: _Claim, other: _Claim) -> Mistake:
     place, kind = claim.source.key(claim.loc), claim.trigger.kind
     if other.source is claim.source:
         message = f"`{kind}` is listed twice."
         return Mistake(claim.source.file, place, "duplicate-trigger", message, "Remove one of them.")
     message = f"`{kind}` starts the workflow in {other.source.file.name} already."
-    hint = "Remove it from one of them, or narrow one so that no event fits both."
+    hint = f"Remove it from one of them, or narrow one so that no event fits both.{_narrower(claim, other)}"
     return Mistake(claim.source.file, place, "duplicate-trigger", message, hint)
+
+
+def _narrower(claim: _Claim, other: _Claim) -> str:
+    """Return how to let one of two workflows win; empty for a trigger without a condition on the place."""
+    example = next((place for family, place in _PLACES.items() if claim.trigger.kind.startswith(family)), "")
+    if not example:
+        return ""
+    if len({"", *_place_facts(claim.trigger), *_place_facts(other.trigger)}) > 2:
+        return " Write the places of both by name, or of both by id: a name and an id cannot be compared here."
+    return f" Where one of them names the place more specifically, such as `{example}`, it wins there."
+
+
+def _place_facts(trigger: Trigger) -> Iterator[str]:
+    for kind, where in trigger.compiled():
+        yield place_fact(kind, where)

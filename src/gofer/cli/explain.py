@@ -21,10 +21,12 @@ _EXAMPLES = """examples:
 
 A file holds one JSON object, a list of them, or one on each line; what people press in Slack may be a form. For a
 webhook a file is one body, whatever stands in it. For each payload one line of JSON is printed:
-{file, kind, dedupe_key, actor, bot, private, workflows, ignored_because, error}; the key of a schedule ends with the
-time it is for. Where no workflow matches, `ignored_because` names the nearest one, the condition that is not met, what
-it wants, what the payload has, and how many more workflows listen. A schedule may also be what EventBridge Scheduler
-sends: {"workflow": …, "schedule": …, "at": …}. Nothing runs, nothing is stored, and no signature is asked for.
+{file, kind, dedupe_key, actor, bot, private, workflows, decided, ignored_because, error}; the key of a schedule ends
+with the time it is for. Where several workflows match, `decided` says which one wins and why. Where a run has to read
+more first, such as the name of a channel, `decided` says what, and `workflows` names all that may win. Where no
+workflow matches, `ignored_because` names the nearest one, the condition that is not met, what it wants, what the
+payload has, and how many more workflows listen. A schedule may also be what EventBridge Scheduler sends:
+{"workflow": …, "schedule": …, "at": …}. Nothing runs, nothing is stored, and no signature is asked for.
 Exit codes: 0 every payload was understood, 2 one was not.
 """
 

@@ -1,47 +1,46 @@
 """What did the event not say, and does the run start? The first steps of every run, journaled like all others."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from gofer.blobs.store import blob_key
 from gofer.engine.allowance import enter
+from gofer.engine.earlier import answered_before, earlier_run, recall_of
 from gofer.engine.material import read_material
-from gofer.engine.meant import asks_for, check_conditions, check_hops, meets
+from gofer.engine.meant import check_conditions, check_hops, check_precedence, check_speaker, meets, routes_of
 from gofer.engine.preload import preload
 from gofer.engine.services import Services
 from gofer.engine.status import look
 from gofer.engine.step import Step
-from gofer.engine.who import look_up, may_start, turn_away
-from gofer.errors import Damaged, Gone
+from gofer.engine.surfaces import Material
+from gofer.engine.who import Person, look_up, may_start, turn_away
+from gofer.errors import RunStopped
 from gofer.events import Event
-from gofer.journal.coordination import Head
-from gofer.journal.entries import MessageReceived, RunStarted
-from gofer.journal.log import read_journal
-from gofer.journal.workspace import FileAdded, PlanUpdated, Todo
-from gofer.projections import workspace
-from gofer.projections.progress import project
-from gofer.projections.recap import handles, recap
+from gofer.journal.entries import MessageReceived, Route, RunStarted
+from gofer.journal.workspace import PlanUpdated
+from gofer.tools.tool import Provenance
 from gofer.workflows.bundle import FOLDER, Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Loaded
+from gofer.workflows.routes import known
+from gofer.workflows.when import CONTINUING
 
 TOOLS = ("slack_read_thread", "slack_get_file")
 """Tools that every run calls by itself before the model is asked."""
-_PAGE = 500
-_EVER = 2**62
-"""Unix milliseconds after everything."""
-_LOOKED_BACK = 50
-"""Earlier runs of a conversation that are looked at, when none of those after them came to anything."""
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
-    """What an earlier run of the conversation left to the one that goes on from it."""
+class Learned:
+    """What a run knows of its event once it has read the source context."""
 
-    run: str = ""
-    told: str = ""
-    """What is worth knowing of it."""
-    files: Sequence[FileAdded] = ()
-    plan: tuple[Todo, ...] = ()
+    material: Material
+    facts: Mapping[str, object]
+    followed: Collection[str]
+    """The workflows that answered in this conversation before, of those that ask for it."""
+
+    def facts_of(self, workflow: str) -> Mapping[str, object]:
+        """Return all facts of the event as they are for one workflow."""
+        return {**self.facts, "followed": workflow in self.followed}
 
 
 async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
@@ -52,23 +51,26 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     step.heed_cancel()
     check_hops(event)
     provenance = step.provenance(loaded.prompt_file)
-    person = await look_up(step, event, provenance)
+    accepted = step.progress.routes
+    routes = routes_of(event, loaded, accepted)
+    person = await _speaking(step, event, look_up(step, event, provenance))
     welcome = await may_start(step, person, loaded, provenance)
-    facts = {**event.facts, **person.facts}
-    if not welcome and meets(event, loaded, facts):
+    # With rivals it is not known yet which workflow the event is for: only that one turns people away.
+    if not welcome and not accepted and meets(routes, {**known(event), **person.facts}):
         raise await turn_away(step, event, person, loaded, provenance)
-    material = await read_material(step, event, person, provenance)
-    earlier = await _earlier(step, event)
-    followed = earlier is not None or (asks_for(event, loaded, "followed") and await _under_way(step, event))
-    facts |= {**material.facts, "followed": followed}
-    status = await look(step, event, loaded, facts, material.properties)
-    check_conditions(event, loaded, {**facts, "status": status.changes}, status.reason)
+    learned = await _learn(step, event, person, accepted or routes, provenance)
+    material = learned.material
+    status = await look(step, event, loaded, learned.facts_of(loaded.name), material.properties)
+    learned = replace(learned, facts={**learned.facts, "status": status.changes})
+    check_conditions(event, routes, learned.facts_of(loaded.name), status.reason)
+    check_precedence(event, loaded.name, accepted, learned.facts_of)
     if not welcome:
         raise await turn_away(step, event, person, loaded, provenance)
     left = await enter(step, event, loaded)
     preloaded = await preload(step, loaded, provenance)
     # From here on nothing is called: what is noted now stands in one frame with the beginning of the run.
-    past = await _recall(step, earlier, private=material.private)
+    continued = await earlier_run(step, event, loaded.name) if event.kind in CONTINUING else None
+    past = await recall_of(step, continued, private=material.private)
     tools = [tool.schema() for tool in step.services.offered(loaded)]
     raw = encode_bundle(Bundle(loaded, tools))
     key = blob_key(FOLDER, raw)
@@ -84,54 +86,45 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     return started
 
 
+async def check_withdrawn(step: Step, event: Event) -> None:
+    """Raise NotMeant when the workflow, which was taken away meanwhile, would not have won the event anyway.
+
+    Otherwise the run has to report that its workflow is gone, because every other run of the event ends silently.
+    """
+    if not (accepted := step.progress.routes):
+        return
+    workflow = step.progress.workflow
+    provenance = step.provenance("")
+    person = await _speaking(step, event, look_up(step, event, provenance))
+    learned = await _learn(step, event, person, accepted, provenance)
+    own = [route for route in accepted if route.workflow == workflow]
+    check_conditions(event, own, learned.facts_of(workflow))
+    check_precedence(event, workflow, accepted, learned.facts_of)
+
+
 async def pinned(services: Services, started: RunStarted) -> Bundle:
     """The bundle a run keeps. Raises Damaged."""
     return decode_bundle(await services.blobs.get(f"{FOLDER}/{started.bundle}"))
 
 
-async def _earlier(step: Step, event: Event) -> Head | None:
-    """The newest ended run of the conversation that was let in, before this one."""
-    before = step.progress.accepted_at
-    for _ in range(_LOOKED_BACK):
-        head = await step.services.store.previous(event.conversation, step.progress.workflow, before)
-        if head is None or head.status != "ignored":
-            return head
-        before = head.accepted_at
-    return None
+async def _learn(step: Step, event: Event, person: Person, routes: Sequence[Route], provenance: Provenance) -> Learned:
+    """Read the source context of an event, and what else its routes ask for."""
+    material = await _speaking(step, event, read_material(step, event, person, provenance))
+    followed = await answered_before(step, event, routes)
+    # What the delivery says stays decided, although the issue or page may have changed since.
+    return Learned(material, {**material.facts, **known(event), **person.facts}, followed)
 
 
-async def _under_way(step: Step, event: Event) -> bool:
-    """Whether an earlier run of the conversation has not ended, as one that waits for its model."""
-    store, sought = step.services.store, (event.conversation, step.progress.workflow)
-    page: Sequence[Head] = await store.unfinished(_EVER, _PAGE)
-    while page:
-        mine = [head for head in page if (head.conversation, head.workflow) == sought]
-        if any(head.accepted_at < step.progress.accepted_at for head in mine):
-            return True
-        page = await store.unfinished(_EVER, _PAGE, after=page[-1])
-    return False
+Read = TypeVar("Read")
 
 
-async def _recall(step: Step, head: Head | None, *, private: bool) -> Past:
-    """What the run that this one goes on from left; nothing when there is none."""
-    if head is None:
-        return Past()
+async def _speaking(step: Step, event: Event, reading: Awaitable[Read]) -> Read:
+    """Read what every run of an event reads. When that fails, one of these runs reports it.
+
+    Raises NotMeant when that is another run, and what `reading` raises.
+    """
     try:
-        journal = await read_journal(head.run, step.services.store, step.services.blobs)
-    except (Damaged, Gone):
-        return Past()
-    # Its head may lie; what it left in the journal counts.
-    earlier = project(journal)
-    if earlier.finished is None or earlier.started is None:
-        return Past()
-    if earlier.started.private and not private:
-        # What was for some people only does not go to where everybody can look: neither files, nor what was read.
-        return Past(head.run)
-    told = recap(head.run, journal)
-    files = [file for file in handles(head.run, journal) if not _held(step, file)]
-    return Past(head.run, told, files, workspace.project(journal).plan)
-
-
-def _held(step: Step, file: FileAdded) -> bool:
-    known = step.workspace.files.get(file.file)
-    return known is not None and (known.fetched or not file.body)
+        return await reading
+    except RunStopped:
+        check_speaker(event, step.progress.workflow, step.progress.routes, known(event))
+        raise

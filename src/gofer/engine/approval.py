@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from gofer.engine.asking import Parked
 from gofer.engine.question import Question, arguments_sha256, ask_calls, close_shown, word_call
 from gofer.engine.step import Permitted, Step
-from gofer.journal.entries import About, ApprovalClicked, ApprovalDecided, ApprovalRequested, RunParked
+from gofer.journal.approvals import About, ApprovalClicked, ApprovalDecided, ApprovalRequested
+from gofer.journal.entries import RunParked
 from gofer.journal.entries import ToolResult as Result
 from gofer.tools.tool import Provenance
 

@@ -1,11 +1,12 @@
 """Conditions of a workflow once a run knows more than the event said: whether they are met, and which are not."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from gofer.errors import Cause, GoferError
 from gofer.events import Event
 from gofer.workflows.load import Loaded
 from gofer.workflows.near_miss import nearest
+from gofer.workflows.precedence import Standing, keep_best, standing, standings, winners
 from gofer.workflows.routes import Route, passes
 from gofer.workflows.who import bots_apart
 
@@ -13,6 +14,7 @@ MOST_HOPS = 5
 """How many runs may stand in a row, each started by what the one before it wrote."""
 
 Facts = Mapping[str, object]
+FactsOf = Callable[[str], Facts]
 
 
 class NotMeant(GoferError):
@@ -29,15 +31,13 @@ def check_hops(event: Event) -> None:
         raise NotMeant(f"{event.hops} runs stand in a row behind it, and at most {MOST_HOPS} may")
 
 
-def meets(event: Event, loaded: Loaded, facts: Facts) -> bool:
-    """Whether facts fulfil all that one trigger of the workflow asks for; what is not among them is not fulfilled."""
-    routes = _routes(event, loaded)
-    # Started by hand, or its trigger was taken away meanwhile: somebody wanted it.
-    return not routes or any(passes(route.where, facts, whole=True) for route in routes)
+def routes_of(event: Event, loaded: Loaded, accepted: Sequence[Route]) -> Sequence[Route]:
+    """Return the ways in which events of this kind start the workflow.
 
-
-def _routes(event: Event, loaded: Loaded) -> Sequence[Route]:
-    """Return the ways in which the workflow is started by events of this kind."""
+    Where the receiver wrote down what matched, that list holds, whatever was published since.
+    """
+    if accepted:
+        return [route for route in accepted if route.workflow == loaded.name]
     return [
         Route(loaded.name, {**where, **bots_apart(loaded.workflow.who, kind)})
         for trigger in loaded.workflow.when
@@ -46,14 +46,38 @@ def _routes(event: Event, loaded: Loaded) -> Sequence[Route]:
     ]
 
 
-def asks_for(event: Event, loaded: Loaded, fact: str) -> bool:
-    """Whether a trigger of the workflow that fits the event asks for a fact."""
-    ways = [way for trigger in loaded.workflow.when for way in trigger.compiled()]
-    return any(fact in where for kind, where in ways if kind == event.kind)
+def meets(routes: Sequence[Route], facts: Facts) -> bool:
+    """Return whether facts fulfil all that one route asks for; what is not among them is not fulfilled."""
+    # Started by hand, or its trigger was taken away meanwhile: a person wanted it.
+    return not routes or any(passes(route.where, facts, whole=True) for route in routes)
 
 
-def check_conditions(event: Event, loaded: Loaded, facts: Facts, why: str = "") -> None:
-    """Raises NotMeant when no trigger of the workflow is fulfilled; `why` is a better reason than that, if any."""
-    if not meets(event, loaded, facts):
-        miss = nearest(event.kind, _routes(event, loaded), facts, whole=True)
+def check_conditions(event: Event, routes: Sequence[Route], facts: Facts, why: str = "") -> None:
+    """Raise NotMeant when no route of the workflow is fulfilled; `why` is a better reason than that, if any."""
+    if not meets(routes, facts):
+        miss = nearest(event.kind, routes, facts, whole=True)
         raise NotMeant(why or miss.tell())
+
+
+def check_precedence(event: Event, workflow: str, accepted: Sequence[Route], facts_of: FactsOf) -> None:
+    """Raise NotMeant that names the winner when another workflow asks for the place more specifically.
+
+    `facts_of` gives all facts of the event as they are for one workflow.
+    """
+    winning = winners(standings(event.kind, accepted, facts_of))
+    if winning and all(one.workflow != workflow for one in winning):
+        told = " and ".join(one.told() for one in winning)
+        raise NotMeant(f"{told} wins: of the workflows that match, it names the place most specifically")
+
+
+def check_speaker(event: Event, workflow: str, accepted: Sequence[Route], facts: Facts) -> None:
+    """Raise NotMeant when the run of another workflow is the one that reports that nothing could be read.
+
+    Which workflow wins stays unknown then. The one that may win with the most specific condition speaks for all.
+    """
+    best: dict[str, Standing] = {}
+    for route in accepted:
+        keep_best(best, standing(event.kind, route, facts, whole=False))
+    speaking = min(winners([*best.values()]), key=lambda one: one.workflow, default=None)
+    if speaking is not None and speaking.workflow != workflow:
+        raise NotMeant(f"the event could not be read; the run of {speaking.told()} says so")

@@ -4,12 +4,13 @@ The list of classes below is the list of facts. `Entry` is their closed union: a
 and the type checker then names every projection that must say what it means.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from gofer.errors import Cause
 from gofer.events import Event
+from gofer.journal.approvals import ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.subagents import SubagentFinished, SubagentStarted
 from gofer.journal.workspace import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded, Weights
 from gofer.messages import Media, ProviderError, ToolAsk, Usage
@@ -28,6 +29,15 @@ Status = Literal["done", "limited", "failed", "cancelled", "ignored", "needs_att
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """One way in which a kind of event starts a workflow."""
+
+    workflow: str
+    where: Mapping[str, Sequence[str]]
+    """Conditions: the words each fact may have, of which it must have one."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunAccepted:
     """`run.accepted`: the claim. Written by ingress as frame 1, before the sender gets its 2xx."""
 
@@ -38,6 +48,8 @@ class RunAccepted:
     """Of a subagent's run: the run that asks it. Empty for one that something outside started."""
     depth: int = 0
     """How many runs stand above it."""
+    routes: tuple[Route, ...] = ()
+    """The routes that the receiver matched, the same in each run of the event; empty where one workflow matched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,59 +196,6 @@ class ValueRecorded:
 
     call: str
     value: object
-
-
-Decision = Literal["approved", "denied", "expired"]
-"""What became of a request for approval; only `approved` lets the call happen."""
-
-About = Literal["call", "leaving"]
-"""What somebody is asked: whether a call may be made, or whether it may take something out of a private channel."""
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovalRequested:
-    """`approval.requested`: a permitted call waits for a person. It holds for these exact arguments and no others."""
-
-    call: str
-    tool: str
-    arguments_sha256: str
-    by: tuple[str, ...]
-    """Who may decide, as the workflow file says it."""
-    until: int
-    """Unix milliseconds; without a decision by then it has expired."""
-    about: About = "call"
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovalClicked:
-    """`approval.clicked`: somebody pressed a button of Gofer's; it decides nothing until the owner looked at it."""
-
-    call: str
-    about: About
-    arguments_sha256: str
-    """Of the call that the button was made for."""
-    decision: Literal["approved", "denied"]
-    actor: str
-    """The source's id of who pressed it."""
-    at: int
-    """When, in unix milliseconds, by the source's clock."""
-    item: str = ""
-    """Id of the inbox item it came in."""
-    run: str = ""
-    """The subagent's run that asked; its root passes the press on. Empty is the run whose inbox it is."""
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovalDecided:
-    """`approval.decided`: what holds for a request, once and for all."""
-
-    call: str
-    decision: Decision
-    by: str = ""
-    """The name of who decided, as people read it; empty when nobody did."""
-    item: str = ""
-    """Id of the inbox item that decided it."""
-    about: About = "call"
 
 
 Why = Literal["quiet", "model", "approval", "earlier", "limit", "outage"]

@@ -5,12 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from gofer.events import Event
+from gofer.journal.approvals import About, ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.entries import (
     MATERIAL,
-    About,
-    ApprovalClicked,
-    ApprovalDecided,
-    ApprovalRequested,
     CallDeferred,
     Item,
     LlmRequest,
@@ -18,6 +15,7 @@ from gofer.journal.entries import (
     MessageReceived,
     PermitRenewed,
     Recorded,
+    Route,
     RunAccepted,
     RunCancelled,
     RunConcluded,
@@ -54,6 +52,8 @@ class Progress:
 
     workflow: str = ""
     event: Event | None = None
+    routes: tuple[Route, ...] = ()
+    """The routes that the event matched, where they lead to several workflows."""
     started: RunStarted | None = None
     concluded: RunConcluded | None = None
     finished: RunFinished | None = None
@@ -207,9 +207,10 @@ def project(entries: Iterable[Recorded]) -> Progress:
 def fold(state: Progress, recorded: Recorded) -> Progress:
     """The progress after one more entry; the state given is used up."""
     match recorded.entry:
-        case RunAccepted(event=event, workflow=workflow, above=above, depth=depth):
+        case RunAccepted(event=event, workflow=workflow, above=above, depth=depth, routes=routes):
             state.event, state.workflow, state.accepted_at = event, workflow, recorded.at
             state.above, state.depth = above, depth
+            state.routes = routes
         case RunOwned() | RunParked() | RunHandedOver() as change:
             _change_hands(state, recorded.at, change)
         case RunStarted() as started:

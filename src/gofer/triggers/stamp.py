@@ -13,7 +13,7 @@ from typing import Literal, cast
 
 from gofer.canonical import as_text, decode, encode
 from gofer.errors import BadRequest
-from gofer.journal.entries import About
+from gofer.journal.approvals import About
 from gofer.secret import Secret
 
 _DOMAIN = b"gofer approval\x00"

@@ -69,7 +69,9 @@ RULES: Mapping[Rule, str] = {
     "control-character": "The file holds a character that YAML does not allow.",
     "duplicate-key": "A key stands twice in one mapping, so one of its values would be lost.",
     "duplicate-tool": "A tool is listed twice.",
-    "duplicate-trigger": "Two workflows, or one twice, are started by the same event.",
+    "duplicate-trigger": (
+        "One event starts two workflows, or one of them twice, and neither names the place more specifically."
+    ),
     "empty-file": "The file says nothing.",
     "empty-prompt": "A prompt or the preamble holds no text.",
     "file-name": "A name of a workflow or a subagent, its file without `.yaml`, is not made of a-z, 0-9 and `-`.",

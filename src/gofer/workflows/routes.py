@@ -6,17 +6,10 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from gofer.events import Event
+from gofer.journal.entries import Route
 
 Where = Mapping[str, Sequence[str]]
 """Conditions: the words each fact may have, of which it must have one; `*` in a word stands for anything."""
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """One way in which one workflow is started."""
-
-    workflow: str
-    where: Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +19,20 @@ class Routes:
     by_kind: Mapping[str, "_Ways"] = field(default_factory=dict[str, "_Ways"])
 
     def match(self, event: Event) -> Sequence[str]:
-        """The workflows an event may start, in the order of their names.
+        """The workflows an event may start, in the order of their names."""
+        return sorted({route.workflow for route in self.matching(event)})
+
+    def matching(self, event: Event) -> Sequence[Route]:
+        """Return the routes that an event matches, in the order of their workflows' names.
 
         A condition on a fact that the event does not carry passes here and is decided by admission. The cost does not
         grow with the number of workflows, but with the number of those that share the event's kind and first fact.
         """
         facts = known(event)
         near = self.by_kind.get(event.kind, _NONE).near(facts)
-        return sorted({route.workflow for route in near if passes(route.where, facts)})
+        # A route may be found by several of its words.
+        found = {id(route): route for route in near if passes(route.where, facts)}
+        return sorted(found.values(), key=_workflow)
 
     def workflows(self, kind: str) -> Sequence[str]:
         """Every workflow that a kind of event may start, in the order of their names."""
@@ -73,8 +72,11 @@ _NONE = _Ways("", {}, ())
 
 
 def known(event: Event) -> Mapping[str, object]:
-    """The facts of an event, with what it says among them."""
-    return {**event.facts, "says": event.text}
+    """Return the facts that an event carries, with its text as `says` unless its receiver said it otherwise.
+
+    The receiver and admission both begin with these.
+    """
+    return {"says": event.text, **event.facts}
 
 
 def passes(where: Where, facts: Mapping[str, object], *, whole: bool = False) -> bool:
@@ -121,6 +123,10 @@ def _ways(unordered: Sequence[Route]) -> _Ways:
             by_word.setdefault(word.casefold(), []).append(route)
     others = [route for route in routes if not _plain(route, fact)]
     return _Ways(fact, by_word, others, routes, sorted({route.workflow for route in routes}))
+
+
+def _workflow(route: Route) -> str:
+    return route.workflow
 
 
 def _complexity(route: Route) -> tuple[int, int, str]:

@@ -336,6 +336,19 @@ TRIGGERS: Mapping[str, str] = {name: field.alias or name for name, field in Trig
 KINDS: Sequence[str] = tuple(TRIGGERS.values())
 """Every kind of trigger, as files name it."""
 
+CONTINUING: frozenset[str] = frozenset(
+    {
+        "slack.mention",
+        "slack.message",
+        "slack.direct",
+        "jira.commented",
+        "github.comment",
+        "github.review",
+        "notion.commented",
+    }
+)
+"""The kinds of events in which a person replies. A run of another kind inherits nothing from earlier runs."""
+
 Kind = Annotated[str, Field(json_schema_extra={"enum": [*KINDS]})]
 Spelled = Annotated[Trigger, BeforeValidator(_as_it_is, json_schema_input_type=Kind | Trigger)]
 When = Annotated[tuple[Spelled, ...], Field(min_length=1)]

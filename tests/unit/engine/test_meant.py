@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.engine.meant import NotMeant, check_conditions
+from gofer.engine.meant import NotMeant, check_conditions, routes_of
 from gofer.events import Event
 from gofer.workflows.load import Loaded, load_catalog
 from stand_ins import mention
@@ -24,6 +24,10 @@ def loaded(folder: Path, when: str) -> Loaded:
 
 def happened(kind: str) -> Event:
     return replace(mention(), kind=kind)
+
+
+def check(event: Event, workflow: Loaded, facts: Mapping[str, object], why: str = "") -> None:
+    check_conditions(event, routes_of(event, workflow, ()), facts, why)
 
 
 @pytest.mark.parametrize(
@@ -59,14 +63,14 @@ def test_the_run_list_names_the_condition_and_not_what_was_found(
     tmp_path: Path, when: str, kind: str, facts: Mapping[str, object], reason: str
 ) -> None:
     with pytest.raises(NotMeant) as told:
-        check_conditions(happened(kind), loaded(tmp_path, when), facts)
+        check(happened(kind), loaded(tmp_path, when), facts)
     assert str(told.value) == reason
     assert FOUND not in reason
 
 
 def test_a_better_reason_is_kept(tmp_path: Path) -> None:
     with pytest.raises(NotMeant, match="Status: it changed to another value"):
-        check_conditions(
+        check(
             happened("jira.issue_created"),
             loaded(tmp_path, "jira.issue_created: {label: urgent}"),
             {},

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from gofer.canonical import encode
 from gofer.errors import Damaged, Newer
 from gofer.journal import entries as e
+from gofer.journal.approvals import About, Decision
 from gofer.journal.codec import from_json, item_bytes, item_from_bytes, to_json
 from gofer.messages import FailureClass, ProviderError, ToolAsk, Usage
 from stand_ins import mention
@@ -15,10 +16,12 @@ from stand_ins import mention
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 PLAIN = st.dictionaries(TEXT, st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT | st.lists(TEXT))
 COUNT = st.integers(0, 10**9)
-ABOUT = st.sampled_from(get_args(e.About))
+ABOUT = st.sampled_from(get_args(About))
 PROVIDER_ERRORS = st.builds(ProviderError, st.sampled_from(get_args(FailureClass)), COUNT, TEXT, TEXT, TEXT, TEXT)
+ROUTES = st.builds(e.Route, TEXT, st.dictionaries(TEXT, st.lists(TEXT)))
 ENTRIES = st.one_of(
     st.builds(e.RunAccepted, st.just(mention()), TEXT),
+    st.builds(e.RunAccepted, st.just(mention()), TEXT, routes=st.lists(ROUTES).map(tuple)),
     st.just(e.RunOwned()),
     st.builds(e.RunStarted, TEXT, st.booleans(), TEXT),
     st.builds(e.MessageReceived, TEXT, TEXT),
@@ -41,7 +44,7 @@ ENTRIES = st.one_of(
     st.builds(e.CallDeferred, TEXT, TEXT, COUNT, st.booleans(), said=st.none() | PROVIDER_ERRORS),
     st.builds(e.ApprovalRequested, TEXT, TEXT, TEXT, st.lists(TEXT).map(tuple), COUNT, ABOUT),
     st.builds(e.ApprovalClicked, TEXT, ABOUT, TEXT, st.sampled_from(["approved", "denied"]), TEXT, COUNT, TEXT),
-    st.builds(e.ApprovalDecided, TEXT, st.sampled_from(get_args(e.Decision)), TEXT, TEXT, ABOUT),
+    st.builds(e.ApprovalDecided, TEXT, st.sampled_from(get_args(Decision)), TEXT, TEXT, ABOUT),
     st.builds(e.RunParked, st.sampled_from(get_args(e.Why)), COUNT),
     st.builds(e.RunHandedOver),
     st.builds(e.RunCancelled, TEXT, TEXT),

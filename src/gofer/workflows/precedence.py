@@ -1,0 +1,95 @@
+"""Precedence among the workflows that one event matches: the most specific condition on the place wins.
+
+Only the place counts: a channel, a project, a database or a repository. An id or an exact name is more specific than
+a pattern, and a pattern is more specific than no condition. Workflows of equal precedence all run.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gofer.workflows.routes import Route, Where, is_met, passes
+
+Facts = Mapping[str, object]
+
+EXACT = 3
+PATTERN = 2
+ANYWHERE = 1
+
+PLACES: Mapping[str, str] = {
+    "channel_id": "channels",
+    "channels": "channels",
+    "project": "project",
+    "database_id": "database",
+    "database": "database",
+    "repository": "repository",
+}
+"""The facts that say where an event happened, with the condition of workflow files that asks for each."""
+_CREATED = "slack.channel_created"
+"""Its condition `name` is about the place: the channel that was created."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How specifically a workflow asks for the place of an event."""
+
+    workflow: str
+    precedence: int
+    place: str = ""
+    """The condition as the workflow file has it, such as `channels: deploys`; empty for any place."""
+
+    def told(self) -> str:
+        """Return the workflow with its condition, for people."""
+        return f"{self.workflow} ({f'`{self.place}`' if self.place else 'any place'})"
+
+
+def place_fact(kind: str, where: Where) -> str:
+    """Return the fact by which conditions on a kind of event ask for the place; empty when they do not."""
+    if kind == _CREATED and "name" in where:
+        return "name"
+    return next((fact for fact in PLACES if fact in where), "")
+
+
+def precision(pattern: str) -> int:
+    """Return how specific one word of a condition on the place is."""
+    if "*" not in pattern:
+        return EXACT
+    return PATTERN if pattern.strip("*") else ANYWHERE
+
+
+def standing(kind: str, route: Route, facts: Facts, *, whole: bool) -> Standing:
+    """Return how specific a route is for an event that passes it, by the word that matches its place.
+
+    While the place is not known, and `whole` does not say that it never will be, this is the most it can become.
+    """
+    fact = place_fact(kind, route.where)
+    matching = [word for word in route.where.get(fact, ()) if is_met(fact, [word], facts, whole=whole)]
+    if not matching:
+        return Standing(route.workflow, ANYWHERE)
+    word = max(matching, key=precision)
+    return Standing(route.workflow, precision(word), f"{PLACES.get(fact, fact)}: {word}")
+
+
+def standings(kind: str, routes: Sequence[Route], facts_of: Callable[[str], Facts]) -> Sequence[Standing]:
+    """Return the workflows whose conditions are all met, each by its most specific route, in the order of names.
+
+    `facts_of` gives all facts of the event as they are for one workflow.
+    """
+    best: dict[str, Standing] = {}
+    for route in routes:
+        facts = facts_of(route.workflow)
+        if passes(route.where, facts, whole=True):
+            keep_best(best, standing(kind, route, facts, whole=True))
+    return [best[workflow] for workflow in sorted(best)]
+
+
+def keep_best(best: dict[str, Standing], found: Standing) -> None:
+    """Keep the more specific standing of a workflow."""
+    before = best.get(found.workflow)
+    if before is None or before.precedence < found.precedence:
+        best[found.workflow] = found
+
+
+def winners(ranked: Sequence[Standing]) -> Sequence[Standing]:
+    """Return the standings of the highest precedence among these."""
+    highest = max((one.precedence for one in ranked), default=0)
+    return [one for one in ranked if one.precedence == highest]

@@ -1,0 +1,208 @@
+"""Every documented condition of every trigger through a real run, fulfilled and not, and `gofer explain` beside it."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+import conditions
+from company import Company, company
+from conditions import ELSEWHERE, Act, Row, Scene, change, documented, issue, rows, written
+from gofer.bootstrap.by_hand import way
+from gofer.bootstrap.doors import PATHS
+from gofer.bootstrap.ingress import build_ingress
+from gofer.dispatch import Ingress
+from gofer.errors import ConfigError
+from gofer.events import Event
+from gofer.explain import Explanation, explain
+from gofer.journal.coordination import Head
+from gofer.local.server import serve
+from gofer.triggers.door import RawRequest
+from gofer.triggers.jwt_bearer import JwtProof
+from gofer.workflows.load import Catalog, load_catalog
+from one_workflow import Echo
+
+pytestmark = pytest.mark.anyio
+SOURCES = {path: source for source, path in PATHS.items()}
+ROWS = rows()
+
+
+@dataclass
+class Entrance:
+    """The one address that all systems deliver to; which workflow stands behind it changes from row to row."""
+
+    ingress: Ingress | None = None
+    deliveries: list[RawRequest] = field(default_factory=list)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive, send)
+        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
+        delivery = RawRequest(request.method, request.url.path, headers, await request.body())
+        self.deliveries.append(delivery)
+        assert self.ingress is not None
+        reply = await self.ingress.receive(delivery)
+        await Response(reply.body, reply.status)(scope, receive, send)
+
+
+@dataclass
+class Stage:
+    """One company in which all rows are played."""
+
+    made: Company
+    entrance: Entrance
+    url: str
+    folder: Path
+    number: int = 0
+
+    async def play(self, row: Row, acts: Sequence[Act], trigger: Mapping[str, object]) -> "Played":
+        """Play acts with one workflow; give what came of the last of them, and what is said of its deliveries."""
+        self.number += 1
+        name = f"w{self.number}"
+        catalog = self._catalog(name, row, trigger)
+        laptop = self.made.laptop
+        state = laptop.state
+        self.entrance.ingress = build_ingress(
+            laptop.settings,
+            catalog.routes(),
+            state.store,
+            state.blobs,
+            state.queue,
+            laptop.ingress.installation_key,
+            laptop.ingress.outside,
+            hooks=catalog.hooks,
+            jwt=JwtProof,
+        )
+        times: list[str] = []
+        scene = Scene(self.made, self._call, self._striking(name, catalog, times))
+        before: set[str] = set()
+        for act in acts:
+            before = {head.run for head in await self._work(name, catalog)}
+            self.entrance.deliveries.clear()
+            times.clear()
+            await act(scene)
+            await laptop.simulated.settled()
+        heads = [head for head in await self._work(name, catalog) if head.run not in before]
+        told = [one for delivery in self.entrance.deliveries for one in self._explained(delivery, catalog)]
+        told += [one for time in times for one in explain("", time.encode(), way(catalog, "schedule"))]
+        return Played(name, heads, told)
+
+    def _catalog(self, name: str, row: Row, trigger: Mapping[str, object]) -> Catalog:
+        agents = self.folder / name / "agents"
+        agents.mkdir(parents=True)
+        (agents / f"{name}.yaml").write_text(f'description: d\nowner: "#helpers"\n{written(row, trigger)}')
+        (agents / f"{name}.md").write_text("Help.")
+        (agents / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
+        return load_catalog(agents)
+
+    async def _work(self, name: str, catalog: Catalog) -> Sequence[Head]:
+        """Continue the runs of the workflow to their end; give their heads."""
+        worker = self.made.laptop.worker
+        worker = replace(worker, services=replace(worker.services, model=Echo()), catalog=catalog)
+        for head in await self._heads(name):
+            if not head.ended:
+                await worker.continue_run(head, "row")
+        return await self._heads(name)
+
+    async def _heads(self, name: str) -> Sequence[Head]:
+        heads = await self.made.laptop.state.store.heads(1000, private=True)
+        return [head for head in heads if head.workflow == name]
+
+    async def _call(self, hook: str) -> None:
+        (secret, *_) = self.made.laptop.settings.webhook_secrets[""]
+        headers = {"authorization": f"Bearer {secret.reveal()}", "content-type": "application/json"}
+        await self.made.http.post(f"{self.url}/hooks/{hook}", json={"id": self.number}, headers=headers)
+
+    def _striking(self, name: str, catalog: Catalog, times: list[str]) -> Callable[[str], Awaitable[None]]:
+        async def strike(time: str) -> None:
+            times.append(json.dumps({"workflow": name, "scheduled": time}))
+            come_in = way(catalog, "schedule")
+            event = come_in.door.translate(come_in.request(times[-1].encode()))
+            assert self.entrance.ingress is not None
+            if isinstance(event, Event):
+                await self.entrance.ingress.start(event, name)
+
+        return strike
+
+    def _explained(self, delivery: RawRequest, catalog: Catalog) -> Sequence[Explanation]:
+        hook = delivery.path.removeprefix("/hooks/")
+        try:
+            come_in = way(catalog, SOURCES.get(delivery.path, "webhook"), [*delivery.headers], hook)
+        except ConfigError as error:
+            return [Explanation("", error=str(error))]
+        return list(explain("", delivery.body, come_in))
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of an act, and what `gofer explain` says of its deliveries."""
+
+    workflow: str
+    heads: Sequence[Head]
+    told: Sequence[Explanation]
+
+    @property
+    def started(self) -> bool:
+        """Whether the workflow did its work, as `gofer explain` says."""
+        return self.outcomes == {"done"} and self.named
+
+    @property
+    def ignored(self) -> bool:
+        """Whether the workflow did nothing, and `gofer explain` says so, or what decides it."""
+        if not self.heads:
+            return bool(self.told) and not self.named
+        return self.outcomes == {"ignored"} and self.named and self.undecided
+
+    @property
+    def outcomes(self) -> set[str]:
+        return {head.status for head in self.heads}
+
+    @property
+    def named(self) -> bool:
+        return any(self.workflow in one.workflows for one in self.told)
+
+    @property
+    def undecided(self) -> bool:
+        return any((one.decided or "").startswith("decided when") for one in self.told)
+
+
+@asynccontextmanager
+async def open_stage(folder: Path) -> AsyncIterator[Stage]:
+    entrance = Entrance()
+    async with company(folder, work=False, world=conditions.world()) as made, serve(entrance) as url:
+        made.laptop.simulated.subscribe(url)
+        yield Stage(made, entrance, url, folder)
+
+
+def test_each_documented_condition_has_a_row() -> None:
+    assert {row.name for row in ROWS} | set(ELSEWHERE) == documented()
+
+
+async def test_each_condition_starts_its_workflow_when_it_is_fulfilled_and_only_then(tmp_path: Path) -> None:
+    wrong: list[str] = []
+    async with open_stage(tmp_path) as stage:
+        for row in ROWS:
+            fulfilled = await stage.play(row, row.matching, row.trigger)
+            if not fulfilled.started:
+                wrong.append(f"{row.name} is fulfilled: {fulfilled}")
+            missed = await stage.play(row, row.other, row.other_trigger or row.trigger)
+            if not missed.ignored:
+                wrong.append(f"{row.name} is not fulfilled: {missed}")
+    assert not wrong, "\n".join(wrong)
+
+
+async def test_a_condition_that_the_delivery_meets_holds_when_the_issue_changes_before_the_run(tmp_path: Path) -> None:
+    row = Row("jira.issue_created", "label", {"label": "urgent"}, [issue("PAY", "Bug", "urgent")], [])
+
+    async def create_and_change(scene: Scene) -> None:
+        await issue("PAY", "Bug", "urgent")(scene)
+        await change(labels=())(scene)
+
+    async with open_stage(tmp_path) as stage:
+        played = await stage.play(row, [create_and_change], row.trigger)
+    assert played.started

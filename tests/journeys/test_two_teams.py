@@ -1,0 +1,229 @@
+"""Two teams with mention workflows in one company: the more specific one wins in its channels, the other elsewhere."""
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import conditions
+from company import PATIENCE, Company, company
+from conditions import Act, Scene, comment, issue, page, push, react, report, set_values
+from gofer.bootstrap.by_hand import way
+from gofer.bootstrap.laptop import working
+from gofer.explain import Explanation, explain
+from gofer.workflows.load import load_catalog
+from one_workflow import DEPLOYS, GENERAL, GUEST, Echo, quiet, world
+
+pytestmark = pytest.mark.anyio
+EVENTS = Path(__file__).parents[1] / "events"
+Files = Mapping[str, str]
+DESK = 'when: [{slack.mention: {channels: "#deploys"}}]'
+NAMES = ["a-deploy-desk", "deploy-desk"]
+"""In the order of names the second team comes before answer-here, and behind it."""
+
+
+def write(folder: Path, files: Files) -> Path:
+    """Write a repository with workflows, each given as its lines after description and owner."""
+    agents = folder / "agents"
+    agents.mkdir(parents=True, exist_ok=True)
+    for name, lines in files.items():
+        (agents / f"{name}.yaml").write_text(f'description: d\nowner: "#helpers"\n{lines}\n')
+        (agents / f"{name}.md").write_text("Help.")
+    (agents / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
+    return folder
+
+
+@asynccontextmanager
+async def teams(folder: Path, files: Files, *, work: bool = True) -> AsyncIterator[Company]:
+    root = write(folder / "repository", {"answer-here": "when: [slack.mention, slack.direct]", **files})
+    async with company(folder, root=root, world=world(), model=Echo(), work=work) as made:
+        yield made
+
+
+async def outcomes(made: Company, runs: int) -> Mapping[str, tuple[str, str]]:
+    """The last outcome of each workflow, once there are so many runs and all of them ended."""
+    return {head.workflow: (head.status, head.reason) for head in await made.ended(runs)}
+
+
+def explained(made: Company, channel: str) -> Explanation:
+    """What is said of a mention in a channel."""
+    payload = json.loads((EVENTS / "slack_app_mention.json").read_bytes())
+    payload["event"]["channel"] = channel
+    (told,) = explain("mention.json", json.dumps(payload).encode(), way(made.laptop.catalog, "slack"))
+    return told
+
+
+@pytest.mark.parametrize("desk", NAMES)
+async def test_each_of_two_teams_answers_mentions_in_its_own_channels(tmp_path: Path, desk: str) -> None:
+    async with teams(tmp_path, {desk: DESK}) as made:
+        told = explained(made, DEPLOYS)
+        ranking = f"{desk} (`channels: deploys`), else answer-here (any place)"
+        assert told.decided == f"decided when the name of the channel can be read: {ranking}"
+        assert told.workflows == tuple(sorted([desk, "answer-here"]))
+        there = await made.ask("@Gofer is the deploy done?", "deploys")
+        found = await outcomes(made, 2)
+        assert found[desk] == ("done", "")
+        reason = f"{desk} (`channels: deploys`) wins: of the workflows that match, it names the place most specifically"
+        assert found["answer-here"] == ("ignored", reason)
+        elsewhere = await made.ask("@Gofer hello", "general")
+        found = await outcomes(made, 4)
+        assert found[desk] == ("ignored", f"{desk} wants `channels: deploys`")
+        assert found["answer-here"] == ("done", "")
+        assert [len(made.answers(asked)) for asked in (there, elsewhere)] == [1, 1]
+
+
+@pytest.mark.parametrize("desk", NAMES)
+async def test_with_a_channel_by_id_explain_names_the_winner_and_the_run_agrees(tmp_path: Path, desk: str) -> None:
+    async with teams(tmp_path, {desk: f"when: [{{slack.mention: {{channels: {DEPLOYS}}}}}]"}) as made:
+        told = explained(made, DEPLOYS)
+        why = "because it names the place more specifically"
+        assert told.workflows == (desk,)
+        assert told.decided == f"{desk} (`channels: {DEPLOYS}`) wins over answer-here (any place), {why}"
+        await made.ask("@Gofer is the deploy done?", "deploys")
+        assert {name: status for name, (status, _) in (await outcomes(made, 2)).items()} == {
+            desk: "done",
+            "answer-here": "ignored",
+        }
+        told = explained(made, GENERAL)
+        assert (told.workflows, told.decided) == (("answer-here",), None)
+        await made.ask("@Gofer hello", "general")
+        assert [head.workflow for head in await made.ended(3)][2:] == ["answer-here"]
+
+
+async def test_a_name_a_pattern_and_any_channel_win_in_this_order(tmp_path: Path) -> None:
+    files = {
+        "exact": 'when: [{slack.mention: {channels: "#deploys"}}]',
+        "pattern": "when: [{slack.mention: {channels: '*e*l*'}}]",
+    }
+    async with teams(tmp_path, files) as made:
+        won = []
+        for channel in ("deploys", "general", "pull-requests"):
+            asked = await made.ask("@Gofer hello", channel)
+            heads = await made.ended()
+            won += [head.workflow for head in heads if head.status == "done" and head.conversation.endswith(asked.ts)]
+    assert won == ["exact", "pattern", "answer-here"]
+
+
+async def test_who_the_winner_is_not_for_is_told_so_by_it_alone(tmp_path: Path) -> None:
+    async with teams(tmp_path, {"deploy-desk": f"{DESK}\nwho: members"}) as made:
+        said = await made.slack.say(GUEST, DEPLOYS, "<@U0GOFER0> hello")
+        found = await outcomes(made, 2)
+        assert found["deploy-desk"] == ("ignored", "a guest started it; the workflow is for members of this workspace")
+        assert "deploy-desk (`channels: deploys`) wins" in found["answer-here"][1]
+        assert len(made.slack.workspace.whispers) == 1
+        assert made.answers(said) == []
+
+
+async def test_a_person_turned_away_by_the_loser_hears_nothing_of_it(tmp_path: Path) -> None:
+    files = {"answer-here": "when: [slack.mention]\nwho: U0ONCAL0", "deploy-desk": f"{DESK}\nwho: everyone"}
+    async with teams(tmp_path, files) as made:
+        said = await made.slack.say(GUEST, DEPLOYS, "<@U0GOFER0> hello")
+        found = await outcomes(made, 2)
+        assert found["deploy-desk"] == ("done", "")
+        assert "wins" in found["answer-here"][1]
+        assert made.slack.workspace.whispers == []
+        assert len(made.answers(said)) == 1
+
+
+PLACES: Mapping[str, tuple[dict[str, object], dict[str, object], Sequence[Act], Sequence[Act]]] = {
+    "jira.issue_created": ({}, {"project": "PAY"}, [issue("PAY")], [issue("OPS")]),
+    "jira.commented": ({}, {"project": "PAY"}, [issue("PAY"), comment()], [issue("OPS"), comment()]),
+    "notion.page_created": ({"database": "*o*"}, {"database": "Notes"}, [page()], []),
+    "notion.status": (
+        {"database": "No*", "to": "Ready"},
+        {"database": "Notes", "to": "Ready"},
+        [page(), set_values(Status="Ready")],
+        [],
+    ),
+    "github.push": ({"branch": "main"}, {"repository": "acme/shop"}, [push()], [push("acme/app")]),
+    "github.issue": ({"repository": "acme/*"}, {"repository": "acme/shop"}, [report()], [report("acme/app")]),
+    "slack.reaction": ({"emoji": "jira"}, {"emoji": "jira", "channels": "dep*"}, [react("jira")], []),
+}
+"""For a trigger: conditions of a wide and a narrow workflow, what happens in the narrow one's place, and elsewhere."""
+
+
+@pytest.mark.parametrize("kind", PLACES)
+async def test_the_narrow_workflow_wins_in_its_place_whatever_the_trigger(tmp_path: Path, kind: str) -> None:
+    wide, narrow, there, elsewhere = PLACES[kind]
+    triggers = {"wide": wide, "narrow": narrow}
+    files = {name: f"when: [{json.dumps({kind: trigger})}]\nreply: none" for name, trigger in triggers.items()}
+    root = write(tmp_path / "repository", files)
+    async with company(tmp_path, root=root, world=conditions.world(), model=Echo()) as made:
+        scene = Scene(made, call=nothing, strike=nothing)
+        for act in there:
+            await act(scene)
+            await made.laptop.simulated.settled()
+        found = await outcomes(made, 2)
+        assert {name: status for name, (status, _) in found.items()} == {"narrow": "done", "wide": "ignored"}
+        assert found["wide"][1].startswith("narrow (`") or not found["wide"][1]
+        for act in elsewhere:
+            await act(scene)
+            await made.laptop.simulated.settled()
+        if elsewhere:
+            assert [head.workflow for head in await made.ended(3)][2:] == ["wide"]
+
+
+async def nothing(text: str) -> None:
+    """No webhook is called here and no time comes."""
+
+
+CHANGES: Mapping[str, Files] = {
+    "the winner listens elsewhere": {"deploy-desk": 'when: [{slack.mention: {channels: "#general"}}]'},
+    "the winner is not more specific any more": {"deploy-desk": "when: [slack.direct]"},
+    "the loser becomes more specific": {"answer-here": f"when: [{{slack.mention: {{channels: {DEPLOYS}}}}}]"},
+    "a third one is more specific than both": {
+        "deploy-desk": "when: [slack.direct]",
+        "third": 'when: [{slack.mention: {channels: "#deploys"}}]',
+    },
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_a_publish_between_acceptance_and_admission_leaves_one_answer(tmp_path: Path, change: str) -> None:
+    before = {"answer-here": "when: [slack.mention]", "deploy-desk": DESK}
+    later = load_catalog(write(tmp_path / "later", {**before, **CHANGES[change]}) / "agents")
+    async with teams(tmp_path, before, work=False) as made:
+        asked = await made.ask("@Gofer is the deploy done?", "deploys")
+        assert len(await quiet(made)) == 2
+        worker = made.laptop.worker
+        services = replace(worker.services, patience=PATIENCE, model=Echo())
+        async with working(replace(worker, services=services, catalog=later)):
+            found = await outcomes(made, 2)
+        assert (found["answer-here"][0], found["deploy-desk"][0]) == ("ignored", "done")
+        assert len(made.answers(asked)) == 1
+
+
+@pytest.mark.parametrize(
+    ("gone", "outcomes_"), [("answer-here", ("ignored", "done")), ("deploy-desk", ("ignored", "failed"))]
+)
+async def test_a_workflow_that_is_taken_away_speaks_only_where_it_would_have_won(
+    tmp_path: Path, gone: str, outcomes_: tuple[str, str]
+) -> None:
+    before = {"answer-here": "when: [slack.mention]", "deploy-desk": DESK}
+    left = {name: lines for name, lines in before.items() if name != gone}
+    later = load_catalog(write(tmp_path / "later", left) / "agents")
+    async with teams(tmp_path, before, work=False) as made:
+        asked = await made.ask("@Gofer is the deploy done?", "deploys")
+        assert len(await quiet(made)) == 2
+        worker = made.laptop.worker
+        services = replace(worker.services, patience=PATIENCE, model=Echo())
+        async with working(replace(worker, services=services, catalog=later)):
+            found = await outcomes(made, 2)
+        assert (found["answer-here"][0], found["deploy-desk"][0]) == outcomes_
+        assert len(made.answers(asked)) == 1
+
+
+async def test_where_the_thread_cannot_be_read_one_workflow_says_so(tmp_path: Path) -> None:
+    async with teams(tmp_path, {"deploy-desk": DESK}, work=False) as made:
+        asked = await made.ask("@Gofer is the deploy done?", "deploys")
+        assert len(await quiet(made)) == 2
+        made.slack.fail_next("conversations.replies", "missing_scope", "missing_scope")
+        worker = made.laptop.worker
+        services = replace(worker.services, patience=PATIENCE, model=Echo())
+        async with working(replace(worker, services=services)):
+            found = await outcomes(made, 2)
+        assert (found["answer-here"][0], found["deploy-desk"][0]) == ("ignored", "failed")
+        assert len(made.answers(asked)) == 1

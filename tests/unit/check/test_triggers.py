@@ -1,0 +1,67 @@
+"""Two workflows may match one event where one of them names the place more specifically; equals are a mistake."""
+
+from pathlib import Path
+
+import pytest
+
+from gofer.bootstrap.catalog import mistakes
+
+DEPLOYS = 'channels: "#deploys"'
+
+
+def found(folder: Path, *triggers: str) -> list[str]:
+    agents = folder / "agents"
+    agents.mkdir()
+    for number, trigger in enumerate(triggers):
+        name = "abc"[number]
+        (agents / f"{name}.yaml").write_text(f'description: Does it.\nowner: "#o"\nwhen:\n  - {trigger}\n')
+        (agents / f"{name}.md").write_text("Do it.\n")
+    return [str(one) for one in mistakes(agents) if one.rule == "duplicate-trigger"]
+
+
+@pytest.mark.parametrize(
+    "triggers",
+    [
+        ("slack.mention", f"slack.mention: {{{DEPLOYS}}}"),
+        (f"slack.mention: {{{DEPLOYS}}}", "slack.mention"),
+        ("slack.mention", "slack.mention: {channels: C0DEPLOY0}"),
+        ("slack.mention: {channels: 'dep*'}", f"slack.mention: {{{DEPLOYS}}}"),
+        ("slack.mention", "slack.mention: {channels: 'dep*'}", f"slack.mention: {{{DEPLOYS}}}"),
+        ("slack.mention", f"slack.message: {{{DEPLOYS}, replies: true}}"),
+        ("slack.mention: {follow_ups: true}", f"slack.mention: {{{DEPLOYS}, follow_ups: true}}"),
+        ("slack.reaction: {emoji: x}", f"slack.reaction: {{emoji: [x, y], {DEPLOYS}}}"),
+        ("slack.channel_created", "slack.channel_created: {name: proj-*}"),
+        ("jira.issue_created", "jira.issue_created: {project: OPS}"),
+        ("github.push: {repository: acme/*}", "github.push: {repository: acme/shop}"),
+        ("schedule: {every: 1 day}", "schedule: {every: 1 day}"),
+    ],
+)
+def test_the_more_specific_of_several_is_no_mistake(tmp_path: Path, triggers: tuple[str, ...]) -> None:
+    assert found(tmp_path, *triggers) == []
+
+
+NARROWER = 'Where one of them names the place more specifically, such as `channels: "#deploys"`, it wins there.'
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "hint"),
+    [
+        ("slack.mention", "slack.mention", NARROWER),
+        ("slack.mention: {channels: any}", "slack.mention: {channels: '*'}", NARROWER),
+        (f"slack.mention: {{{DEPLOYS}}}", f"slack.message: {{{DEPLOYS}}}", NARROWER),
+        ("slack.mention: {channels: ['#x', 'dep*']}", "slack.mention: {channels: [deploys, 'dep*']}", NARROWER),
+        (
+            f"slack.mention: {{{DEPLOYS}}}",
+            "slack.mention: {channels: C0DEPLOY0}",
+            "Write the places of both by name, or of both by id: a name and an id cannot be compared here.",
+        ),
+        ("slack.direct", "slack.direct", "narrow one so that no event fits both."),
+        ("jira.commented", "jira.commented", "such as `project: OPS`, it wins there."),
+        ("github.push: {branch: main}", "github.push: {branch: main}", "such as `repository: acme/shop`"),
+    ],
+)
+def test_equals_are_a_mistake_that_says_how_to_narrow(tmp_path: Path, one: str, other: str, hint: str) -> None:
+    (told,) = found(tmp_path, one, other)
+    assert "b.yaml" in told
+    assert "starts the workflow in a.yaml already" in told
+    assert hint in told
