@@ -1,10 +1,10 @@
-"""What may stand behind `schedule:` in a workflow file, and what does a scheduler need of it?"""
+"""The form of `schedule:` in a workflow file, and the plain JSON that a scheduler needs of it."""
 
 from typing import Literal
 
 from pydantic import model_validator
 
-from gofer.schedules.cron import NoSchedule
+from gofer.schedules.fields import NoSchedule
 from gofer.schedules.schedule import Kind, Schedule, parse
 from gofer.workflows.parts import Strict, mistake
 
@@ -15,7 +15,8 @@ class ScheduleForm(Strict):
     """`schedule:` in a workflow file: one of `cron`, `every` and `at`."""
 
     cron: str | None = None
-    """Minutes, hours, day of the month, month, day of the week and year: `0 9 ? * MON-FRI *`."""
+    """Five fields as crontab counts (0 and 7 are Sunday), `0 9 * * 1-5`, or six as EventBridge counts (1 is Sunday),
+    `0 9 ? * 2-6 *`; names such as MON-FRI are the same in both."""
     every: str | None = None
     """An interval: `10 minutes`, `1 hour`, `7 days`."""
     at: str | None = None
