@@ -241,7 +241,8 @@ def _item(item: str, word: str, field: Field) -> Sequence[int]:
         if "/" in field.signs and 1 <= step <= field.high:
             return range(first, field.high + 1, step)
     elif found := _RANGE.fullmatch(item):
-        first, last = _within(found[1], word, field), _within(found[2], word, field)
+        first = _within(found[1], word, field)
+        last = _within(found[2], word, field)
         if first <= last:
             return range(first, last + 1)
     elif re.fullmatch(r"[0-9]{1,4}", item, re.ASCII):

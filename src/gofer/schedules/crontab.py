@@ -40,12 +40,11 @@ def six_fields(text: str) -> str:
     any_week_day = week_day.startswith("*") and week_days == set(range(_DAYS_OF_WEEK))
     if not any_month_day and not any_week_day:
         raise _both_days(text.split(), month_days, week_days)
-    spelled = [_spelled(word, field) for word, field in ((minutes, _MINUTES), (hours, _HOURS), (month, _MONTH))]
+    times = f"{_runs(_values(minutes, _MINUTES), _MINUTES)} {_runs(_values(hours, _HOURS), _HOURS)}"
+    months = _runs(_values(month, _MONTH), _MONTH)
     if any_week_day:
-        days = (_runs(month_days, _MONTH_DAY), "?")
-    else:
-        days = ("?", ",".join(WEEK[day] for day in sorted(week_days)))
-    return f"{spelled[0]} {spelled[1]} {days[0]} {spelled[2]} {days[1]} *"
+        return f"{times} {_runs(month_days, _MONTH_DAY)} {months} ? *"
+    return f"{times} ? {months} {','.join(WEEK[day] for day in sorted(week_days))} *"
 
 
 def without_nickname(text: str) -> str:
@@ -53,9 +52,8 @@ def without_nickname(text: str) -> str:
     name = text.strip().upper()
     if not name.startswith("@"):
         return text
-    fields = _NICKNAMES.get(name)
-    hint = f"Write `{fields}`." if fields else "Write five or six fields, such as `0 9 * * 1-5`."
-    raise NoSchedule(f"`{text.strip()[:40]}` stands for no time here.", hint)
+    fields = _NICKNAMES.get(name, "0 9 * * 1-5")
+    raise NoSchedule(f"`{text.strip()[:40]}` stands for no time here.", f"Write fields, such as `{fields}`.")
 
 
 def _without_signs_of_six(word: str) -> str:
@@ -80,10 +78,6 @@ def _both_days(words: list[str], month_days: set[int], week_days: set[int]) -> N
     return NoSchedule(message, hint)
 
 
-def _spelled(word: str, field: Field) -> str:
-    return _runs(_values(word, field), field)
-
-
 def _runs(values: Iterable[int], field: Field) -> str:
     """Return values as EventBridge takes them: all as `*`, neighbours as a range, the rest one by one."""
     ordered = sorted(values)
@@ -95,7 +89,8 @@ def _runs(values: Iterable[int], field: Field) -> str:
             runs[-1].append(value)
         else:
             runs.append([value])
-    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+    # A range of one value is written as that value.
+    return ",".join("-".join(str(end) for end in dict.fromkeys((run[0], run[-1]))) for run in runs)
 
 
 def _values(word: str, field: Field) -> set[int]:

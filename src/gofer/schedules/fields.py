@@ -39,9 +39,13 @@ class Field:
 
     def refused(self, word: str) -> NoSchedule:
         """Return the error for a text that the field does not take."""
-        names = f" or {self.names[0]}-{self.names[-1]}" if self.names else ""
-        kind = "a list" if "," in word else "a value"
-        hint = f"Write {kind} of {self.low}-{self.high}{names}, with {self.signs}. {self.counting}".rstrip()
+        values = f"{self.low}-{self.high}"
+        if self.names:
+            values += f" or {self.names[0]}-{self.names[-1]}"
+        kind = "a value"
+        if "," in word:
+            kind = "a list"
+        hint = f"Write {kind} of {values}, with {self.signs}. {self.counting}".rstrip()
         return NoSchedule(f"The {self.name} cannot be `{word[:40]}`.", hint)
 
 

@@ -26,6 +26,13 @@ class ScheduleForm(Strict):
     missed: Missed = "skip"
     """What becomes of times at which Gofer did not run: nothing, or one run for all of them."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_its_key(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        raise mistake("A schedule is one of `cron`, `every` and `at`.", f"Write `schedule: {{{_guessed(value)}}}`.")
+
     @model_validator(mode="after")
     def _one_schedule(self) -> "ScheduleForm":
         if len([text for text in (self.cron, self.every, self.at) if text is not None]) != 1:
@@ -52,3 +59,17 @@ class ScheduleForm(Strict):
         if self.cron is not None:
             return "cron", self.cron
         return ("every", self.every) if self.every is not None else ("at", self.at or "")
+
+
+def _guessed(text: str) -> str:
+    """Return the key and the value that a text behind `schedule:` was probably meant as."""
+    word = " ".join(text.split())[:80]
+    interval = word.lower().removeprefix("every ")
+    guesses: list[tuple[Kind, str]] = [("every", interval), ("at", word), ("cron", word)]
+    for kind, written in guesses:
+        try:
+            parse(kind, written)
+        except NoSchedule:
+            continue
+        return f'{kind}: "{written}"'
+    return "every: 10 minutes"

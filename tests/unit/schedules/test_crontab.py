@@ -64,8 +64,8 @@ def test_five_fields_become_the_six_of_eventbridge(five: str, six: str) -> None:
         ("*/0 * * * *", "The minutes cannot be `*/0`.", "0-59"),
         ("0 9 * * MONDAY", "The day of the week cannot be `MONDAY`.", "SUN-SAT"),
         ("0 9 30 2 *", "is never", "Correct its day"),
-        ("@daily", "`@daily` stands for no time here.", "Write `0 0 * * *`."),
-        ("@reboot", "`@reboot` stands for no time here.", "Write five or six fields"),
+        ("@daily", "`@daily` stands for no time here.", "Write fields, such as `0 0 * * *`."),
+        ("@reboot", "`@reboot` stands for no time here.", "Write fields"),
     ],
 )
 def test_what_crontab_cannot_mean_here_is_refused_with_what_to_write(text: str, message: str, hint: str) -> None:
