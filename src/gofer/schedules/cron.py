@@ -80,7 +80,7 @@ FIELDS = (
     Field("day of the month", 1, 31, ", - * / ? L W"),
     Field("month", 1, 12, ", - * /", MONTHS),
     Field("day of the week", 1, 7, ", - * ? L #", WEEK, "Six fields count as EventBridge does: 1 is Sunday."),
-    Field("year", 1970, 2199, ", - * /"),
+    Field("year", 1970, 2199, ", - * /", counting="Six fields begin with the minutes and end with the year."),
 )
 _MINUTES, _HOURS, _MONTH_DAY, _MONTH, _WEEK_DAY, _YEAR = FIELDS
 _BEGINNING = datetime(1969, 12, 31)  # noqa: DTZ001 (a wall clock has no zone)
@@ -111,6 +111,7 @@ def parse_cron(text: str) -> Cron:
 def _parse_six(text: str) -> Cron:
     words = text.upper().split()
     minutes, hours, month_day, month, week_day, year = words
+    years = _values(year, _YEAR)
     if (month_day == "?") == (week_day == "?"):
         raise _both_days(words)
     days = _week_days(week_day) if month_day == "?" else _month_days(month_day)
@@ -118,7 +119,7 @@ def _parse_six(text: str) -> Cron:
         week_day = _WEEK_DAY.numbered(week_day)
     times = [60 * hour + minute for hour in _values(hours, _HOURS) for minute in _values(minutes, _MINUTES)]
     normal = " ".join((minutes, hours, month_day, month, week_day, year))
-    return Cron(normal, tuple(times), days, _values(month, _MONTH), _values(year, _YEAR))
+    return Cron(normal, tuple(times), days, _values(month, _MONTH), years)
 
 
 def _both_days(words: Sequence[str]) -> NoSchedule:
@@ -128,9 +129,9 @@ def _both_days(words: Sequence[str]) -> NoSchedule:
     by_week = f"{minutes} {hours} ? {month} {week_day} {year}"
     message = "One of the day of the month and the day of the week must be `?`, and the other must not."
     if week_day in ("*", "?"):
-        return NoSchedule(message, f"Write `{by_month}`.")
+        return NoSchedule(message, f"Write `{by_month}`; the first of six fields is the minutes.")
     if month_day == "*":
-        return NoSchedule(message, f"Write `{by_week}`.")
+        return NoSchedule(message, f"Write `{by_week}`; the first of six fields is the minutes.")
     return NoSchedule(message, f"Write two schedules for either day, `{by_month}` and `{by_week}`.")
 
 
