@@ -14,7 +14,7 @@ from datetime import date, datetime, timedelta
 from typing import TypeAlias, assert_never
 
 from gofer.schedules.crontab import six_fields, without_nickname
-from gofer.schedules.fields import MONTHS, WEEK, Field, NoSchedule
+from gofer.schedules.fields import LONGEST_SHOWN, MONTHS, WEEK, Field, NoSchedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +128,8 @@ def _both_days(words: Sequence[str]) -> NoSchedule:
     by_month = f"{minutes} {hours} {month_day.replace('?', '*')} {month} ? {year}"
     by_week = f"{minutes} {hours} ? {month} {week_day} {year}"
     message = "One of the day of the month and the day of the week must be `?`, and the other must not."
+    if max(len(by_month), len(by_week)) > LONGEST_SHOWN:
+        return NoSchedule(message, "Write `?` for one of them, or two schedules for either day.")
     if week_day in ("*", "?"):
         return NoSchedule(message, f"Write `{by_month}`; the first of six fields is the minutes.")
     if month_day == "*":

@@ -7,7 +7,7 @@ mean either day where both are restricted, which EventBridge cannot express, so 
 import re
 from collections.abc import Iterable, Mapping
 
-from gofer.schedules.fields import MONTHS, WEEK, Field, NoSchedule
+from gofer.schedules.fields import LONGEST_SHOWN, MONTHS, WEEK, Field, NoSchedule
 
 _DAYS_OF_WEEK = 7
 _FIELDS = (
@@ -67,6 +67,8 @@ def _both_days(words: list[str], month_days: set[int], week_days: set[int]) -> N
     minutes, hours, month_day, month, week_day = words
     message = "The day of the month and the day of the week are both restricted."
     first = min(month_days)
+    if len(" ".join(words)) > LONGEST_SHOWN:
+        return NoSchedule(message, "Write `*` for one of them, or two schedules for either day.")
     if len(week_days) == 1 and first % 7 == 1 and month_days == set(range(first, first + 7)):
         nth = f"{WEEK[min(week_days)]}#{first // 7 + 1}"
         hint = f"For one week of the month write `{minutes} {hours} ? {month} {nth} *`."

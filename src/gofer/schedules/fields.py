@@ -4,6 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+LONGEST_SHOWN = 80
+"""Characters of an expression that a sentence repeats; a part of one would be another expression."""
+
 
 class NoSchedule(ValueError):
     """Text that is no schedule: what is wrong with it, and what to write instead, in a sentence each."""

@@ -75,6 +75,14 @@ def test_what_crontab_cannot_mean_here_is_refused_with_what_to_write(text: str, 
     assert hint in refused.value.hint
 
 
+@pytest.mark.parametrize("text", ["0 9 1 * {}", "0 9 1 * {} *"])
+def test_a_long_expression_is_not_repeated(text: str) -> None:
+    with pytest.raises(NoSchedule) as refused:
+        parse_cron(text.format("1," * 10_000 + "1"))
+    assert len(str(refused.value)) < 300
+    assert "two schedules for either day" in refused.value.hint
+
+
 NAMES = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
 
 
