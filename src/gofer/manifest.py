@@ -1,4 +1,4 @@
-"""Which Slack app do these workflows need? Its manifest: scopes and events by what runs do, and nothing beyond."""
+"""The manifest of the Slack app that workflows need: scopes, events and features by what runs do, and no others."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -14,6 +14,10 @@ from gofer.workflows.grants import names_group
 from gofer.workflows.schema import Workflow
 
 SOURCE = "slack"
+DIRECT = "slack.direct"
+"""The kind of trigger that needs a messages tab to write in, and the pane of agents."""
+POSTING_DIRECT = "slack_post_direct"
+"""The tool that writes into the messages tab."""
 STOP = "stopping"
 """Who needs what tells that a run is to stop."""
 ASKING = "approvals"
@@ -24,7 +28,7 @@ DESCRIPTION = "Does small jobs where colleagues ask for them, by the workflows i
 def needed(workflows: Iterable[Workflow], tools: Iterable[Tool[Any]]) -> Mapping[str, frozenset[str]]:
     """What Slack has to allow: who needs it, by scope. A tool nobody uses and nobody defined needs nothing."""
     workflows, tools = list(workflows), list(tools)
-    used = {*admission.TOOLS, *deliver.TOOLS, *(name for workflow in workflows for name in _used(workflow))}
+    used = {*admission.TOOLS, *deliver.TOOLS, *_all_used(workflows)}
     by_user = {tool.name: tool.scopes for tool in tools if tool.name in used and tool.name.startswith(f"{SOURCE}_")}
     by_user |= {kind: SUBSCRIPTIONS[kind].scopes for kind in _kinds(workflows)}
     by_user |= {STOP: STOPPING.scopes} if _kinds(workflows) else {}
@@ -42,7 +46,8 @@ def manifest(
     `sign_in` is the URL that Slack sends people back to who sign in to Gofer's pages; empty where nobody does. Raises
     ConfigError.
     """
-    workflows, tools = list(workflows), list(tools)
+    workflows = list(workflows)
+    tools = list(tools)
     told = {event for kind in _kinds(workflows) for event in SUBSCRIPTIONS[kind].events}
     if not told:
         raise ConfigError("No workflow is started by Slack; write a workflow with `when: [slack.mention]` first.")
@@ -51,7 +56,7 @@ def manifest(
         subscriptions = {"request_url": f"{url}/slack/events", **subscriptions}
     return {
         "display_information": {"name": name, "description": DESCRIPTION},
-        "features": {"bot_user": {"display_name": name, "always_online": True}},
+        "features": {**_messages(workflows), "bot_user": {"display_name": name, "always_online": True}},
         "oauth_config": _oauth(list(needed(workflows, tools)), sign_in),
         "settings": {
             "event_subscriptions": subscriptions,
@@ -63,11 +68,28 @@ def manifest(
     }
 
 
+def _messages(workflows: Sequence[Workflow]) -> dict[str, object]:
+    """Return who may write in the messages tab, and the pane of agents where people may."""
+    direct = DIRECT in _kinds(workflows)
+    home: dict[str, object] = {
+        "home_tab_enabled": False,
+        "messages_tab_enabled": direct or POSTING_DIRECT in _all_used(workflows),
+        "messages_tab_read_only_enabled": not direct,
+    }
+    if not direct:
+        return {"app_home": home}
+    return {"app_home": home, "agent_view": {"agent_description": DESCRIPTION}}
+
+
 def _oauth(scopes: Sequence[str], sign_in: str) -> dict[str, object]:
     if not sign_in:
         return {"scopes": {"bot": scopes}}
     # Of a person nothing is asked but who it is.
     return {"redirect_urls": [sign_in], "scopes": {"user": ["openid"], "bot": scopes}}
+
+
+def _all_used(workflows: Iterable[Workflow]) -> set[str]:
+    return {name for workflow in workflows for name in _used(workflow)}
 
 
 def _used(workflow: Workflow) -> tuple[str, ...]:

@@ -62,6 +62,8 @@ async def test_following_it_for_socket_mode_ends_with_an_answer(tmp_path: Path) 
         answer = await made.answer(await made.ask("@Gofer hello, what can you do for me here?"))
         run = (await made.read("runs")).split()[0]
         assert "✓ slack_read_thread" in await made.read("trace", run)
+        # The messages tab that the manifest opens takes what people write there.
+        direct = await made.answer(await made.ask("hello", made.slack.workspace.direct("U0CAPTN0").id))
         assert await running.stop() == 0
     shown = next(body for kind, _, body in FENCES if not kind)
     # The document shows what is printed, with another port and another model.
@@ -71,6 +73,7 @@ async def test_following_it_for_socket_mode_ends_with_an_answer(tmp_path: Path) 
     assert list(dict.fromkeys(said)) == labels
     assert shown.splitlines()[0] == running.lines[0]
     assert "Hello" in answer.text
+    assert "Hello" in direct.text
 
 
 async def test_following_it_for_http_ends_with_an_answer_and_the_secret_can_be_rotated(tmp_path: Path) -> None:

@@ -2,86 +2,25 @@
 
 import os
 import re
-import shutil
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from company import ROOT
+from guides import FENCE, Terminal, checkout
 from serving import free_port
 
-FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PORT = "8750"
 """The port that the guide names; here it stands for a free one."""
-CHECKED_OUT = ("AGENTS.md", "CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml")
-CHECKED_OUT += ("agents", "coordinators", "docs", "skills", "src", "subagents", "tests")
-
-
-@dataclass
-class Terminal:
-    """A shell in a repository; what is left running in the background goes on saying things."""
-
-    folder: Path
-    left_running: list[int] = field(default_factory=list)
-    read: int = 0
-
-    def type(self, commands: str) -> None:
-        """Types commands that have to come out well."""
-        self.read = self.output.stat().st_size if self.output.exists() else 0
-        # No variable of this machine's, so that no account is used; `python` and `gofer` are those of this test.
-        environment = {
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            "PYTHONPATH": str(self.folder / "src"),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "GOFER_DATA": str(self.folder / "state"),
-        }
-        with self.output.open("ab") as out, self.complaints.open("ab") as err:
-            shell = subprocess.Popen(
-                ["bash", "-ec", commands], cwd=self.folder, env=environment, stdout=out, stderr=err, process_group=0
-            )
-        if commands.endswith("&\n"):
-            self.left_running.append(shell.pid)
-        assert shell.wait(60) == 0, f"{commands}\n{self.says()}\n{self.complaints.read_text()}"
-
-    def says(self) -> str:
-        """What was said since the last commands were typed."""
-        return self.output.read_bytes()[self.read :].decode()
-
-    def will_have_said(self, text: str) -> bool:
-        """Whether it says so, at once or soon."""
-        until = time.monotonic() + 20
-        while self.says() != text and time.monotonic() < until:
-            time.sleep(0.02)
-        return self.says() == text
-
-    @property
-    def output(self) -> Path:
-        return self.folder.parent / "output"
-
-    @property
-    def complaints(self) -> Path:
-        return self.folder.parent / "complaints"
 
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
     """A terminal in a copy of this repository."""
-    folder = tmp_path / "gofer"
-    folder.mkdir()
-    for name in CHECKED_OUT:
-        if (ROOT / name).is_file():
-            shutil.copy(ROOT / name, folder)
-        else:
-            # With bytecode, as a checkout that was used before has it: else each command compiles all of it again.
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("broken"))
-    made = Terminal(folder)
+    made = checkout(tmp_path / "gofer")
     yield made
     for group in made.left_running:
         with suppress(ProcessLookupError):

@@ -1,64 +1,75 @@
-"""The calls of docs/webhooks.md, as people copy them, against the running front."""
+"""docs/webhooks.md, followed to the letter in the checkout as it ships, with calls to a Gofer that serves."""
 
 import asyncio
+import json
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from starlette.applications import Starlette
 
-from company import Company, company
-from gofer.local.front import front
-from gofer.local.pages import Pages
-from gofer.local.server import serve
-from gofer.outside import SystemClock
-from gofer.secret import Secret
-from gofer.triggers.hook import Auth, Bearer, Hook, Pointer, Standard
-from gofer.triggers.webhook import webhook_doors
-from gofer.workflows.routes import read_routes
+from company import ROOT
+from guides import FENCE, checkout
+from serving import Desk, desk
 
 pytestmark = pytest.mark.anyio
 
-GUIDE = Path(__file__).parents[2] / "docs" / "webhooks.md"
-CALLS: Sequence[str] = re.findall(r"```sh\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+GUIDE = (ROOT / "docs" / "webhooks.md").read_text()
+FILES = {name: text for _, name, text in FENCE.findall(GUIDE) if name}
+COMMANDS = [text for kind, name, text in FENCE.findall(GUIDE) if kind == "sh" and not name]
+CALLS = [text for text in COMMANDS if "curl" in text]
 SECRET = "as-long-as-it-is-secret"
+TOKENS = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
 
 
-def hooked(made: Company, auth: Auth) -> Starlette:
-    """The front of a Gofer with the hook of the guide."""
-    hook = Hook("new-hire", auth, [Secret(SECRET)], Pointer("/id"))
-    ingress = replace(
-        made.laptop.ingress, doors=webhook_doors([hook]), routes=read_routes({"webhook": [("answer-here", {})]})
-    )
-    return front(ingress, Pages(made.laptop.state.store, made.laptop.state.blobs, made.laptop.catalog, SystemClock()))
+def write_files(folder: Path) -> None:
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
 
 
-async def run(script: str, url: str, secret: str) -> str:
-    script = script.replace("https://gofer.example.com", url)
+async def call(script: str, url: str, secret: str) -> str:
+    """What a call of the guide prints, made to this Gofer."""
     environment = {"PATH": os.environ["PATH"], "WEBHOOK_SECRET": secret}
     process = await asyncio.create_subprocess_exec(
-        "sh", "-euc", script, env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        *("sh", "-euc", script.replace("https://gofer.example.com", url)),
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
     )
     out, errors = await process.communicate()
     assert errors == b""
     return out.decode()
 
 
-@pytest.mark.parametrize(("call", "auth"), list(zip(CALLS, [Bearer(), Standard()], strict=True)))
-async def test_a_call_of_the_guide_starts_one_run_however_often_it_is_made(
-    tmp_path: Path, call: str, auth: Auth
-) -> None:
-    async with company(tmp_path, work=False) as made, serve(hooked(made, auth)) as url:
-        store = made.laptop.state.store
-        assert "401" not in await run(call, url, SECRET)
-        assert await run(call, url, SECRET) == "Accepted."
-        (head,) = await store.heads(10)
-        assert (head.workflow, head.private) == ("answer-here", False)
-        assert await run(call.replace("Lovelace", "Byron"), url, SECRET) == (
-            "Another body was accepted under this key. Send it under a key of its own."
-        )
-        assert "secret of this hook" in (said := await run(call, url, "guess")) or "matches" in said
-        assert len(await store.heads(10)) == 1
+async def runs(made: Desk) -> list[str]:
+    """The workflows of the runs that the guide's calls started."""
+    listed = json.loads(await made.read("runs", "--json"))
+    return sorted(run["workflow"] for run in listed)
+
+
+async def test_each_call_of_the_guide_starts_one_run_however_often_it_is_made(tmp_path: Path) -> None:
+    async with desk(tmp_path) as made:
+        write_files(tmp_path)
+        made.write_env(**TOKENS, WEBHOOK_SECRET=SECRET)
+        running = await made.start("serve", "--port", "0")
+        await running.says("/runs")
+        url = re.findall(r"(http://127\.0\.0\.1:\d+)/runs", "\n".join(running.lines))[-1]
+        for script in CALLS:
+            assert [await call(script, url, SECRET) for _ in range(2)] == ["Accepted."] * 2
+            assert await call(script.replace("Lovelace", "Byron"), url, SECRET) == (
+                "Another body was accepted under this key. Send it under a key of its own."
+            )
+            refused = await call(script, url, "guess")
+            assert "secret of this hook" in refused or "matches" in refused
+        assert await runs(made) == ["greet-signup", "new-hire-checklist"]
+        assert await running.stop() == 0
+
+
+def test_the_commands_of_the_guide_come_out_well(tmp_path: Path) -> None:
+    terminal = checkout(tmp_path / "gofer")
+    write_files(terminal.folder)
+    check, tried = (text for text in COMMANDS if "curl" not in text)
+    terminal.type(check)
+    terminal.type(tried)
+    explained, _, _ = terminal.says().partition("\n")
+    assert json.loads(explained)["workflows"] == ["greet-signup"]

@@ -1,7 +1,6 @@
-"""The manifest asks for what runs do and for nothing else, in the form Slack takes."""
+"""The manifest asks for what runs do and for nothing else, in the form that Slack takes."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -10,7 +9,7 @@ import pytest
 from company import ROOT
 from gofer.cli.main import main
 from gofer.errors import ConfigError
-from gofer.manifest import manifest, needed
+from gofer.manifest import DESCRIPTION, manifest, needed
 from gofer.secret import Secret
 from gofer.simulators.slack.manifest import read_manifest
 from gofer.tools.slack.api import SlackApi
@@ -62,7 +61,7 @@ def test_what_a_workflow_file_says_adds_what_its_runs_need_for_it() -> None:
     assert added(who=["@leads"]) == {"usergroups:read"}
     assert added(reply="dm") == {"im:history", "im:write"}
     assert added(reply="ephemeral") == set()
-    assert added(when=["slack.direct"]) == {"im:history", "im:read"}
+    assert added(when=["slack.direct"]) == {"assistant:write", "im:history", "im:read"}
 
 
 def test_a_tool_of_any_workflow_adds_its_scopes_and_an_unknown_one_adds_none() -> None:
@@ -147,31 +146,46 @@ def test_every_method_has_its_scopes_and_every_tool_of_slack_declares_some() -> 
     assert [tool.name for tool in TOOLS if not tool.scopes] == []
 
 
-def without(made: dict[str, object], *path: str) -> dict[str, object]:
-    head, *rest = path
-    inner = made[head]
-    if not rest:
-        return {key: value for key, value in made.items() if key != head}
-    assert isinstance(inner, dict)
-    return {**made, head: without(inner, *rest)}
+def features(**fields: object) -> dict[str, object]:
+    plain = {"description": "d", "owner": "#o", "when": ["slack.mention"]}
+    found = made(Workflow.model_validate({**plain, **fields}))["features"]
+    assert isinstance(found, dict)
+    return found
 
 
-@pytest.mark.parametrize(
-    ("path", "problem"),
-    [
-        (("display_information", "name"), "1 to 35 characters"),
-        (("features", "bot_user"), "1 to 80 characters"),
-        (("oauth_config", "scopes", "bot"), "1 to 255 scopes"),
-        (("settings", "socket_mode_enabled"), "need a request URL or Socket Mode"),
-    ],
-)
-def test_the_simulated_slack_refuses_what_slack_would_refuse(path: Sequence[str], problem: str) -> None:
-    with pytest.raises(ConfigError, match=problem):
-        read_manifest(without(made(workflow()), *path))
-    with pytest.raises(ConfigError, match="unknown key"):
-        read_manifest({**made(workflow()), "permissions": []})
-    with pytest.raises(ConfigError, match="not a mapping"):
-        read_manifest([])
+def test_who_may_write_directly_gets_a_messages_tab_and_the_pane_of_agents() -> None:
+    direct = features(when=["slack.mention", "slack.direct"])
+    assert direct["app_home"] == {
+        "home_tab_enabled": False,
+        "messages_tab_enabled": True,
+        "messages_tab_read_only_enabled": False,
+    }
+    assert direct["agent_view"] == {"agent_description": DESCRIPTION}
+
+
+def test_where_gofer_only_writes_directly_the_tab_is_for_reading_and_otherwise_closed() -> None:
+    for fields in ({"reply": "dm"}, {"tools": ["slack_post_direct"]}):
+        written = features(**fields)
+        assert "agent_view" not in written
+        assert written["app_home"] == {
+            "home_tab_enabled": False,
+            "messages_tab_enabled": True,
+            "messages_tab_read_only_enabled": True,
+        }
+    closed = features()["app_home"]
+    assert isinstance(closed, dict)
+    assert closed["messages_tab_enabled"] is False
+
+
+def test_the_shipped_workflows_print_a_manifest_that_slack_takes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    for words in (["--socket"], ["--url", "https://gofer.example.com"], ["--url", "https://g.example", "--sign-in"]):
+        assert main(["manifest", *words, "--json"]) == 0
+        app = read_manifest(json.loads(capsys.readouterr().out))
+        assert app.messages == "open"
+        assert {"message.im", "agent_session_stopped"} <= app.events
 
 
 def test_a_tool_of_another_vendor_asks_slack_for_nothing() -> None:

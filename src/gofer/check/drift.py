@@ -1,4 +1,4 @@
-"""Do prompts and skills speak of tools, arguments, skills, subagents and files that are there, and theirs to use?"""
+"""Mistakes in prompts and skills: tools, arguments, skills, subagents and files that are not there or not granted."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from gofer.check.holder import Holder
-from gofer.check.mentions import Mention, mentions
+from gofer.check.mentions import Mention, mentions, prose
 from gofer.check.tools import granted, listed
 from gofer.tools.tool import Tool
 from gofer.workflows.mistake import Mistake, Place
 from gofer.workflows.sentences import close_match
 from gofer.workflows.source import Source
+from gofer.workflows.template import templates
 
 _CLOSE = 0.8
 """How alike a word and a tool must be (0 to 1) before the word counts as that tool, misspelt."""
@@ -66,7 +67,10 @@ class Page:
 
 
 def check_page(page: Page, known: Known) -> Iterator[Mistake]:
-    """What a text mentions that does not exist, or that its run does not have."""
+    """Yield marks of templates outside of code, and mentions that do not exist or that its run does not have."""
+    for number, line in prose(page.text):
+        for at, message, hint in templates(line):
+            yield Mistake(page.file, Place(number, at + 1), "template", message, hint)
     for mention in mentions(page.text):
         match mention.kind:
             case "name":

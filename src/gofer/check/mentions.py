@@ -1,4 +1,4 @@
-"""Which names does a Markdown text mention in code: tools, skills, subagents, files, and calls with arguments?"""
+"""The names that a Markdown text mentions: tools, skills, subagents, files, and calls with arguments."""
 
 import re
 from bisect import bisect_right
@@ -51,6 +51,20 @@ def mentions(text: str) -> tuple[Mention, ...]:
     return tuple(_read(text))
 
 
+def prose(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are no block of code, each with its number; spaces stand where code stood within a line."""
+    in_block = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if _FENCE.match(line):
+            in_block = not in_block
+        elif not in_block:
+            yield number, _without_code(line)
+
+
+def _without_code(line: str) -> str:
+    return _SPAN.sub(lambda span: " " * len(span[0]), line)
+
+
 def _read(text: str) -> Iterator[Mention]:
     block: list[str] | None = None
     program = False
@@ -80,7 +94,7 @@ def _in_line(number: int, line: str) -> Iterator[Mention]:
             yield Mention(place, "file", code)
         elif _CALL.match(code):
             yield next(_calls(number, code, before=span.start(1)))
-    plain = _SPAN.sub(lambda span: " " * len(span[0]), line)
+    plain = _without_code(line)
     yield from (Mention(Place(number, word.start() + 1), "word", word[0]) for word in _WORD.finditer(plain))
     yield from _calls(number, plain)
     yield from (Mention(Place(number, link.start(1) + 1), "link", link[1]) for link in _LINK.finditer(plain))

@@ -1,4 +1,4 @@
-"""Which texts do models read: prompts, skills, subagents; and which of their words are their own?"""
+"""The texts that models read, prompts, skills and subagents, and the words that are their own."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

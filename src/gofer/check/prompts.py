@@ -1,4 +1,4 @@
-"""Is each prompt there, is it used, and does it speak only of what its workflow has?"""
+"""Mistakes of prompts: missing, elsewhere, empty, unused, or speaking of what their workflow does not have."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""`gofer manifest`: which Slack app do the workflows of this folder need?"""
+"""`gofer manifest`: prints the Slack app that the workflows of this folder need."""
 
 import argparse
 import json

@@ -14,7 +14,7 @@ from gofer.errors import ConfigError, Damaged, TemporaryError
 from gofer.outside import Clock
 from gofer.publish.difference import Difference, difference
 from gofer.publish.timetable import Changes, Timetable, changes, clear, write
-from gofer.schedules.cron import NoSchedule
+from gofer.schedules.fields import NoSchedule
 from gofer.schedules.planned import Planned, planned
 from gofer.workflows.load import Catalog
 from gofer.workflows.publication import Publication, publication, read_catalog, read_publication

@@ -1,26 +1,20 @@
-"""At which minutes of the wall clock does a cron expression fire, as EventBridge Scheduler reads its six fields?
+"""The minutes of the wall clock at which a cron expression fires.
 
-Minutes, hours, day of the month, month, day of the week, year. Sunday is 1, and one of the two days is `?`. Other crons
-read the same signs otherwise, without an error. What EventBridge does not document is refused here, so that an
-expression that works here works there.
+Six fields are read as EventBridge Scheduler reads them: minutes, hours, day of the month, month, day of the week, year.
+Sunday is 1, and one of the two days is `?`. What EventBridge does not document is refused here, so that an expression
+that works here works there. Five fields are read as crontab reads them (`crontab.py`) and kept as six.
 """
 
 import calendar
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Literal, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
-
-class NoSchedule(ValueError):
-    """Text that is no schedule: what is wrong with it, and what to write instead, in a sentence each."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(f"{message} {hint}")
-        self.message = message
-        self.hint = hint
+from gofer.schedules.crontab import six_fields, without_nickname
+from gofer.schedules.fields import LONGEST_SHOWN, MONTHS, WEEK, Field, NoSchedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,28 +74,13 @@ class Cron:
     years: Sequence[int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    name: str
-    low: int
-    high: int
-    signs: str
-    names: Sequence[str] = ()
-
-    def allowed(self) -> str:
-        names = f" or {self.names[0]}-{self.names[-1]}" if self.names else ""
-        return f"{self.low}-{self.high}{names}, with {self.signs}"
-
-
-_MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
-_WEEK = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 FIELDS = (
-    _Field("minutes", 0, 59, ", - * /"),
-    _Field("hours", 0, 23, ", - * /"),
-    _Field("day of the month", 1, 31, ", - * / ? L W"),
-    _Field("month", 1, 12, ", - * /", _MONTHS),
-    _Field("day of the week", 1, 7, ", - * ? L #", _WEEK),
-    _Field("year", 1970, 2199, ", - * /"),
+    Field("minutes", 0, 59, ", - * /"),
+    Field("hours", 0, 23, ", - * /"),
+    Field("day of the month", 1, 31, ", - * / ? L W"),
+    Field("month", 1, 12, ", - * /", MONTHS),
+    Field("day of the week", 1, 7, ", - * ? L #", WEEK, "Six fields count as EventBridge does: 1 is Sunday."),
+    Field("year", 1970, 2199, ", - * /", counting="Six fields begin with the minutes and end with the year."),
 )
 _MINUTES, _HOURS, _MONTH_DAY, _MONTH, _WEEK_DAY, _YEAR = FIELDS
 _BEGINNING = datetime(1969, 12, 31)  # noqa: DTZ001 (a wall clock has no zone)
@@ -113,28 +92,49 @@ _NTH = re.compile(r"([0-9])#([0-9])", re.ASCII)
 
 
 def parse_cron(text: str) -> Cron:
-    """A cron expression from its six fields. Raises NoSchedule naming the field that is wrong."""
-    words = text.upper().split()
-    if len(words) != len(FIELDS):
-        raise NoSchedule(
-            f"A cron has six fields, and this one has {len(words)}.",
-            "Write minutes, hours, day of the month, month, day of the week and year, such as `0 9 ? * MON-FRI *`.",
-        )
-    minutes, hours, month_day, month, week_day, year = words
-    if (month_day == "?") == (week_day == "?"):
-        raise NoSchedule(
-            "One of the day of the month and the day of the week must be `?`, and the other must not.",
-            "Write `?` for the one that does not matter, such as `0 9 ? * MON *` or `0 9 1 * ? *`.",
-        )
-    days = _week_days(week_day) if month_day == "?" else _month_days(month_day)
-    if isinstance(days, LastWeekday | NthWeekday):
-        week_day = _numbered(week_day, _WEEK_DAY)
-    times = [60 * hour + minute for hour in _values(hours, _HOURS) for minute in _values(minutes, _MINUTES)]
-    normal = " ".join((minutes, hours, month_day, month, week_day, year))
-    cron = Cron(normal, tuple(times), days, _values(month, _MONTH), _values(year, _YEAR))
+    """Return the cron that five or six fields stand for. Raises NoSchedule naming the field that is wrong."""
+    match len(without_nickname(text).split()):
+        case 5:
+            cron = _parse_six(six_fields(text))
+        case 6:
+            cron = _parse_six(text)
+        case count:
+            raise NoSchedule(
+                f"A cron has five fields, as crontab, or six, as EventBridge, and this one has {count}.",
+                "Write minutes, hours, day of the month, month and day of the week, such as `0 9 * * MON-FRI`.",
+            )
     if next_wall(cron, _BEGINNING) is None:
         raise NoSchedule(f"`{text[:80]}` is never.", "Correct its day or its months.")
     return cron
+
+
+def _parse_six(text: str) -> Cron:
+    words = text.upper().split()
+    minutes, hours, month_day, month, week_day, year = words
+    years = _values(year, _YEAR)
+    if (month_day == "?") == (week_day == "?"):
+        raise _both_days(words)
+    days = _week_days(week_day) if month_day == "?" else _month_days(month_day)
+    if isinstance(days, LastWeekday | NthWeekday):
+        week_day = _WEEK_DAY.numbered(week_day)
+    times = [60 * hour + minute for hour in _values(hours, _HOURS) for minute in _values(minutes, _MINUTES)]
+    normal = " ".join((minutes, hours, month_day, month, week_day, year))
+    return Cron(normal, tuple(times), days, _values(month, _MONTH), years)
+
+
+def _both_days(words: Sequence[str]) -> NoSchedule:
+    """Return the error for six fields whose two days are both `?`, or neither."""
+    minutes, hours, month_day, month, week_day, year = words
+    by_month = f"{minutes} {hours} {month_day.replace('?', '*')} {month} ? {year}"
+    by_week = f"{minutes} {hours} ? {month} {week_day} {year}"
+    message = "One of the day of the month and the day of the week must be `?`, and the other must not."
+    if max(len(by_month), len(by_week)) > LONGEST_SHOWN:
+        return NoSchedule(message, "Write `?` for one of them, or two schedules for either day.")
+    if week_day in ("*", "?"):
+        return NoSchedule(message, f"Write `{by_month}`; the first of six fields is the minutes.")
+    if month_day == "*":
+        return NoSchedule(message, f"Write `{by_week}`; the first of six fields is the minutes.")
+    return NoSchedule(message, f"Write two schedules for either day, `{by_month}` and `{by_week}`.")
 
 
 def next_wall(cron: Cron, after: datetime) -> datetime | None:
@@ -220,7 +220,7 @@ def _month_days(word: str) -> Days:
 
 
 def _week_days(word: str) -> Days:
-    number = _numbered(word, _WEEK_DAY)
+    number = _WEEK_DAY.numbered(word)
     if number == "L":
         return Weekdays((7,))
     if (found := _LAST.fullmatch(number)) and 1 <= int(found[1]) <= 7:
@@ -230,42 +230,30 @@ def _week_days(word: str) -> Days:
     return Weekdays(_values(word, _WEEK_DAY))
 
 
-def _numbered(word: str, field: _Field) -> str:
-    """A field with its names as numbers."""
-    numbers: Mapping[str, str] = {name: str(field.low + at) for at, name in enumerate(field.names)}
-    # An `L` may follow, as in FRIL; any other letter or digit makes another word of it.
-    pattern = rf"(?<![A-Z0-9])(?:{'|'.join(field.names)})(?![A-KM-Z0-9])"
-    return re.sub(pattern, lambda found: numbers[found[0]], word) if numbers else word
-
-
-def _values(word: str, field: _Field) -> tuple[int, ...]:
+def _values(word: str, field: Field) -> tuple[int, ...]:
     """The values a field stands for, in order. Raises NoSchedule."""
     if word == "*":
         return tuple(range(field.low, field.high + 1))
-    return tuple(sorted({value for item in _numbered(word, field).split(",") for value in _item(item, word, field)}))
+    return tuple(sorted({value for item in field.numbered(word).split(",") for value in _item(item, word, field)}))
 
 
-def _item(item: str, word: str, field: _Field) -> Sequence[int]:
+def _item(item: str, word: str, field: Field) -> Sequence[int]:
     if found := _STEP.fullmatch(item):
         first = field.low if found[1] == "*" else _within(found[1], word, field)
         step = int(found[2])
         if "/" in field.signs and 1 <= step <= field.high:
             return range(first, field.high + 1, step)
     elif found := _RANGE.fullmatch(item):
-        first, last = _within(found[1], word, field), _within(found[2], word, field)
+        first = _within(found[1], word, field)
+        last = _within(found[2], word, field)
         if first <= last:
             return range(first, last + 1)
     elif re.fullmatch(r"[0-9]{1,4}", item, re.ASCII):
         return [_within(item, word, field)]
-    raise _wrong(word, field)
+    raise field.refused(word)
 
 
-def _within(number: str, word: str, field: _Field) -> int:
+def _within(number: str, word: str, field: Field) -> int:
     if not field.low <= int(number) <= field.high:
-        raise _wrong(word, field)
+        raise field.refused(word)
     return int(number)
-
-
-def _wrong(word: str, field: _Field) -> NoSchedule:
-    kind: Literal["a list", "a value"] = "a list" if "," in word else "a value"
-    return NoSchedule(f"The {field.name} cannot be `{word[:40]}`.", f"Write {kind} of {field.allowed()}.")

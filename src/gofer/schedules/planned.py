@@ -1,4 +1,4 @@
-"""Which workflow is a schedule for, and what becomes of times that were missed or are heard late?"""
+"""The schedules of workflows, and the runs of times that were missed or arrive late."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""When does a schedule fire next, and when did it last? In nominal times: those it is meant for.
+"""The times at which a schedule fires, next and last. They are nominal: the times that it is meant for.
 
 Wall clocks are read as EventBridge Scheduler does: an hour that spring skips is skipped, and of an hour that autumn
 repeats the first one counts. So nominal times only ever increase.
@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeAlias, assert_never
 from zoneinfo import ZoneInfo
 
-from gofer.schedules.cron import Cron, NoSchedule, next_wall, parse_cron, previous_wall
+from gofer.schedules.cron import Cron, next_wall, parse_cron, previous_wall
+from gofer.schedules.fields import NoSchedule
 
 Kind: TypeAlias = Literal["cron", "every", "at"]
 
@@ -62,7 +63,7 @@ _UNITS: dict[str, Literal["minute", "hour", "day"]] = {"minute": "minute", "hour
 
 
 def parse(kind: Kind, text: str, zone: str = "UTC") -> Schedule:
-    """A schedule as people write it: `cron` with its six fields, `every` 10 minutes, `at` 2026-12-01T09:00.
+    """A schedule as people write it: `cron` with five or six fields, `every` 10 minutes, `at` 2026-12-01T09:00.
 
     Raises NoSchedule.
     """

@@ -1,6 +1,6 @@
-"""Does a file have the form that `schema` defines? What pydantic finds, in sentences, at the places of the file."""
+"""The form that `schema` defines, filled from a file: what pydantic finds, in sentences, at the places of the file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TypeVar, cast
 
 from pydantic import ValidationError
@@ -19,13 +19,14 @@ from gofer.workflows.sentences import (
     wrong_type,
 )
 from gofer.workflows.source import Loc, Source
+from gofer.workflows.template import templates
 
 F = TypeVar("F", bound=Strict)
 
 
 def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
     """The file as the form, or None; and everything in it that is not of the form."""
-    mistakes = list(source.mistakes)
+    mistakes = [*source.mistakes, *_templates(source)]
     if source.value is None and not mistakes:
         hint = "Write what docs/workflow-file.md asks for, or delete the file."
         return None, [Mistake(source.file, START, "empty-file", "The file says nothing.", hint)]
@@ -40,6 +41,14 @@ def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
         errors = error.errors(include_url=False, include_input=False)
         return None, [*mistakes, *(_mistake(source, form, one) for one in errors if not _follows(source, one))]
     return filled, mistakes
+
+
+def _templates(source: Source) -> Iterator[Mistake]:
+    """Yield the values that another system would fill in; braces without a dollar may be a text of their own."""
+    for loc, word in source.words.items():
+        for at, message, hint in templates(word):
+            if word.startswith("$", at):
+                yield _at(source, loc, "template", message, hint)
 
 
 def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake:
@@ -61,7 +70,7 @@ def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake
         case "sentence":
             return _at(source, loc, "unknown-value", str(context.get("message")), str(context.get("hint")))
         case kind if kind in WANTED:
-            return _at(source, loc, "wrong-type", *wrong_type(source, loc, WANTED[kind]))
+            return _at(source, loc, "wrong-type", *wrong_type(source, form, loc, WANTED[kind]))
         case kind:
             return _at(source, loc, "out-of-range", *out_of_range(source, loc, kind, context))
 

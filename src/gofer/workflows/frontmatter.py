@@ -1,4 +1,4 @@
-"""What stands between the two lines of `---` of a SKILL.md, and is it what the Agent Skills format allows?
+"""The fields between the two lines of `---` of a SKILL.md, held to what the Agent Skills format allows.
 
 The format takes a part of YAML in which every scalar is a text: no flow style, no anchors, no tags, no key twice.
 """
@@ -24,6 +24,13 @@ _COMMENT = re.compile(r"(?<!\S)#[^\n]*")
 _BLOCK = re.compile(r"[|>][-+0-9]{0,2}( +#[^\n]*| *)$", re.MULTILINE)
 _ODD_ENDS = re.compile("[\x85\u2028\u2029]")
 """Ends of lines to some readers of YAML, in some places."""
+
+_IN_QUOTES = {
+    "mapping values are not allowed": "a value holds a colon before a space",
+    "cannot start any token": "a value begins with a sign of YAML",
+    "alphabetic or numeric character": "a value begins with `*` or `&`",
+}
+"""What is wrong with a value that only lacks quotes, by the parser's words."""
 
 Value = str | list[object] | dict[str, object]
 
@@ -111,10 +118,17 @@ def _read(text: str) -> Value:
         _nothing_hidden(text[at:])
     except yaml.MarkedYAMLError as error:
         line = f" in line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise ValueError(f"has fields that are not YAML{line}: {error.problem}") from error
+        raise ValueError(f"has fields that are not YAML{line}: {_explained(error.problem or '')}") from error
     except yaml.YAMLError as error:
         raise ValueError("has a character that YAML does not allow") from error
     return cast(Value, root[0]) if root else ""
+
+
+def _explained(problem: str) -> str:
+    for words, flaw in _IN_QUOTES.items():
+        if words in problem:
+            return f"{flaw}; put it in quotes"
+    return problem
 
 
 def _take(stack: list[_Open], event: yaml.Event) -> None:

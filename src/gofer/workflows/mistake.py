@@ -1,4 +1,4 @@
-"""What can be wrong with the files people edit? Each kind has a rule's name and one sentence."""
+"""Mistakes in the files that people edit. Each kind has the name of a rule and one sentence."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,6 +46,7 @@ Rule = Literal[
     "subagents-too-deep",
     "tab",
     "tag",
+    "template",
     "too-deep",
     "too-large",
     "tool-not-granted",
@@ -95,6 +96,7 @@ RULES: Mapping[Rule, str] = {
     "subagents-too-deep": "More than three subagents stand below one another.",
     "tab": "A tab stands where YAML wants spaces.",
     "tag": "A YAML tag such as `!!str` is refused: the keys decide what a value is.",
+    "template": "A text holds a mark such as `${{ … }}` or `{{ … }}`, which nothing replaces.",
     "too-deep": "The values are nested too deep.",
     "too-large": "The file is larger than any workflow, prompt or schema needs to be.",
     "script-await": "A script calls without `await`, so that nothing happens.",

@@ -1,4 +1,4 @@
-"""Of what are the forms of workflow files made, and how does a part say what is wrong with it?"""
+"""Parts of the forms of workflow files, and the error by which a part says what is wrong."""
 
 from typing import Annotated, ClassVar
 

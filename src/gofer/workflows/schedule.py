@@ -1,10 +1,10 @@
-"""What may stand behind `schedule:` in a workflow file, and what does a scheduler need of it?"""
+"""The form of `schedule:` in a workflow file, and the plain JSON that a scheduler needs of it."""
 
 from typing import Literal
 
 from pydantic import model_validator
 
-from gofer.schedules.cron import NoSchedule
+from gofer.schedules.fields import NoSchedule
 from gofer.schedules.schedule import Kind, Schedule, parse
 from gofer.workflows.parts import Strict, mistake
 
@@ -15,7 +15,8 @@ class ScheduleForm(Strict):
     """`schedule:` in a workflow file: one of `cron`, `every` and `at`."""
 
     cron: str | None = None
-    """Minutes, hours, day of the month, month, day of the week and year: `0 9 ? * MON-FRI *`."""
+    """Five fields as crontab counts (0 and 7 are Sunday), `0 9 * * 1-5`, or six as EventBridge counts (1 is Sunday),
+    `0 9 ? * 2-6 *`; names such as MON-FRI are the same in both."""
     every: str | None = None
     """An interval: `10 minutes`, `1 hour`, `7 days`."""
     at: str | None = None
@@ -24,6 +25,13 @@ class ScheduleForm(Strict):
     """The time zone of `cron` and `at`: `Europe/Berlin`; without it UTC."""
     missed: Missed = "skip"
     """What becomes of times at which Gofer did not run: nothing, or one run for all of them."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_its_key(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        raise mistake("A schedule is one of `cron`, `every` and `at`.", f"Write `schedule: {{{_guessed(value)}}}`.")
 
     @model_validator(mode="after")
     def _one_schedule(self) -> "ScheduleForm":
@@ -51,3 +59,17 @@ class ScheduleForm(Strict):
         if self.cron is not None:
             return "cron", self.cron
         return ("every", self.every) if self.every is not None else ("at", self.at or "")
+
+
+def _guessed(text: str) -> str:
+    """Return the key and the value that a text behind `schedule:` was probably meant as."""
+    word = " ".join(text.split())[:80]
+    interval = word.lower().removeprefix("every ")
+    guesses: list[tuple[Kind, str]] = [("every", interval), ("at", word), ("cron", word)]
+    for kind, written in guesses:
+        try:
+            parse(kind, written)
+        except NoSchedule:
+            continue
+        return f'{kind}: "{written}"'
+    return "every: 10 minutes"

@@ -1,12 +1,14 @@
-"""How is a person told that a value is not what its key wants? What is wrong, and what to write instead."""
+"""Sentences about values that are not what their keys want: what is wrong, and what to write instead."""
 
 import difflib
+import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import get_args
 
 from gofer.canonical import as_list, as_object
-from gofer.workflows.parts import Strict
+from gofer.workflows import foreign
+from gofer.workflows.parts import Strict, listed
 from gofer.workflows.source import Loc, Source
 from gofer.workflows.who import GROUPS
 
@@ -21,8 +23,11 @@ WANTED = {
 }
 """What should stand where pydantic found another type."""
 
-_COMMENT = re.compile(r":\s+(#.*?)\s*$")
-"""A value that YAML reads as a comment, such as the name of a Slack channel."""
+_COMMENT = re.compile(r"[:-]\s+(#[^\s#].*)$")
+"""What YAML reads as a comment where a value should be, such as the name of a Slack channel."""
+_CHANNEL = re.compile(r"#[^\s,#]+")
+_PLAIN = re.compile(r"[A-Za-z0-9][\w.@-]*")
+"""A text that needs no quotes in YAML."""
 
 
 def close_match(name: str, known: Iterable[str], alike: float = 0.7) -> str | None:
@@ -61,11 +66,14 @@ def _form_at(form: type[Strict], loc: Loc) -> type[Strict]:
 
 def unknown_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
     """A key that the form does not have, and the one that was probably meant."""
-    around, name = _form_at(form, loc[:-1]), str(loc[-1])
-    said = _named(loc) if around.MEMBER == Strict.MEMBER else _named((name,))
-    message = f"{said} is not {around.MEMBER}."
-    if name == "on" and "when" in around.model_fields:
-        return message, "Write `when`; YAML reads `on` as true."
+    around = _form_at(form, loc[:-1])
+    name = str(loc[-1])
+    shown = loc
+    if around.MEMBER != Strict.MEMBER:
+        shown = (name,)
+    message = f"{_named(shown)} is not {around.MEMBER}."
+    if hint := _foreign(around, name):
+        return message, hint
     for part, inner in _parts(around).items():
         if name in _keys(inner):
             return message, f"Move it under `{part}`."
@@ -75,6 +83,21 @@ def unknown_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
     if around.LISTED:
         return message, around.LISTED
     return message, f"Remove it; the keys are {_listed(keys)}." if keys else "Remove it; there are none."
+
+
+def _foreign(around: type[Strict], name: str) -> str | None:
+    """Return what to write instead of a key that other systems have; None where nothing is known."""
+    if "when" in around.model_fields:
+        return foreign.WORKFLOW.get(name)
+    if "cron" in around.model_fields:
+        return foreign.SCHEDULE.get(name)
+    if around.MEMBER == "a condition of this trigger":
+        return foreign.condition_hint(name, _keys(around))
+    if around.MEMBER != "a trigger":
+        return None
+    if kinds := [kind for kind in _keys(around) if kind.startswith(f"{name}.")]:
+        return f"Write {_listed(kinds, 'or')}."
+    return foreign.TRIGGER.get(name)
 
 
 def missing_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
@@ -98,18 +121,77 @@ def unknown_value(source: Source, loc: Loc, expected: str) -> tuple[str, str]:
     return f"{_named(loc)} cannot be `{word[:80]}`.", f"Write {_listed(allowed, 'or')}."
 
 
-def wrong_type(source: Source, loc: Loc, wanted: str) -> tuple[str, str]:
+def wrong_type(source: Source, form: type[Strict], loc: Loc, wanted: str) -> tuple[str, str]:
     """A value of another type than `wanted`, as `WANTED` names it."""
-    value, word = value_at(source, loc), source.words.get(loc, "")
+    value = value_at(source, loc)
+    word = source.words.get(loc, "")
     name = _named(loc)
-    if value is None and wanted == "text" and (comment := _COMMENT.search(source.line(source.key(loc)))):
-        return f"{name} is empty, because YAML reads `#` and what follows as a comment.", f'Write `"{comment[1]}"`.'
+    comment = _COMMENT.search(source.line(source.key(loc)))
+    if value is None and comment and wanted in ("text", "a list"):
+        message = f"{name} is empty, because YAML reads `#` and what follows as a comment."
+        return message, f"Write `{_with_key(loc, _channels(comment[1], wanted))}`."
+    if wanted == "text" and (key := _only_key(value)):
+        message = f"YAML reads `{key[:80]}:` as a key, because it ends with a colon."
+        if key.startswith(":"):
+            key = f"{key}:"
+        return message, f"Write `{_quoted(key[:80])}`."
     message = f"{name} is {_described(value, word)}, not {wanted}."
     if wanted == "text" and isinstance(value, bool | int | float):
         return message, f'Put it in quotes: `"{word[:80]}"`.'
     if wanted == "a list" and isinstance(value, str):
         return message, f"Write `[{word[:80]}]`."
+    if wanted == "a list" and (items := as_object(value)):
+        return message, f"Begin each with a dash: `- {next(iter(items))[:80]}`."
+    if wanted == "a mapping of keys":
+        return message, _as_mapping(source, form, loc)
     return message, f"Write {wanted}."
+
+
+def _channels(comment: str, wanted: str) -> str:
+    """Return the names at the beginning of a comment, as a value in YAML."""
+    named = [_quoted(name) for name in _CHANNEL.findall(comment)]
+    if wanted == "a list" and len(named) > 1:
+        return f"[{', '.join(named)}]"
+    return named[0]
+
+
+def _only_key(value: object) -> str | None:
+    """Return the one key of a mapping that has nothing else, such as YAML makes of `:jira:`."""
+    match list(as_object(value).items()):
+        case [(key, None)]:
+            return key
+        case _:
+            return None
+
+
+def _as_mapping(source: Source, form: type[Strict], loc: Loc) -> str:
+    """Return how to write as keys what stands there as a list or as one value."""
+    value = value_at(source, loc)
+    if loc == ("approve",):
+        named = as_list(listed(value)) or as_list(source.fields.get("tools"))
+        tools = ", ".join(name[:80] for name in named[:5] if isinstance(name, str))
+        return f"Write `approve: {{tools: [{tools}], by: requester}}`; `by` names who decides."
+    around = _form_at(form, loc)
+    fields = around.model_fields.items()
+    required = [field.alias or name for name, field in fields if field.is_required()]
+    if isinstance(value, str) and len(required) == 1:
+        return f"Write `{loc[-1]}: {{{required[0]}: {_quoted(value[:80])}}}`."
+    if keys := _keys(around):
+        return f"Write keys below it: {_listed(keys[:5], 'or')}."
+    return "Write a mapping of keys."
+
+
+def _with_key(loc: Loc, value: str) -> str:
+    if loc and isinstance(loc[-1], str):
+        return f"{loc[-1]}: {value}"
+    return value
+
+
+def _quoted(word: str) -> str:
+    """Return a text as YAML takes it, in quotes where it needs some."""
+    if _PLAIN.fullmatch(word):
+        return word
+    return json.dumps(word, ensure_ascii=False)
 
 
 def invalid_schema(loc: Loc, why: str) -> str:

@@ -1,4 +1,4 @@
-"""What does a YAML file say, and where does each value of it stand?
+"""The values of a YAML file and their places.
 
 Values are what a person sees: keys are text, `2026-01-01` and `1:30` are text, `yes` and `no` are true and false as
 YAML 1.1 has it. Anchors, tags, deep nesting and large files are refused before anything is built from them.
@@ -173,9 +173,7 @@ class _Reader:
         for key, value in node.value:
             name = key.value if isinstance(key, yaml.ScalarNode) else None
             if not name:
-                hint = "Write `key: value`."
-                message = "A key is a list or a mapping." if name is None else "A key has no name."
-                self.mistakes.append(Mistake(self._file, _place(key), "wrong-type", message, hint))
+                self.mistakes.append(Mistake(self._file, _place(key), "wrong-type", *_no_key(key)))
             elif name in result:
                 first = self.keys[*path, name]
                 message = f"The key `{name[:80]}` stands here again; it was set in line {first.line}."
@@ -184,6 +182,16 @@ class _Reader:
                 self.keys[*path, name] = _place(key)
                 result[name] = self.read(value, (*path, name))
         return result
+
+
+def _no_key(key: object) -> tuple[str, str]:
+    match key:
+        case yaml.MappingNode():
+            return "A key is a mapping.", "Write `key: value`; nothing fills in `{{ … }}` in these files."
+        case yaml.SequenceNode():
+            return "A key is a list.", "Write `key: value`."
+        case _:
+            return "A key has no name.", "Write `key: value`."
 
 
 def _place(node: yaml.Node) -> Place:

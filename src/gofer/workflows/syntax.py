@@ -1,4 +1,4 @@
-"""What does a parser's complaint about YAML mean to a person, and what should stand there instead?"""
+"""Sentences about errors of the YAML parser: what is wrong, and what to write instead."""
 
 import re
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import yaml
 
 from gofer.workflows.mistake import START, Mistake, Place, Rule
+from gofer.workflows.unquoted import first_unquoted
 
 _PAIR = re.compile(r"(?P<indent>[ ]*(?:- +)?)(?P<key>[A-Za-z_][\w.-]*):[ ]+(?P<value>.*?)\s*")
 _HOLDS_KEY = re.compile(r":(\s|$)")
@@ -20,10 +21,14 @@ def explain_error(file: Path, text: str, error: Exception) -> Mistake:
         return Mistake(file, START, "not-yaml", "The file is not YAML.", "Write one `key: value` a line.")
     lines = text.splitlines()
     at = Place(error.problem_mark.line + 1, error.problem_mark.column + 1)
+    unquoted = first_unquoted(text)
+    if unquoted and (unquoted.place.line, unquoted.place.column) <= (at.line, at.column):
+        return Mistake(file, unquoted.place, "not-yaml", unquoted.message, unquoted.hint)
     opened = error.context_mark
     begun = Place(opened.line + 1, opened.column + 1) if opened else at
     line = lines[at.line - 1] if at.line <= len(lines) else ""
-    problem, context = error.problem or "", error.context or ""
+    problem = error.problem or ""
+    context = error.context or ""
     if "\t" in line[: at.column] and not line[: at.column - 1].strip():
         return Mistake(file, at, "tab", "A tab stands at the beginning of the line.", "Indent with two spaces instead.")
     if "quoted scalar" in context and "end of stream" in problem:
@@ -68,7 +73,9 @@ def _in_line(problem: str, context: str, line: str, column: int) -> Words:
 def _colon(line: str) -> Words:
     pair = _PAIR.fullmatch(line)
     if pair and _HOLDS_KEY.search(pair["value"]):
-        message = f"The value of `{pair['key']}` holds a colon and a space, which YAML reads as another key."
+        message = (
+            f"The value of `{pair['key']}` holds a colon before a space or at its end, and YAML reads it as a key."
+        )
         return "not-yaml", message, _quoted(line)
     message = "A key stands where the value before it goes on."
     return "not-yaml", message, "Begin it in the same column as the keys around it, with `: ` behind each."

@@ -1,4 +1,4 @@
-"""Which text does a file of a workflow hold, and what is wrong with the file before anybody looks into it?"""
+"""The text of a workflow's file, and the mistakes of a file that cannot be read as text."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Who may start a workflow, as its file says?"""
+"""The people who may start a workflow, as its file names them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated

@@ -25,6 +25,7 @@ def plan(kind: Kind, text: str, zone: str = "UTC", *, catch_up: bool = False, wo
     ("planned", "expression", "zone", "starts"),
     [
         (plan("cron", "0 9 ? * MON-FRI *", "Europe/Berlin"), "cron(0 9 ? * MON-FRI *)", "Europe/Berlin", None),
+        (plan("cron", "0 9 * * 5-7"), "cron(0 9 ? * SUN,FRI,SAT *)", "UTC", None),
         (plan("cron", "0 9 ? * MON#1 *"), "cron(0 9 ? * 2#1 *)", "UTC", None),
         (plan("every", "10 minutes"), "rate(10 minutes)", "UTC", datetime(2026, 11, 21, 12, 10, tzinfo=UTC)),
         (plan("every", "1 day"), "rate(1 day)", "UTC", datetime(2026, 11, 22, tzinfo=UTC)),

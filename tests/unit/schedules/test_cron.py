@@ -1,4 +1,4 @@
-"""The six fields mean what they mean at EventBridge; whatever they cannot mean is said in a sentence."""
+"""Six fields mean what they mean at EventBridge, and a sentence refuses what they cannot mean."""
 
 from datetime import datetime, timedelta
 
@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples import examples
-from gofer.schedules.cron import NoSchedule, next_wall, parse_cron, previous_wall
+from gofer.schedules.cron import next_wall, parse_cron, previous_wall
+from gofer.schedules.fields import NoSchedule
 
 
 def wall(text: str) -> datetime:
@@ -73,10 +74,13 @@ def test_a_nearest_weekday_never_leaves_its_month() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        ("", "has six fields, and this one has 0", "such as `0 9 ? * MON-FRI *`"),
-        ("0 9 * * 1", "has six fields, and this one has 5", "day of the week and year"),
-        ("0 9 * * * *", "must be `?`", "such as `0 9 ? * MON *`"),
-        ("0 9 ? * ? *", "must be `?`", "such as `0 9 ? * MON *`"),
+        ("", "has five fields, as crontab, or six, as EventBridge, and this one has 0", "such as `0 9 * * MON-FRI`"),
+        ("0 0 9 ? * MON *", "this one has 7", "day of the month, month and day of the week"),
+        ("0 9 * * * *", "must be `?`", "Write `0 9 * * ? *`; the first of six fields is the minutes."),
+        ("0 9 ? * ? *", "must be `?`", "Write `0 9 * * ? *`; the first of six fields is the minutes."),
+        ("0 9 1 * * *", "must be `?`", "Write `0 9 1 * ? *`; the first"),
+        ("0 9 * * MON *", "must be `?`", "Write `0 9 ? * MON *`; the first"),
+        ("0 9 1 * MON *", "must be `?`", "Write two schedules for either day, `0 9 1 * ? *` and `0 9 ? * MON *`."),
         ("60 9 ? * MON *", "The minutes cannot be `60`.", "Write a value of 0-59, with , - * /."),
         ("0 24 ? * MON *", "The hours cannot be `24`.", "0-23"),
         ("0 9 32 * ? *", "The day of the month cannot be `32`.", "1-31, with , - * / ? L W."),
@@ -86,10 +90,16 @@ def test_a_nearest_weekday_never_leaves_its_month() -> None:
         ("0 9 1 13 ? *", "The month cannot be `13`.", "1-12 or JAN-DEC, with , - * /."),
         ("0 9 1 JANUARY ? *", "The month cannot be `JANUARY`.", "JAN-DEC"),
         ("0 9 1 1JAN ? *", "The month cannot be `1JAN`.", "JAN-DEC"),
-        ("0 9 ? * 0 *", "The day of the week cannot be `0`.", "1-7 or SUN-SAT, with , - * ? L #."),
+        (
+            "0 9 ? * 0 *",
+            "The day of the week cannot be `0`.",
+            "with , - * ? L #. Six fields count as EventBridge does: 1 is Sunday.",
+        ),
         ("0 9 ? * MON#6 *", "The day of the week cannot be `MON#6`.", "SUN-SAT"),
         ("0 9 ? * FRI-MON *", "The day of the week cannot be `FRI-MON`.", "SUN-SAT"),
         ("0 9 ? * 2/2 *", "The day of the week cannot be `2/2`.", "SUN-SAT"),
+        ("0 0 9 * * MON", "The year cannot be `MON`.", "Six fields begin with the minutes and end with the year."),
+        ("0 0 12 * * ?", "The year cannot be `?`.", "Six fields begin with the minutes and end with the year."),
         ("0 9 ? * MON 1969", "The year cannot be `1969`.", "1970-2199"),
         ("0 9-17/2 ? * MON *", "The hours cannot be `9-17/2`.", "0-23"),
         ("*/0 9 ? * MON *", "The minutes cannot be `*/0`.", "0-59"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples import examples
-from gofer.schedules.cron import NoSchedule
+from gofer.schedules.fields import NoSchedule
 from gofer.schedules.planned import planned
 from gofer.schedules.schedule import Kind, Schedule, expression, local, next_after, parse, previous_before, zone_name
 from gofer.triggers.schedule import scheduled
@@ -98,6 +98,7 @@ def test_what_is_no_schedule_is_told_in_a_sentence(kind: Kind, text: str, zone: 
     ("kind", "text", "expected"),
     [
         ("cron", "0 9 ? * mon-fri *", "cron(0 9 ? * MON-FRI *)"),
+        ("cron", "0 9 * * 1-5", "cron(0 9 ? * MON,TUE,WED,THU,FRI *)"),
         ("cron", "0  9 ? * FRIL *", "cron(0 9 ? * 6L *)"),
         ("cron", "0 9 ? * MON#1 *", "cron(0 9 ? * 2#1 *)"),
         ("every", "1 minutes", "rate(1 minute)"),

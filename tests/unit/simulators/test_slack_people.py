@@ -97,3 +97,22 @@ def test_a_group_of_strangers_is_a_mistake_in_the_world() -> None:
     world = {"slack": {**slack, "groups": [{"id": "S1", "handle": "leads", "users": ["U7"]}]}}
     with pytest.raises(ConfigError, match="it has the user 'U7', who is not among the users"):
         load_workspace(world, lambda: NOW)
+
+
+@pytest.mark.parametrize("home", [{}, {"messages_tab_enabled": True, "messages_tab_read_only_enabled": True}])
+def test_nobody_writes_directly_to_an_app_whose_messages_tab_is_closed(home: Mapping[str, object]) -> None:
+    async def story(slack: SlackSimulator, told: Told) -> None:
+        direct = slack.workspace.direct(ADA).id
+        await slack.say(ADA, direct, "hello")
+        slack.install(
+            {
+                "display_information": {"name": "Gofer"},
+                "features": {"app_home": home, "bot_user": {"display_name": "Gofer"}},
+                "oauth_config": {"scopes": {"bot": ["chat:write"]}},
+            }
+        )
+        with pytest.raises(SlackRefusal, match="messages_tab_disabled"):
+            await slack.say(ADA, direct, "hello?")
+        assert [event["text"] for event in told] == ["hello"]
+
+    play(story)

@@ -73,7 +73,7 @@ def app(scopes: frozenset[str]) -> dict[str, object]:
     """The manifest of an app with some scopes, which cannot be none."""
     return {
         "display_information": {"name": "Gofer"},
-        "features": {"bot_user": {"display_name": "Gofer"}},
+        "features": {"app_home": {"messages_tab_enabled": True}, "bot_user": {"display_name": "Gofer"}},
         "oauth_config": {"scopes": {"bot": sorted(scopes | {"team:read"})}},
     }
 

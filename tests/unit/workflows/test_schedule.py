@@ -15,6 +15,7 @@ from gofer.workflows.source import read_source
     ("text", "told", "zone", "catch_up"),
     [
         ('cron: "0 9 ? * MON *"', "cron(0 9 ? * MON *)", "UTC", False),
+        ("cron: 0 9 * * 1", "cron(0 9 ? * MON *)", "UTC", False),
         ("{cron: 0 9 ? * MON *, zone: Europe/Berlin}", "cron(0 9 ? * MON *)", "Europe/Berlin", False),
         ("{every: 10 minutes, missed: catch_up}", "rate(10 minutes)", "UTC", True),
         ("{at: 2026-12-01T09:00, zone: Asia/Tokyo, missed: skip}", "at(2026-12-01T09:00:00)", "Asia/Tokyo", False),
@@ -38,7 +39,7 @@ def test_what_is_written_is_what_fires(tmp_path: Path, text: str, told: str, zon
         ("{every: 1 hour, at: 2026-12-01T09:00}", "1:1: A schedule is one of `cron`, `every` and `at`."),
         ("{every: 1 day, zone: UTC}", "1:1: An interval is the same in every time zone."),
         ("cron: 0 9 ? * MONDAY *", "1:1: The day of the week cannot be `MONDAY`. Write a value of 1-7 or SUN-SAT"),
-        ("cron: 0 9 * * 1", "1:1: A cron has six fields, and this one has 5."),
+        ("cron: 0 9 1 * 1", "1:1: The day of the month and the day of the week are both restricted."),
         ("{cron: 0 9 ? * MON *, zone: Berlin}", "1:1: `Berlin` is no time zone. Write one such as `Europe/Berlin`"),
         ("every: often", "1:1: `often` is no interval. Write `10 minutes`, `1 hour` or `7 days`."),
         ("every: 10", "1:8: `every` is the number `10`, not text."),

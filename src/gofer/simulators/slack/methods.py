@@ -44,6 +44,8 @@ def _auth_test(backend: Backend, _: Arguments) -> Answer:
 def _post_message(backend: Backend, arguments: Arguments) -> Answer:
     workspace = backend.workspace
     channel = backend.joined_channel(arguments)
+    if channel.kind == "im" and workspace.bot.messages == "off":
+        raise SlackRefusal("messages_tab_disabled")
     content = content_of(arguments)
     metadata = metadata_of(arguments)
     thread_ts = arguments.text("thread_ts") or None

@@ -62,9 +62,11 @@ class SlackSimulator:
         self.app = Starlette(routes=routes)
 
     def install(self, manifest: object) -> None:
-        """The app becomes what a manifest describes: its scopes and its events. Raises ConfigError."""
+        """The app becomes what a manifest describes: its scopes, events and messages tab. Raises ConfigError."""
         wanted = read_manifest(manifest)
-        self.workspace.bot = replace(self.workspace.bot, name=wanted.name, scopes=wanted.scopes)
+        self.workspace.bot = replace(
+            self.workspace.bot, name=wanted.name, scopes=wanted.scopes, messages=wanted.messages
+        )
         self._delivery.events = wanted.events
         self._web_api.scopes_used.clear()
 
@@ -146,6 +148,9 @@ class SlackSimulator:
         return change_reaction(self._backend, message, emoji.strip(":"), self._known(user_id), added=added)
 
     def _write(self, draft: Message) -> Message:
+        bot = self.workspace.bot
+        if draft.user != bot.user and bot.messages != "open" and self.workspace.channel(draft.channel).kind == "im":
+            raise SlackRefusal("messages_tab_disabled", draft.channel)
         bot_id = bot_id_of(self.workspace, self._known(draft.user))
         message = self.workspace.post(replace(draft, bot_id=bot_id))
         self._delivery.announce(self.envelopes(message))

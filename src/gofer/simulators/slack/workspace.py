@@ -12,6 +12,8 @@ from gofer.simulators.slack.timestamps import STEP, order, rounded, written
 
 MAX_REACTIONS_PER_USER = 23
 ChannelKind = Literal["channel", "group", "im", "mpim"]
+MessagesTab = Literal["open", "read-only", "off"]
+"""The tab of an app in which people and the app write to each other."""
 
 
 class SlackRefusal(Exception):
@@ -42,6 +44,7 @@ class Bot:
     app_id: str
     scopes: frozenset[str] | None = None
     """None: all of them."""
+    messages: MessagesTab = "open"
 
 
 @dataclass(frozen=True, slots=True)

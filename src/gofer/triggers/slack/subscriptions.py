@@ -18,7 +18,10 @@ _REACTIONS = Subscription(("reaction_added",), frozenset({"reactions:read"}))
 SUBSCRIPTIONS: Mapping[str, Subscription] = {
     "slack.mention": Subscription(("app_mention",), frozenset({"app_mentions:read"})),
     "slack.message": _POSTS,
-    "slack.direct": Subscription(("message.im", "agent_session_stopped"), frozenset({"im:history", "im:read"})),
+    # Slack takes `agent_session_stopped` and `assistant:write` from an app that its manifest declares as an agent.
+    "slack.direct": Subscription(
+        ("message.im", "agent_session_stopped"), frozenset({"assistant:write", "im:history", "im:read"})
+    ),
     "slack.reaction": _REACTIONS,
     "slack.channel_created": Subscription(("channel_created",), frozenset({"channels:read"})),
     "slack.member_joined": Subscription(("member_joined_channel",), frozenset({"channels:read", "groups:read"})),

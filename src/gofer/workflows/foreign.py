@@ -1,0 +1,100 @@
+"""Keys that people bring from other systems, and what a workflow file has in their place."""
+
+from collections.abc import Collection, Iterator, Mapping
+
+
+def _each(hints: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for names, hint in hints.items():
+        for name in names.split():
+            yield name, hint
+
+
+WORKFLOW: Mapping[str, str] = dict(
+    _each(
+        {
+            "on": "Write `when`; YAML reads `on` as true.",
+            "trigger triggers triggered_by event events start starts": (
+                "Write `when` with a list: `when: [slack.mention]`."
+            ),
+            "schedule cron every at": "Write it below `when`: `- schedule: {cron: …}`.",
+            "channel channels": "Write it below `when`, at a trigger: `- slack.mention: {channels: …}`.",
+            "exclude excludes except ignore not unless": (
+                "Remove it; name what starts the workflow with the conditions of a trigger in `when`."
+            ),
+            "name id": "Remove it; the name of the file is the name of the workflow.",
+            "title summary": "Write `description`.",
+            "steps jobs run runs actions": (
+                "Remove it; say what is to be done in the prompt, or in a script that `coordinator_script` names."
+            ),
+            "env environment secret secrets token vars variables": (
+                "Remove it; a secret is a setting of the process, and no file holds one."
+            ),
+            "instructions system system_prompt": "Write them into the Markdown file that `prompt` names.",
+            "script": "Write `coordinator_script`.",
+            "llm": "Write `model`.",
+            "users allow allowed permissions": "Write `who`.",
+            "timeout timeout_minutes": "Write `limits: {minutes: …}`.",
+        }
+    )
+)
+"""What to write instead of a key of a workflow."""
+
+TRIGGER: Mapping[str, str] = dict(
+    _each(
+        {
+            "mention mentions app_mention slack.app_mention": "Write `slack.mention`.",
+            "message messages": "Write `slack.message`.",
+            "dm direct direct_message message.im": "Write `slack.direct`.",
+            "reaction reaction_added emoji slack.reaction_added": "Write `slack.reaction: {emoji: …}`.",
+            "cron every at": "Write `schedule: {cron: …}`, or `every` or `at` in place of `cron`.",
+            "push": "Write `github.push`.",
+            "pull_request": "Write `github.pull_request`.",
+            "issues issue": "Write `github.issue` or `jira.issue_created`.",
+            "issue_comment": "Write `github.comment`.",
+            "hook http url": "Write `webhook: {name: …}`.",
+        }
+    )
+)
+"""What to write instead of a kind of trigger."""
+
+SCHEDULE: Mapping[str, str] = dict(
+    _each(
+        {
+            "timezone time_zone tz": "Write `zone`.",
+            "rate interval": "Write `every`.",
+            "expression crontab": "Write `cron`.",
+            "date time once": "Write `at`.",
+        }
+    )
+)
+"""What to write instead of a key of a schedule."""
+
+_EXCLUDING = ("exclude", "excludes", "except", "ignore", "not", "unless", "without")
+_CONDITIONS: Mapping[str, str] = dict(
+    _each(
+        {
+            "text contains keyword keywords match matches pattern": "says",
+            "repo repos": "repository",
+            "reaction reactions": "emoji",
+            "db": "database",
+        }
+    )
+)
+_PEOPLE = ("user", "users", "author", "actor", "sender", "from_user")
+
+
+def condition_hint(name: str, keys: Collection[str]) -> str | None:
+    """Return what to write instead of a condition that its trigger does not have; None where nothing is known."""
+    meant = _CONDITIONS.get(name)
+    if meant in keys:
+        return f"Write `{meant}`."
+    if name in _PEOPLE:
+        return "Write `who` beside `when`; it says who may start the workflow."
+    if name.partition("_")[0] not in _EXCLUDING:
+        return None
+    if "channels" in keys:
+        return 'List what starts it, because nothing can be excluded: `channels: ["#incidents", "#team-*"]`.'
+    if not keys:
+        return "Remove it; this trigger cannot be narrowed."
+    listed = " or ".join(f"`{key}`" for key in keys)
+    return f"Name what starts it with {listed}, because nothing can be excluded."

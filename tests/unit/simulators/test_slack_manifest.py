@@ -1,0 +1,149 @@
+"""The simulated Slack takes a complete manifest and refuses one for each rule that it breaks."""
+
+import copy
+from collections.abc import Mapping
+
+import pytest
+
+from gofer.errors import ConfigError
+from gofer.simulators.slack.manifest import read_manifest
+
+COMPLETE: Mapping[str, object] = {
+    "display_information": {
+        "name": "Gofer",
+        "description": "Does small jobs.",
+        "long_description": "x" * 174,
+        "background_color": "#0000AA",
+    },
+    "features": {
+        "app_home": {
+            "home_tab_enabled": False,
+            "messages_tab_enabled": True,
+            "messages_tab_read_only_enabled": False,
+        },
+        "agent_view": {
+            "agent_description": "Does small jobs.",
+            "suggested_prompts": [{"title": "Help", "message": "What can you do?"}],
+        },
+        "bot_user": {"display_name": "Gofer", "always_online": True},
+    },
+    "oauth_config": {
+        "redirect_urls": ["https://gofer.example.com/sign-in/callback"],
+        "scopes": {"bot": ["app_mentions:read", "assistant:write", "chat:write", "im:history"], "user": ["openid"]},
+    },
+    "settings": {
+        "event_subscriptions": {
+            "request_url": "https://gofer.example.com/slack/events",
+            "bot_events": ["agent_session_stopped", "app_mention", "message.im"],
+        },
+        "interactivity": {"is_enabled": True, "request_url": "https://gofer.example.com/slack/interactivity"},
+        "org_deploy_enabled": False,
+        "socket_mode_enabled": False,
+        "token_rotation_enabled": False,
+    },
+}
+GONE = object()
+
+
+def changed(**values: object) -> dict[str, object]:
+    """The complete manifest with other values by their path, `__` between its keys; GONE takes one out."""
+    manifest = copy.deepcopy(dict(COMPLETE))
+    for path, value in values.items():
+        *above, last = path.split("__")
+        holder: dict = manifest
+        for key in above:
+            holder = holder.setdefault(key, {})
+        if value is GONE:
+            del holder[last]
+        else:
+            holder[last] = value
+    return manifest
+
+
+BOT = "oauth_config__scopes__bot"
+EVENTS = "settings__event_subscriptions__bot_events"
+AGENT = "features__agent_view"
+HOME = "features__app_home"
+ASSISTANT = {"assistant_description": "Does small jobs."}
+
+
+def test_a_complete_manifest_is_taken() -> None:
+    app = read_manifest(COMPLETE)
+    assert (app.name, app.messages) == ("Gofer", "open")
+    assert app.events == {"agent_session_stopped", "app_mention", "message.im"}
+    assert app.scopes == {"app_mentions:read", "assistant:write", "chat:write", "im:history"}
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"permissions": []}, "it has the unknown key 'permissions'"),
+        ({"features__agent_view__description": "d"}, "features.agent_view has the unknown key 'description'"),
+        ({"features__app_home__messages_tab": True}, "features.app_home has the unknown key 'messages_tab'"),
+        ({"settings__socket_mode_enabled": "yes"}, "settings.socket_mode_enabled must be true or false"),
+        ({f"{HOME}__messages_tab_enabled": "true"}, "messages_tab_enabled must be true or false"),
+        ({"features__slash_commands": []}, "features.slash_commands is empty"),
+        ({"display_information": GONE}, "display_information.name must have 1 to 35 characters"),
+        ({"display_information__name": "x" * 36}, "display_information.name must have 1 to 35 characters"),
+        ({"display_information__description": "x" * 141}, "over 140 characters"),
+        ({"display_information__long_description": "x" * 173}, "174 to 4000 characters"),
+        ({"display_information__background_color": "blue"}, "must be a color"),
+        ({"features__bot_user": GONE}, "features.bot_user.display_name must have 1 to 80 characters"),
+        ({BOT: GONE}, "must list 1 to 255 scopes"),
+        ({BOT: ["chat:write", "chat:read"]}, "lists what is no scope: chat:read"),
+        ({"oauth_config__redirect_urls": ["http://gofer.example.com"]}, "redirect_urls must be https URLs"),
+        ({EVENTS: ["app_mentioned"]}, "lists what is no event: app_mentioned"),
+        ({EVENTS: ["reaction_added"]}, "the event reaction_added needs the scope reactions:read"),
+        (
+            {EVENTS: ["member_joined_channel"]},
+            "the event member_joined_channel needs the scope channels:read or groups:read",
+        ),
+        ({EVENTS: ["app_mention"] * 101}, "bot_events lists over 100 events"),
+        ({"settings__event_subscriptions__request_url": GONE}, "event subscriptions need a request URL or Socket Mode"),
+        (
+            {"settings__event_subscriptions__request_url": "http://x"},
+            "event_subscriptions.request_url must be an https",
+        ),
+        ({"settings__interactivity__request_url": GONE}, "interactivity needs a request URL or Socket Mode"),
+        ({"settings__interactivity__request_url": "http://x"}, "interactivity.request_url must be an https URL"),
+        ({"features__assistant_view": ASSISTANT}, "agent_view takes the place of the other"),
+        ({AGENT: GONE, EVENTS: ["message.im"]}, "the scope assistant:write needs features.agent_view"),
+        (
+            {AGENT: GONE, BOT: ["chat:write", "im:history"], EVENTS: ["agent_session_stopped"]},
+            "the event agent_session_stopped needs features.agent_view",
+        ),
+        ({f"{AGENT}__agent_description": ""}, "agent_description must have 1 to 300 characters"),
+        ({f"{AGENT}__agent_description": "x" * 301}, "agent_description must have 1 to 300 characters"),
+        ({f"{AGENT}__suggested_prompts": [{"title": "Help"}]}, "suggested_prompts must have a title and a message"),
+        ({BOT: ["app_mentions:read", "im:history"]}, "features.agent_view needs the scope assistant:write"),
+        ({EVENTS: ["app_mention"]}, "features.agent_view needs the event message.im"),
+        ({EVENTS: ["assistant_thread_started", "message.im"]}, "app_home_opened takes its place"),
+        (
+            {AGENT: GONE, "features__assistant_view": ASSISTANT, EVENTS: ["message.im"]},
+            "features.assistant_view needs the event assistant_thread_started",
+        ),
+        ({HOME: GONE}, "features.agent_view needs features.app_home with messages_tab_enabled"),
+        ({f"{HOME}__messages_tab_enabled": False}, "needs features.app_home with messages_tab_enabled"),
+        ({f"{HOME}__messages_tab_read_only_enabled": True}, "messages_tab_enabled, and not read-only"),
+    ],
+)
+def test_a_manifest_that_breaks_one_rule_is_refused_by_it(values: dict[str, object], problem: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        read_manifest(changed(**values))
+    assert problem in str(refused.value)
+
+
+def test_what_is_no_mapping_is_no_manifest() -> None:
+    with pytest.raises(ConfigError, match="it is not a mapping"):
+        read_manifest([])
+
+
+def test_the_older_assistant_is_taken_with_its_event() -> None:
+    events = ["assistant_thread_started", "message.im"]
+    read_manifest(changed(**{AGENT: GONE, "features__assistant_view": ASSISTANT, EVENTS: events}))
+
+
+def test_socket_mode_needs_no_address() -> None:
+    socket = {"settings__socket_mode_enabled": True}
+    addresses = {"settings__event_subscriptions__request_url": GONE, "settings__interactivity__request_url": GONE}
+    read_manifest(changed(**socket, **addresses))
