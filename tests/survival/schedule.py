@@ -275,7 +275,7 @@ class Schedule:
             self._outside(machine),
             self.rules.patience,
             self.catalog.scripts,
-            KEY,
+            installation_key=KEY,
         )
         return Worker(services, queue, self.catalog, concurrency=2, alone=self.rules.alone)
 

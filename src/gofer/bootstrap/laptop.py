@@ -19,6 +19,7 @@ from gofer.bootstrap.state import State, installation_key, open_state, serving, 
 from gofer.bootstrap.worker import build_model, build_worker
 from gofer.dispatch import Ingress
 from gofer.files.child import Children
+from gofer.journal.old_names import replace_old_names
 from gofer.local.front import front
 from gofer.local.lobby import BOUNDS, Bounds
 from gofer.local.pages import Pages
@@ -33,6 +34,7 @@ from gofer.secret import Secret
 from gofer.simulators.demo import demo_scripts
 from gofer.simulators.offline_model import offline_model
 from gofer.sweeper import Sweeper
+from gofer.tokens import Tokens
 from gofer.triggers.jwt_bearer import JwtProof
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog
@@ -95,6 +97,7 @@ async def open_laptop(
         settings = await with_own_accounts(settings, SharedHttp(http))
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
         key = installation_key(settings.data)
+        await replace_old_names(settings.data / "gofer.db", Tokens(key))
         ingress = build_ingress(
             settings,
             catalog.routes(),

@@ -91,9 +91,15 @@ async def pinned(services: Services, started: RunStarted) -> Bundle:
 
 async def _earlier(step: Step, event: Event) -> Head | None:
     """The newest ended run of the conversation that was let in, before this one."""
+    token = step.services.tokens.conversation(event.conversation)
+    # Earlier versions wrote the name itself, which stays in a table until its rows expire.
+    return await _newest(step, token) or await _newest(step, event.conversation)
+
+
+async def _newest(step: Step, conversation: str) -> Head | None:
     before = step.progress.accepted_at
     for _ in range(_LOOKED_BACK):
-        head = await step.services.store.previous(event.conversation, step.progress.workflow, before)
+        head = await step.services.store.previous(conversation, step.progress.workflow, before)
         if head is None or head.status != "ignored":
             return head
         before = head.accepted_at
@@ -102,10 +108,11 @@ async def _earlier(step: Step, event: Event) -> Head | None:
 
 async def _under_way(step: Step, event: Event) -> bool:
     """Whether an earlier run of the conversation has not ended, as one that waits for its model."""
-    store, sought = step.services.store, (event.conversation, step.progress.workflow)
+    store, tokens = step.services.store, step.services.tokens
+    sought = (tokens.conversation(event.conversation), step.progress.workflow)
     page: Sequence[Head] = await store.unfinished(_EVER, _PAGE)
     while page:
-        mine = [head for head in page if (head.conversation, head.workflow) == sought]
+        mine = [head for head in page if (tokens.conversation(head.conversation), head.workflow) == sought]
         if any(head.accepted_at < step.progress.accepted_at for head in mine):
             return True
         page = await store.unfinished(_EVER, _PAGE, after=page[-1])
