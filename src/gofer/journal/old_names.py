@@ -34,7 +34,9 @@ async def replace_old_names(path: Path, tokens: Tokens) -> int:
 def _replace(connection: sqlite3.Connection, tokens: Tokens) -> int:
     replaced = 0
     for table in _TABLES:
-        for (name,) in connection.execute(f"SELECT DISTINCT conversation FROM {table}").fetchall():
+        for (name,) in connection.execute(
+            f"SELECT DISTINCT conversation FROM {table} WHERE conversation <> ''"
+        ).fetchall():
             token = tokens.conversation(str(name))
             if token != name:
                 connection.execute(

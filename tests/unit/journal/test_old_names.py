@@ -24,6 +24,7 @@ async def test_names_become_tokens_and_no_byte_of_them_is_left(tmp_path: Path) -
     await store.create_head(Head("old", "w", THREAD, 1))
     await store.create_head(Head("older", "w", THREAD, 0, "done"))
     await store.create_head(Head("new", "w", TOKENS.conversation("slack:T:C:1"), 2))
+    await store.create_head(Head("new.child", "", "", 3, "done", retention="deleted"))
     await store.lease(THREAD, "me", NOON, 60)
     assert await replace_old_names(path, TOKENS) == 2
     token = TOKENS.conversation(THREAD)
@@ -31,6 +32,9 @@ async def test_names_become_tokens_and_no_byte_of_them_is_left(tmp_path: Path) -
     assert await store.previous(token, "w", 1) == Head("older", "w", token, 0, "done")
     assert not await store.lease(token, "you", NOON, 60)
     assert await store.head("new") == Head("new", "w", TOKENS.conversation("slack:T:C:1"), 2)
+    below = await store.head("new.child")
+    assert below is not None
+    assert below.conversation == ""
     assert await replace_old_names(path, TOKENS) == 0
     files = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert (token.encode() in files, b"C0LEADS00" in files) == (True, False)
