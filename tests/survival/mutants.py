@@ -201,8 +201,8 @@ MUTANTS = (
     Mutant(
         "the count of a subagent's frames",
         "journal/log.py",
-        "            await note_frames(self.run, self._n, self._store, self.pen.at())\n",
-        "",
+        "await note_frames(self.run, self._n, self._store, self.pen.at())",
+        "pass",
         "unit/engine/test_lost_ends.py::test_a_subagent_that_lost_its_end_does_nothing_again",
     ),
     Mutant(

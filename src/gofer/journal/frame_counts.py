@@ -4,6 +4,7 @@ The head of a root says so. A subagent's run has no head, so a memo counts its f
 frame and before anything that relies on it, so it is never too high.
 """
 
+from gofer.journal.coordination import DAY_MS
 from gofer.journal.lineage import root_of
 from gofer.journal.store import Store
 
@@ -14,7 +15,8 @@ async def note_frames(run: str, frames: int, store: Store, at: int) -> None:
     Nothing is written for a root. A frozen owner may write a lower count: the guard is weaker then, and never wrong.
     """
     if root_of(run) != run:
-        await store.put_memo(_key(run), str(frames), at)
+        # With the time of its day, so that an index by age does not change with each frame.
+        await store.put_memo(_key(run), str(frames), at - at % DAY_MS)
 
 
 async def known_frames(run: str, store: Store) -> int:

@@ -4,11 +4,12 @@
 """
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gofer.blobs.store import Blobs, Bodies
-from gofer.errors import Damaged, Fenced, Gone, Newer
+from gofer.errors import Damaged, Fenced, Gone, Newer, TemporaryError
 from gofer.journal.bodies import Objects, keep, restore, spill, take, too_large
 from gofer.journal.codec import from_json, to_json
 from gofer.journal.entries import FORMAT, Entry, Recorded, RunAccepted
@@ -101,8 +102,9 @@ class Journal:
                 raise
             finally:
                 self._writing = []
-            # The frame is durable even if its count is not: no entry goes back into the draft from here on.
-            await note_frames(self.run, self._n, self._store, self.pen.at())
+            # Without its count the frame is durable all the same, and the next count covers it.
+            with contextlib.suppress(TemporaryError):
+                await note_frames(self.run, self._n, self._store, self.pen.at())
             return True
 
     async def _write(self, drafted: Sequence[Recorded]) -> None:

@@ -7,11 +7,13 @@ import pytest
 from agents_room import AgentsRoom, Asked, agents_room
 from engine_room import PROVENANCE, says
 from gofer.engine.child import give_up
-from gofer.errors import Damaged
+from gofer.errors import Damaged, TemporaryError
 from gofer.journal.below import read_below
-from gofer.journal.entries import SubagentFinished
+from gofer.journal.entries import RunFinished, SubagentFinished, ToolCall
 from gofer.journal.frame_counts import forget_frames, known_frames
 from gofer.journal.lineage import child_of
+from gofer.journal.log import read_journal
+from gofer.journal.memory import MemoryStore
 from gofer.models.model import Answer
 
 pytestmark = pytest.mark.anyio
@@ -73,6 +75,21 @@ async def test_a_whole_subagent_goes_on_after_a_loss() -> None:
         await made.go_on("first")
     assert (await made.go_on("second")).answer == "Done."
     assert made.acted == ["post:one"]
+
+
+class Forgetful(MemoryStore):
+    """Keeps frames, and no memo."""
+
+    async def put_memo(self, key: str, value: str, at: int) -> None:
+        raise TemporaryError("busy")
+
+
+async def test_a_count_that_cannot_be_written_keeps_nobody_from_going_on() -> None:
+    made = posting(lost_at=9)
+    made.store = Forgetful()
+    assert (await made.go_on()).answer == "Done."
+    kinds = [type(one.entry) for one in await read_journal(CHILD, made.store, made.blobs)]
+    assert kinds.count(ToolCall) == kinds.count(RunFinished) == 1
 
 
 @pytest.mark.parametrize("left", [0, 2])
