@@ -106,6 +106,7 @@ class AgentsRoom(Room):
             made.outside,
             made.patience,
             made.scripts,
+            installation_key=made.installation_key,
         )
 
     def bundle(self) -> Bundle:

@@ -28,7 +28,7 @@ from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Limits, Workflow
 from gofer.workflows.script import Script
 from gofer.workflows.subagent import LoadedSubagent
-from stand_ins import SetClock, claimed, make_outside
+from stand_ins import KEY, SetClock, claimed, make_outside
 
 PROVENANCE = Provenance("answer-here", "http://localhost/prompts/answer-here", "run1", "http://localhost/runs/run1")
 PRICES = Prices({"m": Price(1.0, 0.1, 10.0)})
@@ -118,7 +118,18 @@ class Room:
         outside, links = make_outside(self.clock, self.http), Links("http://localhost")
         code = Script("coordinators/s.py", {"s": textwrap.dedent(self.script), **self.modules})
         scripts = {code.file: code} if self.script else {}
-        return Services(self.store, self.blobs, self.model, self.tools, PRICES, links, outside, self.patience, scripts)
+        return Services(
+            self.store,
+            self.blobs,
+            self.model,
+            self.tools,
+            PRICES,
+            links,
+            outside,
+            self.patience,
+            scripts,
+            installation_key=KEY,
+        )
 
     def bundle(self) -> Bundle:
         workflow = Workflow(

@@ -29,13 +29,16 @@ from gofer.workflows.bundle import FOLDER, Bundle, encode_bundle
 from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow
-from stand_ins import SetClock, claimed, make_outside, mention
+from stand_ins import KEY, TOKENS, SetClock, claimed, make_outside, mention
 
 WORKFLOW = Workflow(description="d", owner="#o", when=("slack.mention",))
 _REAL = {tool.name: tool for tool in slack_tools(SlackApi("", Secret("")))}
 CATALOG = Catalog(
     {"answer-here": Loaded("answer-here", WORKFLOW, "Be brief.", "agents/answer-here.md", ("m",))}, Defaults()
 )
+
+CONVERSATION = TOKENS.conversation(mention().conversation)
+"""Where its runs are, as rows name it."""
 
 
 class CountingQueue(MemoryQueue):
@@ -139,12 +142,13 @@ class Office:
             Links("http://localhost"),
             make_outside(self.clock),
             Patience(backoff=0.001),
+            installation_key=KEY,
         )
         self.worker = Worker(services, self.queue, self.catalog)
 
     async def accept(self, run: str, accepted_at: int = 1, *, private: bool = True) -> None:
         await claimed(self.store, run)
-        await self.store.create_head(Head(run, "answer-here", mention().conversation, accepted_at, private=private))
+        await self.store.create_head(Head(run, "answer-here", CONVERSATION, accepted_at, private=private))
         await self.queue.ring(run)
 
     async def hear(self) -> int:

@@ -24,9 +24,14 @@ from gofer.queue import sqlite as queue_sqlite
 from gofer.queue.doorbell import Queue
 from gofer.queue.memory import MemoryQueue
 from gofer.queue.sqlite import SqliteQueue
+from gofer.secret import Secret
+from gofer.tokens import Tokens
 
 NOON = 1_795_262_400.0
 """2026-11-21 12:00 UTC."""
+KEY = Secret("0" * 64)
+"""The key of the installation."""
+TOKENS = Tokens(KEY)
 
 
 class SetClock:

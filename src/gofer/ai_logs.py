@@ -4,10 +4,8 @@ nobody else was told of in the channel of the workflow's owner. Of a private run
 They are steps of the run like its answer, and its last ones: the run ends as its answer did, with or without them.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping
 
-from gofer.canonical import encode
 from gofer.engine.permitted import OUTAGE
 from gofer.engine.step import Permitted, Step
 from gofer.errors import ToolError
@@ -73,9 +71,8 @@ async def _post(
 
 async def _first_of_the_hour(step: Step, finished: RunFinished) -> bool:
     """Return whether this run is the first of its workflow in this hour to end for this reason."""
-    said = encode([step.progress.workflow, finished.status, finished.reason])
-    hour = step.now_ms() // HOUR_MS
-    key = f"failure:{hour}:{hashlib.sha256(said).hexdigest()[:32]}"
+    token = step.services.tokens.failure(step.progress.workflow, finished.status, finished.reason)
+    key = f"failure:{step.now_ms() // HOUR_MS}:{token}"
     return await step.services.store.exchange_memo(key, None, step.run, step.now_ms()) == step.run
 
 

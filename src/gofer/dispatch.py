@@ -6,25 +6,24 @@ sender is told and the log counts.
 """
 
 import asyncio
-import hashlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gofer.blobs.store import Bodies
 from gofer.cancel import cancel
-from gofer.canonical import encode
 from gofer.errors import BadRequest, Damaged, Gone, RefusalCode, TemporaryError
 from gofer.events import Event
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
 from gofer.journal.entries import ApprovalClicked, Recorded, Route, RunAccepted, RunCancelled
-from gofer.journal.lineage import root_of, run_id, run_of
+from gofer.journal.lineage import root_of, run_id
 from gofer.journal.log import Pen, claim, open_claim
 from gofer.journal.store import Store
 from gofer.outside import Outside
 from gofer.queue.doorbell import Queue
 from gofer.secret import Secret
+from gofer.tokens import Tokens
 from gofer.triggers.delivery_log import DeliveryLog, Outcome
 from gofer.triggers.door import ACT_NOW, Click, Door, Handshake, Ignored, RawRequest, Registration, Reply, Stop
 from gofer.triggers.refusals import operator_clause
@@ -70,6 +69,10 @@ class Ingress:
     log: DeliveryLog = field(default_factory=DeliveryLog)
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
     """The setting with the secret of each source, by path; also of sources that are not set up."""
+
+    @property
+    def _tokens(self) -> Tokens:
+        return Tokens(self.installation_key)
 
     async def receive(self, request: RawRequest) -> Reply:
         """The answer to a request; never raises for what a sender can cause."""
@@ -192,7 +195,7 @@ class Ingress:
             return Ignored("click_too_late", "the run that asked has ended")
         told = (stamp.call, stamp.about, stamp.arguments_sha256, stamp.decision, click.actor.id, click.at)
         # In the order of the clicks, and the same for every delivery of one.
-        item = f"click-{click.at:015d}-{hashlib.sha256(encode(told)).hexdigest()[:16]}"
+        item = f"click-{click.at:015d}-{self._tokens.item('click', *told)}"
         try:
             below = stamp.run if stamp.run != run else ""
             await inbox.put(self.store, run, item, ApprovalClicked(*told, run=below))
@@ -216,7 +219,8 @@ class Ingress:
             await self._check_same(run, standing, event)
         # Unknown counts as private: it has no list row until admission knows better.
         private = event.private is not False
-        await self.store.create_head(Head(run, workflow, event.conversation, pen.at(), private=private, frames=1))
+        conversation = self._tokens.conversation(event.conversation)
+        await self.store.create_head(Head(run, workflow, conversation, pen.at(), private=private, frames=1))
         await self.queue.ring(run)
         return run
 
@@ -256,7 +260,7 @@ class Ingress:
     async def stop(self, stop: Stop) -> Sequence[str]:
         """Tells the runs that are meant to stop; gives those that had not ended. Raises TemporaryError."""
         wish = RunCancelled(stop.by, of=stop.of, on=stop.on, silent=stop.silent)
-        item = hashlib.sha256(stop.item.encode()).hexdigest()[:24]
+        item = self._tokens.item("stop", stop.item)
         meant = [run async for run in self._meant(stop)]
         return [run for run in meant if await cancel(run, wish, self.store, self.queue, item)]
 
@@ -264,13 +268,14 @@ class Ingress:
         """The runs that a wish may be about; the owner of each knows more."""
         for kind in stop.kinds:
             for workflow in self.routes.workflows(kind):
-                yield run_of(self.installation_key, stop.source, kind, stop.identity, workflow)
+                yield self._tokens.run(stop.source, kind, stop.identity, workflow)
         if not stop.conversation:
             return
+        sought = self._tokens.conversations(stop.conversation)
         page: Sequence[Head] = await self.store.unfinished(_EVER, _PAGE)
         while page:
             for head in page:
-                if fits(stop.conversation, head.conversation):
+                if fits(sought, self._tokens.conversation(head.conversation)):
                     yield head.run
             page = await self.store.unfinished(_EVER, _PAGE, after=page[-1])
 

@@ -17,6 +17,7 @@ from gofer.blobs.store import Blobs
 from gofer.errors import Damaged, Gone, TemporaryError
 from gofer.journal.below import named_below
 from gofer.journal.coordination import DAY_MS, Head, Retention
+from gofer.journal.frame_counts import forget_frames
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.outside import Clock
@@ -138,6 +139,7 @@ async def _empty_below(run: str, store: Store) -> None:
     for below, (accepted, last) in (await named_below(run, store)).items():
         await _empty_below(below, store)
         await store.empty(below)
+        await forget_frames(below, store)
         # By this its positions are forgotten with those of others, when nobody can come back to it any more.
         await store.create_head(Head(below, "", "", accepted, "done", retention="deleted", updated_at=last))
 

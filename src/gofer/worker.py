@@ -357,8 +357,8 @@ class Worker:
         at = int(self.services.outside.clock.now() * 1000)
         private, frames = (step.progress.private, step.frames) if step else (None, 0)
         changed = head.now(status, at, private=private, reason=reason, wakes_at=wakes_at, frames=frames)
-        # Nobody is shown a private run, and its head outlives its contents.
-        said = "" if changed.private and changed.ended else reason
+        # No list shows a private run, its head outlives its contents, and a reason may name a person or a place.
+        said = "" if changed.private else reason
         await self.services.store.put_head(replace(changed, reason=said))
 
 

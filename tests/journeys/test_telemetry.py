@@ -9,7 +9,7 @@ import pytest
 
 from collector import Collector, collector, values
 from company import Company, ask_about_the_decision, company
-from gofer.telemetry.identity import trace_id
+from gofer.telemetry.identity import session_id, trace_id
 from one_workflow import GENERAL, LEADS, Echo, gofer
 from typed import gofer as typed
 from typed import run_json
@@ -51,6 +51,8 @@ async def test_an_answered_mention_is_a_trace(tmp_path: Path, there: Collector) 
     root, *others = there.spans
     assert {span.parent_span_id for span in others} == {root.span_id}
     assert values(root)["gofer.run.id"] == head.run
+    # Of the keyed token of the row: a hash of the name could be found by trying.
+    assert {values(span)["session.id"] for span in there.spans} == {session_id(head.conversation)}
     chat = values(there.spans[4])
     assert chat["gen_ai.usage.input_tokens"] > 0
     raw = b"".join(there.bodies)

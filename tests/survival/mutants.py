@@ -194,15 +194,29 @@ MUTANTS = (
     Mutant(
         "the count of frames",
         "journal/log.py",
-        "if head is not None and len(stored) < head.frames:",
+        "if len(stored) < known:",
         "if False:",
         f"{LOG}a_journal_that_lost_its_last_frames_is_reported_and_not_read_as_shorter",
     ),
     Mutant(
+        "the count of a subagent's frames",
+        "journal/log.py",
+        "await note_frames(self.run, self._n, self._store, self.pen.at())",
+        "pass",
+        "unit/engine/test_lost_ends.py::test_a_subagent_that_lost_its_end_does_nothing_again",
+    ),
+    Mutant(
+        "rows name no conversation",
+        "dispatch.py",
+        "conversation = self._tokens.conversation(event.conversation)",
+        "conversation = event.conversation",
+        f"{DISPATCH}the_rows_of_a_run_and_of_a_wish_to_stop_it_name_nobody",
+    ),
+    Mutant(
         "the head is read before the frames",
         "journal/log.py",
-        "    head = await store.head(run)\n    stored = await store.frames(run)\n",
-        "    stored = await store.frames(run)\n    head = await store.head(run)\n",
+        "    known = await known_frames(run, store)\n    stored = await store.frames(run)\n",
+        "    stored = await store.frames(run)\n    known = await known_frames(run, store)\n",
         f"{LOG}a_journal_that_grows_while_it_is_read_is_not_taken_for_cut",
     ),
     Mutant(

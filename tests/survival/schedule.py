@@ -275,7 +275,7 @@ class Schedule:
             self._outside(machine),
             self.rules.patience,
             self.catalog.scripts,
-            KEY,
+            installation_key=KEY,
         )
         return Worker(services, queue, self.catalog, concurrency=2, alone=self.rules.alone)
 
@@ -311,9 +311,11 @@ class Schedule:
                 return True
             case e.RunParked(why="approval", until=until) if until > (START + PATIENCE_UNTIL) * 1000:
                 head = await self.store.head(run)
-                told = head is not None and head.status == "parked" and head.reason and head.wakes_at == until
+                told = head is not None and head.status == "parked" and head.wakes_at == until
+                # The row of a private run does not say what it waits for.
+                said = head is not None and bool(head.reason) is not head.private
                 under_way = await under_way_below(run, self.store)
-                return bool(told) and not await news(run, under_way, self.store)
+                return told and said and not await news(run, under_way, self.store)
             case _:
                 return False
 

@@ -1,10 +1,12 @@
 """What one person, or one workflow, may use together: who is told what, and what counts once."""
 
+import hashlib
 from dataclasses import replace
 
 import pytest
 
 from engine_room import ListModel, says
+from gofer.canonical import encode
 from gofer.engine.allowance import shares
 from gofer.journal import entries as e
 from gofer.journal import inbox
@@ -14,7 +16,7 @@ from gofer.models.model import Answer
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Allowance, Defaults
 from office import CATALOG, Lost, Office
-from stand_ins import claimed, make_outside, mention
+from stand_ins import TOKENS, claimed, make_outside, mention
 
 pytestmark = pytest.mark.anyio
 
@@ -44,9 +46,8 @@ async def hear(made: Office) -> None:
 
 
 async def used(made: Office) -> list[Usage]:
-    rows = [
-        await made.store.usage(share.scope, 0) for share in shares(mention(), made.catalog.workflows["answer-here"])
-    ]
+    limited = shares(mention(), made.catalog.workflows["answer-here"], TOKENS)
+    rows = [await made.store.usage(share.scope, 0) for share in limited]
     return [row for scope in rows for row in scope]
 
 
@@ -142,12 +143,14 @@ async def test_another_person_is_not_held_up() -> None:
     assert made.posted[-1] == "two"
 
 
-async def test_of_a_person_only_a_hash_is_written_down() -> None:
+async def test_of_a_person_only_a_keyed_token_is_written_down() -> None:
     made = limited(says("one"), person=Allowance(runs_per_hour=1))
     await begin(made, "a")
     (row,) = await used(made)
-    assert mention().actor.id not in str(row)
-    assert len(row.scope) == 32
+    person = mention().actor.id
+    assert person not in str(row)
+    assert row.scope == TOKENS.usage("person", "slack", person)
+    assert hashlib.sha256(encode(["person", "slack", person])).hexdigest()[:12] not in row.scope
 
 
 async def test_without_limits_nothing_is_counted() -> None:

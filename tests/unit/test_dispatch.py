@@ -1,3 +1,4 @@
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from gofer.journal.log import read_journal
 from gofer.journal.memory import MemoryStore
 from gofer.queue.memory import MemoryQueue
 from gofer.secret import Secret
-from gofer.triggers.door import RawRequest, Registration
+from gofer.triggers.door import RawRequest, Registration, Stop
 from gofer.triggers.notion import NotionDoor
 from gofer.triggers.notion import sign as notion_sign
 from gofer.triggers.slack import SlackDoor, sign
@@ -283,3 +284,29 @@ async def test_an_unsigned_door_is_never_open_to_http() -> None:
     )
     assert (await open_door.receive(post(MENTION))).status == 401
     assert store.writes == 0
+
+
+async def test_the_rows_of_a_run_and_of_a_wish_to_stop_it_name_nobody() -> None:
+    made, store, _ = ingress()
+    event = mention()
+    (run,) = await made.accept(event)
+    stop = Stop("the person who asked", f"stop sign {event.conversation}", "slack", conversation=event.conversation)
+    assert await made.stop(stop) == [run]
+    rows = f"{await store.head(run)} {[item.id for item in await store.items(run)]}"
+    for name in (*event.identity, event.conversation, event.actor.id, stop.item):
+        assert name not in rows
+        assert hashlib.sha256(name.encode()).hexdigest()[:12] not in rows
+
+
+@pytest.mark.parametrize("sought", ["slack:T0ACME00:C0DEPLOY0:*", mention().conversation])
+async def test_a_wish_to_stop_finds_runs_of_its_place_also_under_names_of_earlier_versions(sought: str) -> None:
+    made, store, _ = ingress()
+    (run,) = await made.accept(mention())
+    (elsewhere,) = await made.accept(mention(channel="C0OTHER00"))
+    stop = Stop("the person who asked", "stop sign", "slack", conversation=sought)
+    assert await made.stop(stop) == [run]
+    for one, event in ((run, mention()), (elsewhere, mention(channel="C0OTHER00"))):
+        head = await store.head(one)
+        assert head is not None
+        await store.put_head(replace(head, conversation=event.conversation))
+    assert await made.stop(stop) == [run]

@@ -22,7 +22,7 @@ from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
 from gofer.workflows.schema import Defaults, Workflow
 from office import office
-from stand_ins import SetClock, make_outside, mention
+from stand_ins import TOKENS, SetClock, make_outside, mention
 
 pytestmark = pytest.mark.anyio
 FILES = {
@@ -86,7 +86,7 @@ async def test_a_run_too_many_in_a_row_is_not_begun(hops: int, status: str) -> N
     made = office(says("Hello."))
     event = replace(mention(hops=hops), private=False)
     await claim("run1", RunAccepted(event, "answer-here"), Pen("ingress", make_outside()), made.store, made.blobs)
-    await made.store.create_head(Head("run1", "answer-here", event.conversation, 1, private=False))
+    await made.store.create_head(Head("run1", "answer-here", TOKENS.conversation(event.conversation), 1, private=False))
     await made.queue.ring("run1")
     await made.hear()
     assert await made.status("run1") == status

@@ -73,6 +73,18 @@ async def test_a_run_whose_model_is_not_there_is_parked_and_answers_when_it_is_b
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
 
 
+async def test_the_row_of_a_private_run_does_not_say_what_it_waits_for() -> None:
+    made = office(BUSY)
+    await made.accept("run1")
+    journal, _ = await open_journal("run1", made.store, made.blobs, Pen("before", made.worker.services.outside))
+    journal.add(replace(await made.started(), private=True))
+    await journal.commit()
+    await made.hear()
+    head = await made.store.head("run1")
+    assert head is not None
+    assert (head.status, head.private, head.reason) == ("parked", True, "")
+
+
 async def test_a_parked_run_does_not_keep_its_conversation_from_others() -> None:
     made = await parked(says("second"), says("first"))
     await made.accept("run2", 2)

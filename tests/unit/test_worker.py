@@ -11,7 +11,7 @@ from clockwork import play as in_virtual_time
 from engine_room import ListModel, says
 from gofer.errors import Damaged, RunStopped, TemporaryError
 from gofer.journal.coordination import Head
-from gofer.journal.entries import MessageReceived, RunConcluded, RunOwned, ToolCall
+from gofer.journal.entries import MessageReceived, RunConcluded, RunOwned, RunStarted, ToolCall
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.models.model import Answer
 from gofer.tools.slack.read_thread import ReadThread
@@ -20,7 +20,7 @@ from gofer.tools.tool import Call, Tool, ToolResult
 from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
-from office import CATALOG, WORKFLOW, Office, office
+from office import CATALOG, CONVERSATION, WORKFLOW, Office, office
 from stand_ins import NOON, claimed, mention
 
 pytestmark = pytest.mark.anyio
@@ -61,7 +61,7 @@ async def test_runs_of_a_conversation_happen_oldest_first_whoever_rings() -> Non
 async def test_a_bell_of_a_busy_conversation_is_acknowledged() -> None:
     made = office(says("Hello."))
     await made.accept("run1")
-    await made.store.lease(mention().conversation, "somebody", NOON, 60.0)
+    await made.store.lease(CONVERSATION, "somebody", NOON, 60.0)
     await made.hear()
     assert made.posted == []
     made.clock.advance(1000)
@@ -156,7 +156,7 @@ async def test_a_bell_whose_run_is_over_still_brings_the_next_one() -> None:
     await made.accept("run2", 2)
     (bell,) = await made.queue.receive(1, 120, 0)
     await made.queue.acknowledge(bell)
-    await made.store.create_head(Head("run1", "answer-here", mention().conversation, 1, status="done"))
+    await made.store.create_head(Head("run1", "answer-here", CONVERSATION, 1, status="done"))
     await made.queue.ring("run1")
     await made.hear()
     assert made.posted == ["second"]
@@ -351,3 +351,18 @@ async def test_how_far_a_run_came_is_told_to_who_continued_it_even_when_nothing_
     assert (done.finished is not None, done.workflow) == (True, "answer-here")
     assert await made.store.key("run1") is None
     assert await made.worker.continue_run(head, "me") is None
+
+
+@pytest.mark.parametrize("named", [CONVERSATION, mention().conversation])
+async def test_a_run_goes_on_from_an_earlier_one_also_under_the_name_of_an_earlier_version(named: str) -> None:
+    made = office(says("first"), says("second"))
+    await made.accept("run1", 1)
+    assert await made.hear() == 1
+    head = await made.store.head("run1")
+    assert head is not None
+    await made.store.put_head(replace(head, conversation=named))
+    await made.accept("run2", 2)
+    assert await made.hear() == 1
+    entries = [one.entry for one in await read_journal("run2", made.store, made.blobs)]
+    (started,) = [entry for entry in entries if isinstance(entry, RunStarted)]
+    assert started.continues == "run1"

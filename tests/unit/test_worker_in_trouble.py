@@ -20,8 +20,7 @@ from gofer.sweeper import Sweeper
 from gofer.worker import RECEIVES
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
-from office import Office, office
-from stand_ins import mention
+from office import CONVERSATION, Office, office
 
 pytestmark = pytest.mark.anyio
 
@@ -66,7 +65,7 @@ async def test_a_run_of_a_newer_gofer_waits_for_that_one_however_often_it_is_hea
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     made = office()
-    await made.accept("run1")
+    await made.accept("run1", private=False)
     (first,) = await made.store.frames("run1")
     newer = Frame(2, 1, "o", "n", frame_hash(first), [{"kind": "run.dreamed"}])
     await made.store.create("run1", 2, frame_bytes(newer, await seal_of("run1", made.store)))
@@ -89,7 +88,7 @@ async def test_a_run_of_a_newer_gofer_waits_for_that_one_however_often_it_is_hea
 async def test_a_journal_that_lost_its_end_is_not_continued_and_stays_known_as_cut() -> None:
     made = office(says("must not be asked"))
     await made.accept("run1")
-    await made.store.put_head(Head("run1", "answer-here", mention().conversation, 1, private=False, frames=4))
+    await made.store.put_head(Head("run1", "answer-here", CONVERSATION, 1, private=False, frames=4))
     while await made.hear():
         pass
     head = await made.store.head("run1")

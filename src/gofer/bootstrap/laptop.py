@@ -22,6 +22,7 @@ from gofer.dispatch import Ingress
 from gofer.errors import ConfigError
 from gofer.events import Event
 from gofer.files.child import Children
+from gofer.journal.old_names import replace_old_names
 from gofer.local.front import front
 from gofer.local.lobby import BOUNDS, Bounds
 from gofer.local.pages import Pages
@@ -36,6 +37,7 @@ from gofer.secret import Secret
 from gofer.simulators.demo import demo_scripts
 from gofer.simulators.offline_model import offline_model
 from gofer.sweeper import Sweeper
+from gofer.tokens import Tokens
 from gofer.triggers.delivery_log import DeliveryLog
 from gofer.triggers.jwt_bearer import JwtProof
 from gofer.worker import Worker
@@ -112,6 +114,7 @@ async def open_laptop(
         settings = await with_own_accounts(settings, SharedHttp(http))
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
         key = installation_key(settings.data)
+        await replace_old_names(settings.data / "gofer.db", Tokens(key))
         log = DeliveryLog()
         editions = Editions(_make(settings, state, key, outside, window, log), catalog)
         await stack.enter_async_context(log.written(clock))

@@ -1,20 +1,19 @@
 """May one more run begin, and what may it spend, given what its person and its workflow used of late?
 
 A run enters itself before it counts: of many that come at once, each counts those that were accepted before it. What it
-spent follows when an owner leaves it. The rows hold numbers and hashes of names, also those of private runs.
+spent follows when an owner leaves it. The rows hold numbers and tokens of names, also those of private runs.
 """
 
-import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from gofer.canonical import encode
 from gofer.engine.step import Step
 from gofer.errors import GoferError
 from gofer.events import Event
 from gofer.journal.coordination import DAY_MS, HOUR_MS, Usage
+from gofer.tokens import Tokens
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Allowance
 
@@ -50,27 +49,27 @@ class Left:
     """The limit, without a name."""
 
 
-def shares(event: Event, loaded: Loaded) -> Sequence[Share]:
+def shares(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Share]:
     """The limits beyond its own that a run of a workflow is under."""
     person, name = ("person", event.source, event.actor.id), loaded.name
     workflow = loaded.workflow
     every = [
         Share(
-            _scope(*person),
+            tokens.usage(*person),
             loaded.limits_per_person,
             "for one person",
             "You have started {runs}",
             "Your runs have used {usd} USD",
         ),
         Share(
-            _scope(*person, name),
+            tokens.usage(*person, name),
             workflow.limits_per_person,
             "for one person in this workflow",
             f"You have started {{runs}} of {name}",
             f"Your runs of {name} have used {{usd}} USD",
         ),
         Share(
-            _scope("workflow", name),
+            tokens.usage("workflow", name),
             workflow.limits_per_workflow,
             "for this workflow",
             f"People have started {{runs}} of {name}",
@@ -82,7 +81,7 @@ def shares(event: Event, loaded: Loaded) -> Sequence[Share]:
 
 async def enter(step: Step, event: Event, loaded: Loaded) -> Left:
     """Counts a run that is about to begin; gives what it may spend. Raises NotNow, and then it does not count."""
-    store, limited = step.services.store, shares(event, loaded)
+    store, limited = step.services.store, shares(event, loaded, step.services.tokens)
     await store.put_usage(_rows(step, limited))
     left = Left()
     try:
@@ -100,7 +99,9 @@ async def enter(step: Step, event: Event, loaded: Loaded) -> Left:
 async def record(step: Step, loaded: Loaded | None) -> None:
     """Writes down what a run that began has spent so far."""
     event = step.progress.event
-    limited = shares(event, loaded) if loaded and event and step.progress.started else ()
+    if loaded is None or event is None or step.progress.started is None:
+        return
+    limited = shares(event, loaded, step.services.tokens)
     if limited:
         # What cannot be counted now must not be done again for it.
         await step.commit()
@@ -151,8 +152,3 @@ def _moment(step: Step, at_ms: int) -> str:
     then = datetime.fromtimestamp(-(-max(at_ms, now_ms) // 60_000) * 60, UTC)
     today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
     return f"at {then:%H:%M} UTC" + ("" if then.date() == today else f" on {then.day} {then:%B}")
-
-
-def _scope(*names: str) -> str:
-    """A name of a scope from which nobody reads whose it is."""
-    return hashlib.sha256(encode(names)).hexdigest()[:32]

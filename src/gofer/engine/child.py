@@ -21,6 +21,7 @@ from gofer.journal.entries import (
     SubagentFinished,
     SubagentStarted,
 )
+from gofer.journal.frame_counts import has_begun
 from gofer.journal.log import claim, open_journal
 from gofer.journal.subagents import Exchanged
 from gofer.journal.workspace import FileAdded
@@ -38,7 +39,7 @@ async def opened(step: Step, started: SubagentStarted, *, fresh: bool) -> Step:
     if living := step.below.get(run):
         # With what was noted of it and is not durable yet.
         return living
-    if fresh or not await services.store.frames(run):
+    if fresh or not await has_begun(run, services.store):
         if event is None:
             raise RunStopped(f"Run {step.run} has no event; its journal does not begin with a claim.")
         accepted = RunAccepted(event, step.progress.workflow, above=step.run, depth=step.progress.depth + 1)
@@ -83,7 +84,7 @@ async def leave(child: Step, entry: RunParked | RunHandedOver | RunFinished) -> 
 async def give_up(step: Step, why: str, provenance: Provenance) -> None:
     """Ends the subagents that are at work, because the run that asked them is over, and settles each."""
     for call, started in list(step.progress.children.items()):
-        if not await step.services.store.frames(started.run):
+        if not await has_begun(started.run, step.services.store):
             unused = SubagentFinished(call, "error", why, "", Usage(), 0.0, 0, "stopped", started.run, calls=0)
             step.note(unused)
             continue
@@ -118,6 +119,7 @@ def settled(child: Step, started: SubagentStarted) -> SubagentFinished:
         state.tool_calls,
         tuple(sorted(state.locked)),
         tuple(Exchanged(model, tokens) for model, tokens in state.largest.items()),
+        child.frames,
     )
 
 

@@ -35,10 +35,16 @@ class Past:
 
 async def earlier_run(step: Step, event: Event, workflow: str) -> Head | None:
     """Return the newest ended run of a workflow in the conversation that was let in, before this event."""
+    token = step.services.tokens.conversation(event.conversation)
+    # Earlier versions wrote the name itself, which stays in a table until its rows expire.
+    return await _newest(step, event, token, workflow) or await _newest(step, event, event.conversation, workflow)
+
+
+async def _newest(step: Step, event: Event, conversation: str, workflow: str) -> Head | None:
     before = step.progress.accepted_at
     same_event = run_id(step.services.installation_key, event, workflow)
     for _ in range(_LOOKED_BACK):
-        head = await step.services.store.previous(event.conversation, workflow, before)
+        head = await step.services.store.previous(conversation, workflow, before)
         if head is None or (head.status != "ignored" and head.run != same_event):
             return head
         before = head.accepted_at
@@ -57,6 +63,8 @@ async def answered_before(step: Step, event: Event, routes: Sequence[Route]) -> 
 async def _under_way(step: Step, event: Event, workflows: Collection[str]) -> set[str]:
     """Return which of the workflows have an earlier run of the conversation that has not ended."""
     store = step.services.store
+    tokens = step.services.tokens
+    sought = tokens.conversation(event.conversation)
     found = set[str]()
     same_event = {run_id(step.services.installation_key, event, workflow) for workflow in workflows}
     page: Sequence[Head] = await store.unfinished(_EVER, _PAGE)
@@ -64,7 +72,7 @@ async def _under_way(step: Step, event: Event, workflows: Collection[str]) -> se
         found |= {
             head.workflow
             for head in page
-            if head.conversation == event.conversation
+            if tokens.conversation(head.conversation) == sought
             and head.workflow in workflows
             and head.accepted_at < step.progress.accepted_at
             and head.run not in same_event

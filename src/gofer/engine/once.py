@@ -11,12 +11,9 @@ A memo holds ids only. When the journal behind it is gone, the call is made as o
 the first: looked for, or sent again with the same key.
 """
 
-import hashlib
-import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gofer.canonical import encode
 from gofer.engine.asking import Parked
 from gofer.engine.done_before import MARK
 from gofer.engine.step import Outcome, Permitted, Step
@@ -137,8 +134,7 @@ def _told(step: Step, item: Permitted, run: str, call: str, earlier: Progress, *
 
 def _key(step: Step, item: Permitted) -> str:
     """A name for one effect from which nobody reads what it is about."""
-    said = encode(["once", step.progress.workflow, item.tool.name, *_message(step.progress.event)])
-    return hmac.new(step.services.installation_key.reveal().encode(), said, hashlib.sha256).hexdigest()
+    return step.services.tokens.once(step.progress.workflow, item.tool.name, *_message(step.progress.event))
 
 
 def _message(event: Event | None) -> Sequence[str]:

@@ -13,6 +13,7 @@ from gofer.models.model import Model
 from gofer.models.prices import Prices
 from gofer.outside import Outside
 from gofer.secret import Secret
+from gofer.tokens import Tokens
 from gofer.tools.tool import Provenance, Tool
 from gofer.workflows.found import skills_are_searched, tools_are_searched
 from gofer.workflows.load import Catalog, Loaded
@@ -51,14 +52,19 @@ class Services:
     patience: Patience = field(default_factory=Patience)
     scripts: Mapping[str, Script] = field(default_factory=dict[str, Script])
     """The Python that decides in some workflows, by file; live, as the code of tools is."""
-    installation_key: Secret = field(default_factory=lambda: Secret(""))
-    """What buttons are stamped with, so that nobody else can make one; empty where nothing is ever asked for."""
+    installation_key: Secret = field(kw_only=True)
+    """What buttons are stamped with and names in rows are hidden by."""
     abilities: Abilities = field(default_factory=load_abilities)
     """What models take beside text."""
     fit: Callable[[bytes, int], Awaitable[Fitted]] | None = None
     """Makes an image ready for a model, in so many bytes; None where small ones are shown as they are."""
     pages: Callable[[bytes], Awaitable[int]] | None = None
     """How many pages a PDF has; raises ToolError for one that cannot be opened. None where nobody looks."""
+
+    @property
+    def tokens(self) -> Tokens:
+        """The names that rows hold in place of conversations, people and messages."""
+        return Tokens(self.installation_key)
 
     def of(self, catalog: Catalog) -> "Services":
         """The same with the scripts and the links of other workflows."""

@@ -7,12 +7,10 @@ what that run had found there. A run that was lost after its memo finds it to be
 change is lost, and none fires twice.
 """
 
-import hashlib
-import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gofer.canonical import as_list, as_object, as_text, encode, encode_text
+from gofer.canonical import as_list, as_object, as_text, encode_text
 from gofer.engine.step import Step
 from gofer.errors import TemporaryError
 from gofer.events import Event
@@ -100,11 +98,12 @@ class _Memory:
     @property
     def key(self) -> str:
         """A name from which nobody reads which page it is."""
-        return self._hash("notion status", self.step.progress.workflow)
+        return self.step.services.tokens.page(self.page, self.property_id, self.step.progress.workflow)
 
     def fingerprint(self, value: str | None) -> str:
         """A value as the memory holds it; case makes no difference, as in conditions."""
-        return self._hash("value", value if value is None else value.casefold())
+        folded = value if value is None else value.casefold()
+        return self.step.services.tokens.value(self.page, self.property_id, folded)
 
     def before(self, stands: str | None) -> Seen | None:
         """The last look that was not this run's own."""
@@ -124,10 +123,6 @@ class _Memory:
             return
         if await self.step.services.store.exchange_memo(self.key, stands, text, self.step.now_ms()) != text:
             raise TemporaryError("another run looked at the same page at the same moment")
-
-    def _hash(self, what: str, value: str | None) -> str:
-        said = encode([what, self.page, self.property_id, value])
-        return hmac.new(self.step.services.installation_key.reveal().encode(), said, hashlib.sha256).hexdigest()
 
 
 def _written(seen: Seen | None) -> str:

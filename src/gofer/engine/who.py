@@ -1,11 +1,9 @@
 """Who did it, and may they start this workflow? Looked up before anything else of the event is read."""
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gofer.canonical import encode
 from gofer.engine.meant import NotMeant
 from gofer.engine.needed import PERSON, stopped
 from gofer.engine.step import Permitted, Step
@@ -104,7 +102,7 @@ async def turn_away(step: Step, event: Event, person: Person, loaded: Loaded, pr
 
 
 async def _first_of_the_day(step: Step, event: Event, workflow: str) -> bool:
-    scope = hashlib.sha256(encode(["turned away", event.source, event.actor.id, workflow])).hexdigest()[:32]
+    scope = step.services.tokens.usage("turned away", event.source, event.actor.id, workflow)
     store, now = step.services.store, step.now_ms()
     if any(row.run != step.run for row in await store.usage(scope, now - DAY_MS)):
         return False

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from gofer.blobs.store import Blobs
 from gofer.errors import Damaged, Gone
-from gofer.journal.entries import Recorded, SubagentStarted
+from gofer.journal.entries import Recorded, SubagentFinished, SubagentStarted
 from gofer.journal.frames import Frame, open_alone
 from gofer.journal.log import read_journal
 from gofer.journal.seal import Seal, seal_of
@@ -81,7 +81,7 @@ def _opened(n: int, raw: bytes, seal: Seal) -> Frame | None:
 
 async def read_below(entries: Iterable[Recorded], store: Store, blobs: Blobs) -> Below:
     """The journals of all subagents below the run that wrote some entries. Raises TemporaryError."""
-    found, left = Below(), list(runs_below(entries))
+    found, left, settled = Below(), list(runs_below(entries)), dict(_settled(entries))
     for run in left:
         try:
             journal = await read_journal(run, store, blobs)
@@ -90,7 +90,21 @@ async def read_below(entries: Iterable[Recorded], store: Store, blobs: Blobs) ->
         except Damaged as error:
             found.damaged[run] = str(error)
             continue
-        if journal:
+        if (frames := journal[-1].n if journal else 0) < settled.get(run, 0):
+            found.damaged[run] = _cut(run, frames, settled[run])
+        elif journal:
             found.journals[run] = journal
             left += runs_below(journal)
+            settled |= _settled(journal)
     return found
+
+
+def _settled(entries: Iterable[Recorded]) -> Mapping[str, int]:
+    """How many frames the subagents had that a journal settled, by their runs."""
+    return {one.entry.run: one.entry.frames for one in entries if isinstance(one.entry, SubagentFinished)}
+
+
+def _cut(run: str, frames: int, known: int) -> str:
+    return (
+        f"Run {run} is damaged after frame {frames}: {known} frames were written and {frames} are there; restore them."
+    )

@@ -26,6 +26,7 @@ class Head:
     run: str
     workflow: str
     conversation: str
+    """A token, from which nobody reads where the conversation is (`tokens.Tokens`)."""
     accepted_at: int
     """Unix milliseconds; the order of runs within a conversation."""
     status: HeadStatus = "queued"
@@ -83,7 +84,7 @@ class Usage:
     """What one run used of what one person, or one workflow, may use: one row for each scope and run."""
 
     scope: str
-    """A hash: whose usage it is cannot be read from it."""
+    """A token: the person or the workflow cannot be read from it (`tokens.Tokens`)."""
     run: str
     at: int
     """When the run was accepted, unix milliseconds."""

@@ -5,12 +5,10 @@ that asks finds it again. It has no head, no key and no bodies of its own: they 
 """
 
 import hashlib
-import hmac
-from collections.abc import Sequence
 
-from gofer.canonical import encode
 from gofer.events import Event
 from gofer.secret import Secret
+from gofer.tokens import Tokens
 
 _DOT = "."
 """Between the root's id and what names the run below it; no root has one in its id."""
@@ -18,13 +16,7 @@ _DOT = "."
 
 def run_id(installation_key: Secret, event: Event, workflow: str) -> str:
     """24 hexadecimal digits: the same for every delivery of one happening, and not to be guessed by outsiders."""
-    return run_of(installation_key, event.source, event.kind, event.identity, workflow)
-
-
-def run_of(installation_key: Secret, source: str, kind: str, identity: Sequence[str], workflow: str) -> str:
-    """Return the id of the run that a workflow has of a happening; see run_id."""
-    what = encode([source, kind, *identity, workflow])
-    return hmac.new(installation_key.reveal().encode(), what, hashlib.sha256).hexdigest()[:24]
+    return Tokens(installation_key).run(event.source, event.kind, event.identity, workflow)
 
 
 def root_of(run: str) -> str:

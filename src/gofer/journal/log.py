@@ -4,14 +4,16 @@
 """
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gofer.blobs.store import Blobs, Bodies
-from gofer.errors import Damaged, Fenced, Gone, Newer
+from gofer.errors import Damaged, Fenced, Gone, Newer, TemporaryError
 from gofer.journal.bodies import Objects, keep, restore, spill, take, too_large
 from gofer.journal.codec import from_json, to_json
 from gofer.journal.entries import FORMAT, Entry, Recorded, RunAccepted
+from gofer.journal.frame_counts import known_frames, note_frames
 from gofer.journal.frames import GENESIS, Body, Frame, check_chain, frame_bytes, frame_hash, open_chain
 from gofer.journal.lineage import root_of
 from gofer.journal.seal import Seal, seal_of
@@ -100,6 +102,9 @@ class Journal:
                 raise
             finally:
                 self._writing = []
+            # Without its count the frame is durable all the same, and the next count covers it.
+            with contextlib.suppress(TemporaryError):
+                await note_frames(self.run, self._n, self._store, self.pen.at())
             return True
 
     async def _write(self, drafted: Sequence[Recorded]) -> None:
@@ -186,14 +191,14 @@ async def _deleted(run: str, store: Store) -> bool:
 
 
 async def _stored(run: str, store: Store) -> Sequence[bytes]:
-    """The frames of a run as they are stored. Raises Damaged when their chain breaks or its head knows of more."""
-    # The head first: the other way round, a journal that grows in between would look cut. The key comes after both:
+    """The frames of a run as they are stored. Raises Damaged when their chain breaks or there were more."""
+    # The count first: the other way round, a journal that grows in between would look cut. The key comes after both:
     # as long as it is there, no frame has been emptied.
-    head = await store.head(run)
+    known = await known_frames(run, store)
     stored = await store.frames(run)
-    if head is not None and len(stored) < head.frames:
+    if len(stored) < known:
         check_chain(run, stored)
-        found = f"{head.frames} frames were written and {len(stored)} are there"
+        found = f"{known} frames were written and {len(stored)} are there"
         raise Damaged(f"Run {run} is damaged after frame {len(stored)}: {found}; restore them.")
     return stored
 

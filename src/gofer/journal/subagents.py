@@ -73,3 +73,5 @@ class SubagentFinished:
     """Tool and destination of its calls that nobody can tell about."""
     largest: tuple[Exchanged, ...] = ()
     """Of an agent, the largest exchange with each model; those below it count too."""
+    frames: int = 0
+    """Of an agent, how many frames its journal has; 0 when unknown."""

@@ -90,17 +90,24 @@ class Exporter:
         """The spans of a run that ended, its subagents' among them. Raises what `spans` and reading a journal raise."""
         journal = await read_journal(run, store, blobs)
         _check(run, journal)
-        return self.spans(run, journal, (await read_below(journal, store, blobs)).journals)
+        head = await store.head(run)
+        below = (await read_below(journal, store, blobs)).journals
+        return self.spans(run, journal, below, head.conversation if head else "")
 
     def spans(
-        self, run: str, journal: Sequence[Recorded], below: Mapping[str, Sequence[Recorded]] | None = None
+        self,
+        run: str,
+        journal: Sequence[Recorded],
+        below: Mapping[str, Sequence[Recorded]] | None = None,
+        conversation: str = "",
     ) -> Sequence[Exported]:
-        """The spans of a run that ended, and of the journals `below`, by run.
+        """The spans of a run that ended, and of the journals `below`, by run; `conversation` is the token of its row.
 
         Raises ConfigError for one that did not end, and for any that is private.
         """
         _check(run, journal)
-        return exported(run, journal, below, full=self.full, base_url=self.base_url)[:MOST_SPANS]
+        spans = exported(run, journal, below, full=self.full, base_url=self.base_url, conversation=conversation)
+        return spans[:MOST_SPANS]
 
     async def _post(self, body: bytes) -> int:
         """Sends one request; gives how many of its spans were not taken. Raises ConfigError, TemporaryError."""

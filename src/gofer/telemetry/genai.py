@@ -100,13 +100,14 @@ def exported(
     *,
     full: bool = False,
     base_url: str = "",
+    conversation: str = "",
 ) -> Sequence[Exported]:
     """The spans of a run that ended, the root first; with what was said only when `full`.
 
-    `below` has the journals of subagents by their runs, `base_url` is where people look at runs. Whether a run may be
-    exported at all is decided before.
+    `below` has the journals of subagents by their runs, `base_url` is where people look at runs, `conversation` the
+    token that its row has. Whether a run may be exported at all is decided before.
     """
-    made = _Tree(trace_id(run), below or {}, full).of(run, journal, _common(run, journal))
+    made = _Tree(trace_id(run), below or {}, full).of(run, journal, _common(run, journal, conversation))
     return [_root(run, made[0], trace.project(journal), base_url), *made[1:]]
 
 
@@ -145,13 +146,15 @@ class _Tree:
         return [_totalled(one), *self.of(child, journal, named, one.id)]
 
 
-def _common(run: str, journal: Sequence[Recorded]) -> dict[str, Value]:
+def _common(run: str, journal: Sequence[Recorded], conversation: str) -> dict[str, Value]:
     """What every span of a run says, so that it is found by any of them."""
     common: dict[str, Value] = {"gofer.run.id": run}
+    if conversation:
+        session = session_id(conversation)
+        common |= {"gen_ai.conversation.id": session, "session.id": session}
     match journal[0].entry:
-        case RunAccepted(event=event, workflow=workflow):
-            session = session_id(event.conversation)
-            return {**common, "gen_ai.agent.name": workflow, "gen_ai.conversation.id": session, "session.id": session}
+        case RunAccepted(workflow=workflow):
+            return {**common, "gen_ai.agent.name": workflow}
         case _:
             return common
 

@@ -16,5 +16,5 @@ def span_id(run: str, address: str) -> bytes:
 
 
 def session_id(conversation: str) -> str:
-    """A name for a conversation from which nobody reads where it is."""
+    """Return the name of a conversation outside, of the token that rows have for it."""
     return hashlib.sha256(f"gofer conversation {conversation}".encode()).hexdigest()[:32]

@@ -39,7 +39,7 @@ class WebhookDoor:
         content = read_content(request.body, request.header("content-type") or "")
         name, digest = self.hook.name, hashlib.sha256(request.body).hexdigest()
         key = self._key(request, content)
-        # Keys may name people, and conversations stand in rows that are not sealed.
+        # A key may be long and hold any character; a conversation has a plain name.
         told = hashlib.sha256(key.encode()).hexdigest()[:24] if key else digest[:24]
         return Event(
             source="webhook",

@@ -20,7 +20,7 @@ from gofer.tools.tool import Call, Tool, ToolResult
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Workflow
 from office import CATALOG, Lost, Office, office
-from stand_ins import make_outside
+from stand_ins import TOKENS, make_outside
 
 pytestmark = pytest.mark.anyio
 DATABASE, PAGE, STATUS = "0" * 31 + "1", "p1", "St%3D1"
@@ -88,7 +88,7 @@ def told(run: str, listed: Sequence[str] = (STATUS,), *, bot: bool = False) -> E
 async def happens(made: Office, run: str, event: Event | None = None, workflow: str = "w", at: int = 1) -> None:
     event = event or told(run)
     await claim(run, RunAccepted(event, workflow), Pen("ingress", make_outside()), made.store, made.blobs)
-    await made.store.create_head(Head(run, workflow, event.conversation, at, private=False))
+    await made.store.create_head(Head(run, workflow, TOKENS.conversation(event.conversation), at, private=False))
     await made.queue.ring(run)
 
 

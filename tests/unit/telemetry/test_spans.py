@@ -17,9 +17,10 @@ from gofer.telemetry.genai import Exported, exported
 from gofer.telemetry.identity import session_id
 from gofer.telemetry.otlp import requests, to_json
 from made_up import journals
-from stand_ins import mention
+from stand_ins import TOKENS, mention
 
 CANARY = "what people said"
+CONVERSATION = TOKENS.conversation(mention().conversation)
 ASK = ToolAsk("c", "look", '{"text": "' + CANARY + '"}')
 PARAMS = {"model": "m", "temperature": 0.2, "seed": 7, "max_completion_tokens": 900}
 RUN: list[Entry] = [
@@ -86,9 +87,9 @@ def test_a_run_is_a_workflow_with_chats_tools_and_agents_below_it() -> None:
 
 
 def test_the_attributes_are_those_of_the_conventions() -> None:
-    session = session_id(mention().conversation)
+    session = session_id(CONVERSATION)
     everywhere = {"gofer.run.id": "run1", "gen_ai.conversation.id": session, "session.id": session}
-    spans = spans_of(base_url="https://gofer.example")
+    spans = spans_of(base_url="https://gofer.example", conversation=CONVERSATION)
     assert spans["invoke_workflow answer-here"].attributes == everywhere | {
         "gen_ai.operation.name": "invoke_workflow",
         "gen_ai.workflow.name": "answer-here",

@@ -1,0 +1,46 @@
+"""The names of conversations that earlier versions wrote into rows of one machine, and their replacement by tokens."""
+
+import logging
+import sqlite3
+from pathlib import Path
+
+from gofer.database import Database
+from gofer.errors import Damaged, TemporaryError
+from gofer.journal.sqlite import SCHEMA
+from gofer.tokens import Tokens
+
+_TABLES = ("heads", "leases")
+"""Tables with a conversation."""
+
+_log = logging.getLogger(__name__)
+
+
+async def replace_old_names(path: Path, tokens: Tokens) -> int:
+    """Replace all names in one transaction; return how many there were. Only for the process that serves the file."""
+    database = Database(path, SCHEMA)
+    try:
+        replaced = await database.run(lambda connection: _replace(connection, tokens))
+        if replaced:
+            await database.empty_log()
+        return replaced
+    except (TemporaryError, Damaged) as error:
+        # Runs go on without: the rows are read by their old names, or reported as damaged, by those who need them.
+        _log.warning("names of conversations in %s were not all replaced: %s", path.name, error)
+        return 0
+    finally:
+        database.close()
+
+
+def _replace(connection: sqlite3.Connection, tokens: Tokens) -> int:
+    replaced = 0
+    for table in _TABLES:
+        for (name,) in connection.execute(
+            f"SELECT DISTINCT conversation FROM {table} WHERE conversation <> ''"
+        ).fetchall():
+            token = tokens.conversation(str(name))
+            if token != name:
+                connection.execute(
+                    f"UPDATE OR REPLACE {table} SET conversation = ? WHERE conversation = ?", (token, name)
+                )
+                replaced += 1
+    return replaced

@@ -1,0 +1,61 @@
+"""Every hash has its place: names in rows are tokens of `tokens.py`, and nothing else makes a name of a name."""
+
+import ast
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[2] / "src" / "gofer"
+PLAIN = {
+    "blobs/store.py": "names bodies by their sealed bytes, and bundles by their text",
+    "bootstrap/functions/signature.py": "signs requests to AWS",
+    "engine/branches.py": "names calls of a script within its journal",
+    "engine/context.py": "compares prompts within a journal",
+    "engine/question.py": "compares arguments within a journal and a button",
+    "journal/dynamo_rows.py": "shortens tokens and names of memos, which hold no name any more",
+    "journal/frames.py": "chains sealed frames",
+    "journal/lineage.py": "names the run of a subagent by the run and the call that ask it",
+    "projections/repetition.py": "compares calls within a journal",
+    "publish/timetable.py": "names a schedule by its workflow and its time",
+    "telemetry/identity.py": "names traces, spans and sessions by ids of runs and tokens",
+    "triggers/github.py": "tells changes apart within an identity, which only a run id is made of",
+    "triggers/webhook.py": "names a call within its event, which is sealed",
+    "workflows/publication.py": "names what is published",
+    "workflows/published.py": "checks what is published",
+    "workflows/script.py": "names the code of a script",
+}
+"""What hashes without a key, and what for."""
+KEYED = {
+    "tokens.py": "names in rows",
+    "bootstrap/functions/signature.py": "signs requests to AWS",
+    "local/cookies.py": "signs cookies",
+    "triggers/stamp.py": "signs buttons",
+    "triggers/github.py": "verifies deliveries",
+    "triggers/jira.py": "verifies deliveries",
+    "triggers/notion.py": "verifies deliveries",
+    "triggers/proofs.py": "verifies deliveries",
+    "triggers/slack/door.py": "verifies deliveries",
+}
+"""What hashes with a key, and what for."""
+
+
+def calls(path: Path) -> set[str]:
+    """Names of what a module calls, as `module.function`."""
+    found = (node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+    return {ast.unparse(function) for function in found}
+
+
+ELSEWHERE = {"files", "simulators", "tools"}
+"""Rooms that write no rows: they hash contents, and marks that stand in other systems."""
+
+
+def modules(*functions: str) -> set[str]:
+    """Modules that call one of these, in rooms that may write rows."""
+    product = (path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] not in ELSEWHERE)
+    return {path.relative_to(SOURCE).as_posix() for path in product if calls(path) & set(functions)}
+
+
+def test_every_hash_without_a_key_is_known_and_names_nobody_in_a_row() -> None:
+    assert modules("hashlib.sha256", "hashlib.sha1", "hashlib.md5", "hashlib.new", "hashlib.blake2b") == set(PLAIN)
+
+
+def test_every_keyed_hash_is_known_and_tokens_alone_name_rows() -> None:
+    assert modules("hmac.new", "hmac.digest") == set(KEYED)

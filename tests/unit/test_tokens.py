@@ -1,0 +1,73 @@
+"""Names that rows hold: equal for equal names, different for each use, and useless without the installation key."""
+
+import hashlib
+import hmac
+
+import pytest
+
+from gofer.canonical import encode
+from gofer.secret import Secret
+from gofer.tokens import Tokens
+from gofer.workflows.routes import fits
+
+TOKENS = Tokens(Secret("k" * 64))
+THREAD = "slack:T0ACME00:C0DEPLOY0:1795262400.000100"
+
+
+def test_equal_names_have_equal_tokens_under_one_key_only() -> None:
+    assert TOKENS.conversation(THREAD) == Tokens(Secret("k" * 64)).conversation(THREAD)
+    assert TOKENS.conversation(THREAD) != Tokens(Secret("l" * 64)).conversation(THREAD)
+
+
+def test_a_token_holds_neither_a_name_nor_an_unkeyed_hash() -> None:
+    token = TOKENS.conversation(THREAD)
+    for name in (THREAD, THREAD.rpartition(":")[0], "T0ACME00", "C0DEPLOY0"):
+        assert name not in token
+        assert hashlib.sha256(name.encode()).hexdigest()[:12] not in token
+
+
+def test_each_use_has_tokens_of_its_own() -> None:
+    made = [
+        TOKENS.run("slack", "a", ("b",), "w"),
+        TOKENS.conversation("slack:a:b"),
+        TOKENS.usage("slack", "a", "b"),
+        TOKENS.once("slack", "a", "b"),
+        TOKENS.page("slack", "a", "b"),
+        TOKENS.value("slack", "a", "b"),
+        TOKENS.failure("slack", "a", "b"),
+        TOKENS.item("slack", "a", "b"),
+    ]
+    assert len({token[:24] for token in made}) == len(made)
+
+
+def test_a_token_of_a_conversation_is_its_own_token() -> None:
+    token = TOKENS.conversation(THREAD)
+    assert TOKENS.conversation(token) == token
+
+
+def test_the_threads_of_a_channel_are_found_by_its_pattern_and_those_of_others_are_not() -> None:
+    pattern = TOKENS.conversations("slack:T0ACME00:C0DEPLOY0:*")
+    assert fits(pattern, TOKENS.conversation(THREAD))
+    assert fits(pattern, TOKENS.conversation("slack:T0ACME00:C0DEPLOY0:1.0"))
+    assert not fits(pattern, TOKENS.conversation("slack:T0ACME00:C0DEPLOY1:1.0"))
+    assert not fits(TOKENS.conversations("slack:T0ACME00:C0DEPLOY0:1.0"), TOKENS.conversation(THREAD))
+
+
+def test_names_of_runs_and_memos_are_those_of_earlier_versions() -> None:
+    """With others, a mention would be answered again and an effect done again after an update."""
+
+    def before(*said: object) -> str:
+        return hmac.new(b"k" * 64, encode(list(said)), hashlib.sha256).hexdigest()
+
+    assert (
+        TOKENS.run("slack", "slack.mention", ("T", "C", "1"), "w")
+        == before("slack", "slack.mention", "T", "C", "1", "w")[:24]
+    )
+    assert TOKENS.once("w", "jira_create_issue", "slack", "T") == before("once", "w", "jira_create_issue", "slack", "T")
+    assert TOKENS.page("p", "s", "w") == before("notion status", "p", "s", "w")
+    assert TOKENS.value("p", "s", None) == before("value", "p", "s", None)
+
+
+def test_tokens_without_a_key_are_refused() -> None:
+    with pytest.raises(ValueError, match="no installation key"):
+        Tokens(Secret(""))
