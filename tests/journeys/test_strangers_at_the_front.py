@@ -185,7 +185,9 @@ async def test_no_path_leads_around_the_doors(tmp_path: Path, caplog: pytest.Log
         async with every_door(tmp_path) as (_, url):
             before = rows(tmp_path)
             for path, method in itertools.product(PATHS, METHODS):
-                statuses = await exchange(url, wire(path, PROOFS["/hooks/keyed"](body), body, method))
+                raw = wire(path, PROOFS["/hooks/keyed"](body), body, method)
+                # Under a host that pages answer, so that no path is saved by its host.
+                statuses = await exchange(url, raw.replace(b"Host: gofer", b"Host: localhost"))
                 assert set(statuses) <= {400, 404, 405}, (path[:80], method, statuses)
             assert rows(tmp_path) == before
     assert_silent(caplog)
@@ -207,6 +209,22 @@ async def test_whatever_host_is_named_the_path_is_that_of_the_request(
                 (status,) = await exchange(url, raw.replace(b"\r\n\r\n", b"\r\n", 1) if not host else raw)
                 assert status == (400 if host == b"" else expected), host
     assert_silent(caplog)
+
+
+@pytest.mark.parametrize("path", [b"/", b"/runs", b"/runs/abc", b"/runs/abc/trace", b"/prompts/answer-here"])
+async def test_a_page_under_a_foreign_host_shows_nothing_and_a_receiver_answers_every_host(
+    tmp_path: Path, path: bytes
+) -> None:
+    async with every_door(tmp_path) as (_, url):
+        for host in (b"evil.example", b"127.0.0.1.nip.io", b"gofer", b"[", b"localhost@evil.example", b"0.0.0.0"):
+            foreign = wire(path, [], b"", b"GET").replace(b"Host: gofer", b"Host: " + host)
+            assert await exchange(url, foreign) == [421], host
+            assert await exchange(url, foreign.replace(path + b" ", b"/healthz ")) == [200]
+        own = wire(path, [], b"", b"GET").replace(b"Host: gofer", b"Host: localhost:1")
+        assert set(await exchange(url, own)) <= {200, 404}
+        assert await exchange(url, wire(path, [], b"", b"GET").replace(b"HTTP/1.1\r\nHost: gofer", b"HTTP/1.0")) == [
+            421
+        ]
 
 
 WIRE = (

@@ -22,9 +22,10 @@ from gofer.files.child import Children
 from gofer.local.front import front
 from gofer.local.lobby import BOUNDS, Bounds
 from gofer.local.pages import Pages
-from gofer.local.server import serve
+from gofer.local.server import LOCAL, serve
+from gofer.local.visitors import visitors
 from gofer.model_script import Script
-from gofer.outside import Outside, SystemClock, random_id, random_key
+from gofer.outside import Clock, Outside, SystemClock, random_id, random_key
 from gofer.retention import Purger
 from gofer.sandbox.python import sandbox
 from gofer.scheduler.clockwork import Clockwork
@@ -69,12 +70,14 @@ async def open_laptop(
     world: Mapping[str, object] | None = None,
     scripts: Sequence[Script] | None = None,
     *,
+    host: str = LOCAL,
     bounds: Bounds = BOUNDS,
     tell_token: Tell | None = None,
 ) -> AsyncGenerator[Laptop]:
     """Everything over the embedded state; a world is simulated when one is given, the model when scripts are.
 
-    `tell_token` opens the window in which Notion's verification token is taken, and is told of it.
+    `host` is the address of this machine that the front listens on. `tell_token` opens the window in which Notion's
+    verification token is taken, and is told of it.
     Raises ConfigError when a file or setting is wrong or another process serves the state.
     """
     catalog = checked_catalog(root / "agents")
@@ -88,9 +91,7 @@ async def open_laptop(
             simulated, settings = await simulate(stack, settings, world, http)
         elif not settings.notion_webhook_secrets:
             settings = replace(settings, notion_webhook_secrets=registered(settings.data))
-        window = tell_token and Window(
-            settings.data / FILE, write_secret, tell_token, clock, [*settings.notion_webhook_secrets]
-        )
+        window = _window(settings, tell_token, clock)
         settings = await _offline_unless_set_up(stack, settings, scripts)
         settings = await with_own_accounts(settings, SharedHttp(http))
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
@@ -108,14 +109,15 @@ async def open_laptop(
             window=window,
         )
         await stack.enter_async_context(ingress.log.written(clock))
-        app = front(ingress, Pages(state.store, state.blobs, catalog, clock))
-        url = await stack.enter_async_context(serve(app, port, bounds=bounds))
+        pages = Pages(state.store, state.blobs, catalog, clock)
+        app = front(ingress, pages, visitors(settings.public_url, host))
+        url = await stack.enter_async_context(serve(app, port, host, bounds=bounds))
         model = build_model(settings, http)
         # The lock on the state proves that no other worker is alive.
-        pages = settings.public_url or url
+        links = settings.public_url or url
         children, py = _children(stack), stack.enter_context(contextlib.closing(sandbox()))
         stores = state.store, state.blobs, state.queue
-        worker = build_worker(settings, catalog, *stores, model, outside, pages, key, children, alone=True, python=py)
+        worker = build_worker(settings, catalog, *stores, model, outside, links, key, children, alone=True, python=py)
         worker = replace(worker, grace=GRACE)
         plans = [planned(name, compiled) for name, compiled in catalog.schedules()]
         clockwork = Clockwork(plans, ingress.start, state.marks, clock)
@@ -142,6 +144,13 @@ async def working(worker: Worker, clockwork: Clockwork | None = None) -> AsyncGe
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _window(settings: Settings, tell_token: Tell | None, clock: Clock) -> Window | None:
+    """Return the window in which Notion's verification token is taken, where an operator waits for it."""
+    if tell_token is None:
+        return None
+    return Window(settings.data / FILE, write_secret, tell_token, clock, [*settings.notion_webhook_secrets])
 
 
 def _children(stack: contextlib.AsyncExitStack) -> Children:

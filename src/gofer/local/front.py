@@ -4,13 +4,16 @@ import asyncio
 import logging
 
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from gofer.dispatch import BODY_LIMIT, Ingress
 from gofer.errors import BadRequest, Damaged, TemporaryError
+from gofer.local.page_headers import PageHeaders
 from gofer.local.pages import Pages
+from gofer.local.visitors import LOOPBACK, Visitors
 from gofer.triggers.door import RawRequest, Reply
 
 BODY_SECONDS = 10.0
@@ -19,8 +22,8 @@ BODY_SECONDS = 10.0
 _log = logging.getLogger(__name__)
 
 
-def front(ingress: Ingress, pages: Pages) -> Starlette:
-    """The HTTP application: doors for vendors, pages for people."""
+def front(ingress: Ingress, pages: Pages, visitors: Visitors = LOOPBACK) -> Starlette:
+    """Return the HTTP application: receivers for vendors, and pages for visitors of this machine."""
 
     async def door(request: Request) -> Response:
         try:
@@ -40,9 +43,10 @@ def front(ingress: Ingress, pages: Pages) -> Starlette:
     return Starlette(
         routes=[
             Route("/healthz", healthy, methods=["GET"]),
-            *pages.routes(),
+            *visitors.guard(pages.routes()),
             Route("/{path:path}", door, methods=["POST", "GET", "PUT", "DELETE", "PATCH"]),
         ],
+        middleware=[Middleware(PageHeaders)],
         exception_handlers={TemporaryError: unreadable, Damaged: unreadable},
     )
 
