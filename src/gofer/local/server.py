@@ -20,8 +20,6 @@ LOCAL = "127.0.0.1"
 """The address that other machines do not reach."""
 GRACE_SECONDS = 3
 """How long requests under way may take to finish when the server is taken down."""
-HEADER_BYTES = 16 * 1024
-"""Of the headers of a request; more is answered with 400."""
 BACKLOG = 256
 """Connections that the system keeps until they are accepted; asyncio accepts all of them before it looks at one."""
 _LOOK_SECONDS = 0.005
@@ -113,7 +111,6 @@ def _config(app: ASGIApp, bounds: Bounds, ws: Literal["none", "wsproto"]) -> uvi
         access_log=False,
         lifespan="off",
         http=guarded(bounds),
-        h11_max_incomplete_event_size=HEADER_BYTES,
         backlog=BACKLOG,
         ws=ws,
         server_header=False,
