@@ -16,6 +16,7 @@ import pytest
 from company import Company, company
 from gofer.bootstrap.doors import doors
 from gofer.bootstrap.settings import read_settings
+from gofer.local.bodies import MEMORY
 from gofer.local.front import front
 from gofer.local.pages import Pages
 from gofer.local.server import serve
@@ -34,7 +35,7 @@ REFUSED = (400, 401, 403, 404, 405, 413, 415, 431)
 
 
 @asynccontextmanager
-async def every_door(folder: Path) -> AsyncIterator[tuple[Company, str]]:
+async def every_door(folder: Path, memory: int = MEMORY) -> AsyncIterator[tuple[Company, str]]:
     """A running front with every door, on a clock that shows noon; gives its address."""
     async with company(folder, work=False) as made:
         found = doors(read_settings(ENVIRONMENT)) | webhook_doors(read_hooks(HOOKS, {"": [BEARER]}), JwtProof)
@@ -46,7 +47,8 @@ async def every_door(folder: Path) -> AsyncIterator[tuple[Company, str]]:
             installation_key=Secret("k"),
             outside=replace(before.outside, clock=NoonClock()),
         )
-        async with serve(front(ingress, Pages(state.store, state.blobs, made.laptop.catalog, SystemClock()))) as url:
+        pages = Pages(state.store, state.blobs, made.laptop.catalog, SystemClock())
+        async with serve(front(ingress, pages, memory=memory)) as url:
             yield made, url
 
 
@@ -225,6 +227,31 @@ async def test_a_page_under_a_foreign_host_shows_nothing_and_a_receiver_answers_
         assert await exchange(url, wire(path, [], b"", b"GET").replace(b"HTTP/1.1\r\nHost: gofer", b"HTTP/1.0")) == [
             421
         ]
+
+
+async def test_open_bodies_of_strangers_make_room_for_a_delivery(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    body = json.dumps({"id": "1", "text": "x" * 90_000}).encode()
+    open_one = b"POST /slack/events HTTP/1.1\r\nHost: gofer\r\nContent-Length: 900000\r\n\r\n" + b"x" * 90_000
+    async with every_door(tmp_path, memory=200_000) as (made, url):
+        at = urlsplit(url)
+        strangers = [await asyncio.open_connection(at.hostname, at.port) for _ in range(2)]
+        for _, writer in strangers:
+            writer.write(open_one)
+            # An answer elsewhere, and the bytes were read here.
+            assert (await made.http.get(f"{url}/healthz")).status_code == 200
+        assert await exchange(url, wire(b"/hooks/keyed", PROOFS["/hooks/keyed"](body), body)) == [200]
+        oldest, newest = (reader for reader, _ in strangers)
+        async with asyncio.timeout(60):
+            refused = await oldest.read()
+        assert refused.startswith(b"HTTP/1.1 503 ")
+        assert b"\r\nretry-after: 5\r\n" in refused.lower()
+        assert not newest.at_eof()
+        for _, writer in strangers:
+            writer.close()
+    assert "more bodies arrived at the same time than fit into memory" in caplog.text
+    assert_silent(caplog)
 
 
 WIRE = (

@@ -22,6 +22,8 @@ GRACE_SECONDS = 3
 """How long requests under way may take to finish when the server is taken down."""
 BACKLOG = 256
 """Connections that the system keeps until they are accepted; asyncio accepts all of them before it looks at one."""
+RECEIVE_BYTES = 64 * 1024
+"""What the system keeps of a connection until it is read; Linux takes twice as much for its own use."""
 _LOOK_SECONDS = 0.005
 """How long nobody looks whether the requests under way are finished."""
 
@@ -125,6 +127,8 @@ def _listen(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Every connection inherits it. The loop reads what is there of all connections before any of it is looked at.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
         listener.bind((host, port))
         # asyncio listens again with its own backlog; listening here makes a taken port fail here.
         listener.listen()
