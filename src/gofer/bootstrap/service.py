@@ -43,7 +43,7 @@ async def open_service(
         laptop = await stack.enter_async_context(open_laptop(settings, root, port, host=host, tell_token=tell_token))
         app = await _identify(settings, laptop.worker.services.outside.http)
         if settings.slack_app_token:
-            await stack.enter_async_context(connected(settings, laptop.ingress))
+            await stack.enter_async_context(connected(laptop.settings, laptop.ingress))
         await stack.enter_async_context(working(laptop.worker, laptop.clockwork))
         workflows = [loaded.workflow for loaded in laptop.catalog.workflows.values()]
         scopes = needed(workflows, laptop.worker.services.tools.values())

@@ -48,7 +48,7 @@ async def connected(settings: Settings, ingress: Ingress, ping: float = PING) ->
         logger=_bolt_log,
         client=client,
         signing_secret="",
-        before_authorize=_Intake(ingress).take,
+        before_authorize=_Intake(ingress, settings).take,
         request_verification_enabled=False,
         ssl_check_enabled=False,
     )
@@ -68,10 +68,11 @@ async def connected(settings: Settings, ingress: Ingress, ping: float = PING) ->
 class _Intake:
     """What Bolt calls first for every envelope, and last: nothing of Bolt's own comes after it."""
 
-    def __init__(self, ingress: Ingress) -> None:
+    def __init__(self, ingress: Ingress, settings: Settings) -> None:
         self._ingress = ingress
         # Doors that verify nothing: whoever holds the app's token opened the socket.
-        self._events, self._actions = SlackDoor(()), SlackActionsDoor(())
+        self._events = SlackDoor(())
+        self._actions = SlackActionsDoor((), settings.slack_team_ids)
 
     async def take(self, req: AsyncBoltRequest) -> BoltResponse:
         """200 acknowledges the envelope; with any other status it is not acknowledged."""
