@@ -7,7 +7,7 @@ from functools import cache
 
 import httpx2
 
-from gofer.bootstrap.public_http import PUBLIC_ONLY, PublicOnly, Resolve, resolve
+from gofer.bootstrap.public_http import PUBLIC_ONLY, PublicOnly, Resolve, is_public_address, resolve
 from gofer.errors import TemporaryError
 from gofer.outside import HttpRequest, HttpResponse, TooLarge
 
@@ -80,9 +80,9 @@ class _Pools(httpx2.AsyncBaseTransport):
     Requests for the public internet have a pool of their own, which keeps no connection.
     """
 
-    def __init__(self, resolve: Resolve) -> None:
+    def __init__(self, resolve: Resolve, is_public: Callable[[str], bool]) -> None:
         self._pools = [_Pool() for _ in range(POOLS)]
-        self._public = PublicOnly(_Pool(kept=0), resolve)
+        self._public = PublicOnly(_Pool(kept=0), resolve, is_public)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         if request.extensions.get(PUBLIC_ONLY):
@@ -96,9 +96,12 @@ class _Pools(httpx2.AsyncBaseTransport):
             await pool.aclose()
 
 
-def http_client(resolve: Resolve = resolve) -> httpx2.AsyncClient:
-    """Build the one client of a process, which its builder closes; `resolve` looks up names for public requests."""
-    return httpx2.AsyncClient(transport=_Pools(resolve), follow_redirects=False, trust_env=False)
+def http_client(resolve: Resolve = resolve, is_public: Callable[[str], bool] = is_public_address) -> httpx2.AsyncClient:
+    """Build the one client of a process, which its builder closes.
+
+    `resolve` looks up the names of public requests, and `is_public` judges their addresses.
+    """
+    return httpx2.AsyncClient(transport=_Pools(resolve, is_public), follow_redirects=False, trust_env=False)
 
 
 class SharedHttp:

@@ -183,6 +183,28 @@ async def test_the_systems_own_resolver_leads_no_public_request_to_this_machine(
         assert (await SharedHttp(client).send(HttpRequest("GET", url))).status == 200
 
 
+async def test_the_server_reads_the_name_and_no_connection_is_used_for_a_second_name() -> None:
+    asked: list[tuple[str, int]] = []
+
+    async def note(request: Request) -> Response:
+        assert request.client is not None
+        asked.append((request.headers["host"], request.client.port))
+        return Response(b"noted")
+
+    names = Names({"one.example": [["127.0.0.1"]] * 2, "two.example": [["127.0.0.1"]]})
+    async with (
+        serve(Starlette(routes=[Route("/", note)])) as url,
+        http_client(names, is_public=lambda address: address == "127.0.0.1") as client,
+    ):
+        port = url.rpartition(":")[2]
+        for name in ("one", "two", "one"):
+            request = HttpRequest("GET", f"http://{name}.example:{port}/", public_only=True)
+            assert (await SharedHttp(client).send(request)).body == b"noted"
+    assert [host for host, _ in asked] == [f"{name}.example:{port}" for name in ("one", "two", "one")]
+    assert len({from_port for _, from_port in asked}) == 3
+    assert names.asked == ["one.example", "two.example", "one.example"]
+
+
 @asynccontextmanager
 async def tls_server(folder: Path, name: str) -> AsyncGenerator[tuple[int, ssl.SSLContext, list[str | None]]]:
     """A TLS server of this machine with a certificate for a name; gives its port, who trusts it and names it was asked
