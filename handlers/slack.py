@@ -3,4 +3,4 @@
 from gofer.bootstrap.functions.door import door
 from gofer.bootstrap.functions.ground import stand
 
-handler = door(stand(), "SLACK_SIGNING_SECRET")
+handler = door(stand(), "SLACK_SIGNING_SECRET", "SLACK_TEAM_ID")

@@ -318,6 +318,7 @@ async def stage(code: Code, model: Any = None, **parameters: str) -> AsyncIterat
                 INSTALLATION_KEY="ab" * 32,
                 GOFER_URL=url,
                 SLACK_SIGNING_SECRET="simulated-signing-secret",
+                SLACK_TEAM_ID=slack.workspace.team.id,
                 SLACK_BOT_TOKEN="xoxb-simulated",
                 SLACK_API_URL=f"{slack_url}/api/",
                 SLACK_CLIENT_ID=slack.openid.client_id,

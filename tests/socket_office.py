@@ -72,5 +72,5 @@ async def office(
                 store.open.set()
             ingress = replace(laptop.ingress, store=store)
             worker = replace(laptop.worker, services=replace(laptop.worker.services, patience=PATIENCE))
-            async with working(worker), connected(chosen, ingress.hear, ping=0.1):
+            async with working(worker), connected(laptop.settings, ingress.hear, ping=0.1):
                 yield Company(replace(laptop, simulated=Simulated(slack=simulator)), http), store

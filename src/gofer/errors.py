@@ -143,6 +143,7 @@ RefusalCode = Literal[
     "body_broke_off",
     "body_too_slow",
     "body_too_large",
+    "body_without_room",
     "signature_missing",
     "signature_method",
     "signature_mismatch",

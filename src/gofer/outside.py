@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from gofer.errors import TemporaryError
+from gofer.errors import TemporaryError, ToolError
 
 LONGEST_RETRY_AFTER = 86_400.0
 """Seconds of a wait that a server asks for at most; a longer one counts as this."""
@@ -46,6 +46,15 @@ class HttpRequest:
     """Seconds for the whole exchange."""
     limit: int = 5_000_000
     """Bytes of the answer that are read at most."""
+    public_only: bool = False
+    """Whether the request may reach addresses of the public internet only; for addresses that Gofer was sent."""
+
+
+class NotPublic(ToolError):
+    """A request for the public internet leads into a private network; nothing of it was sent."""
+
+    def __init__(self) -> None:
+        super().__init__("That address leads into a private network, and Gofer sends nothing there.", code="elsewhere")
 
 
 class TooLarge(TemporaryError):
@@ -58,7 +67,8 @@ class Http(Protocol):
     async def send(self, request: HttpRequest) -> HttpResponse:
         """The answer to a request.
 
-        Raises TooLarge for more than its limit, TemporaryError when none came (refused, reset, timed out).
+        Raises TooLarge for more than its limit, NotPublic where the request may not reach its host, TemporaryError when
+        no answer came (refused, reset, timed out).
         """
         ...
 

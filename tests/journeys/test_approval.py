@@ -58,6 +58,23 @@ def general(made: Company) -> list[str]:
     return [one.text for one in made.slack.workspace.timeline("C0GENERA0") if one.bot_id]
 
 
+async def test_the_press_of_another_workspace_decides_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with shop(tmp_path, APPROVE) as made:
+        asked = await made.ask("@Gofer tell #general: lunch is ready")
+        put = await question(made, asked)
+        own = made.slack.workspace.team
+        # The same person's id, and the same button, in a workspace that is not Gofer's.
+        made.slack.workspace.team = replace(own, id="T0OTHER00")
+        caplog.set_level("INFO", "gofer")
+        assert await made.slack.press(put, "approve", "U0SUPPT0")
+        assert "it was pressed in another workspace than Gofer's" in caplog.text
+        made.slack.workspace.team = own
+        assert (await parked(made), general(made)) == (True, [])
+        assert await made.slack.press(put, "approve", "U0SUPPT0")
+        (head,) = await made.ended()
+        assert (head.status, general(made)) == ("done", ["lunch is ready"])
+
+
 async def test_what_a_lead_allows_happens_once_and_the_question_says_who_allowed_it(tmp_path: Path) -> None:
     async with shop(tmp_path, APPROVE) as made:
         asked = await made.ask("@Gofer tell #general: lunch is ready")

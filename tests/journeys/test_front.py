@@ -14,6 +14,7 @@ from company import Company, company
 from gofer.dispatch import BODY_LIMIT
 from gofer.journal.coordination import Head
 from gofer.local.lobby import Bounds
+from gofer.local.page_headers import HEADERS
 from leaping import LEAPING, Backend, leap
 
 pytestmark = pytest.mark.anyio
@@ -73,6 +74,14 @@ async def test_what_comes_over_the_wire_gets_its_status(tmp_path: Path, request_
     async with company(tmp_path, work=False) as made:
         assert status in await exchange(made, request_)
         assert await made.laptop.state.store.heads(1, private=True) == []
+
+
+@pytest.mark.parametrize("path", ["/runs", "/runs/none", "/prompts/answer-here", "/nowhere"])
+async def test_every_answer_to_a_browser_has_the_headers_of_a_page(tmp_path: Path, path: str) -> None:
+    async with company(tmp_path, work=False) as made:
+        answer = await made.get(path)
+        assert HEADERS.items() <= dict(answer.headers).items()
+        assert "<script" not in answer.text
 
 
 async def test_a_list_with_a_row_that_cannot_be_read_shows_the_others_and_the_log_says_why(

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import signal
+import socket
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,42 @@ async def test_a_mention_is_answered_over_http_and_its_links_lead_to_the_public_
     assert f"POST http://127.0.0.1:{port}/slack/events" in "\n".join(running.lines)
     (ended,) = log_lines(running)
     assert set(ended) == {"at", "level", "logger", "run", "status", "seconds"}
+
+
+def own_address() -> str:
+    """An address of this machine that is not loopback; no packet is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return "127.0.0.1"
+        return probe.getsockname()[0]
+
+
+async def test_other_machines_reach_the_receivers_and_the_pages_stay_here(tmp_path: Path) -> None:
+    port = free_port()
+    async with desk(tmp_path) as made, loopback.client() as http:
+        made.write_env(**HTTP, GOFER_URL="https://gofer.example.com")
+        running = await made.start("serve", "--port", str(port), "--host", "0.0.0.0")
+        await running.says("Network")
+        here, there = f"http://127.0.0.1:{port}", f"http://{own_address()}:{port}"
+        assert (await http.get(f"{there}/healthz")).status_code == 200
+        assert (await http.post(f"{there}/slack/events")).status_code == 401
+        assert (await http.get(f"{here}/runs")).status_code == 200
+        assert (await http.get(f"{here}/runs", headers={"Host": "gofer.example.com"})).status_code == 200
+        assert (await http.get(f"{here}/runs", headers={"Host": "evil.example"})).status_code == 421
+        assert await running.stop() == 0
+    said = "\n".join(running.lines)
+    assert "0.0.0.0: other machines reach the receivers, and the pages are shown on this machine only" in said
+    assert f"POST http://127.0.0.1:{port}/slack/events" in said
+
+
+async def test_an_address_that_this_machine_does_not_have_is_a_sentence(tmp_path: Path) -> None:
+    async with desk(tmp_path) as made:
+        made.write_env(**HTTP)
+        running = await made.start("serve", "--port", "0", "--host", "192.0.2.1")
+        assert await running.ends() == 1
+    assert "Cannot listen on 192.0.2.1 port 0" in running.lines[-1]
 
 
 async def test_a_run_under_way_is_handed_over_and_answered_once_after_the_next_start(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ async def test_a_token_that_slack_refuses_is_named(tmp_path: Path, token: str, c
         chosen = settings(tmp_path, **given, SLACK_APP_TOKEN=token)
         async with open_laptop(chosen, ROOT) as laptop:
             with pytest.raises(ConfigError, match=rf"does not accept SLACK_APP_TOKEN \({code}\)") as refused:
-                async with connected(chosen, laptop.ingress.hear):
+                async with connected(laptop.settings, laptop.ingress.hear):
                     pass
     assert token not in str(refused.value)
 
@@ -169,7 +169,7 @@ async def test_the_press_of_a_button_over_the_socket_reaches_the_run_that_asked(
     async with slack() as (simulator, api):
         given = {"SLACK_API_URL": api, "SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
         chosen = settings(tmp_path, **given, OPENAI_BASE_URL=NO_MODEL)
-        async with open_laptop(chosen, ROOT) as laptop, connected(chosen, laptop.ingress.hear, ping=0.1):
+        async with open_laptop(chosen, ROOT) as laptop, connected(laptop.settings, laptop.ingress.hear, ping=0.1):
             run = await laptop.ingress.start(mention(), "answer-here")
             stamp = Stamp(run, "1.0", "call", "ab" * 32, "approved")
             made = token(laptop.worker.services.installation_key, stamp)

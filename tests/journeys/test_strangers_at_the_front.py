@@ -16,6 +16,7 @@ import pytest
 from company import Company, company
 from gofer.bootstrap.doors import doors
 from gofer.bootstrap.settings import read_settings
+from gofer.local.bodies import MEMORY
 from gofer.local.front import front
 from gofer.local.pages import Pages
 from gofer.local.server import serve
@@ -34,7 +35,7 @@ REFUSED = (400, 401, 403, 404, 405, 413, 415, 431)
 
 
 @asynccontextmanager
-async def every_door(folder: Path) -> AsyncIterator[tuple[Company, str]]:
+async def every_door(folder: Path, memory: int = MEMORY) -> AsyncIterator[tuple[Company, str]]:
     """A running front with every door, on a clock that shows noon; gives its address."""
     async with company(folder, work=False) as made:
         found = doors(read_settings(ENVIRONMENT)) | webhook_doors(read_hooks(HOOKS, {"": [BEARER]}), JwtProof)
@@ -46,7 +47,8 @@ async def every_door(folder: Path) -> AsyncIterator[tuple[Company, str]]:
             installation_key=Secret("k"),
             outside=replace(before.outside, clock=NoonClock()),
         )
-        async with serve(front(ingress, Pages(state.store, state.blobs, made.laptop.catalog, SystemClock()))) as url:
+        pages = Pages(state.store, state.blobs, made.laptop.catalog, SystemClock())
+        async with serve(front(ingress, pages, memory=memory)) as url:
             yield made, url
 
 
@@ -185,7 +187,9 @@ async def test_no_path_leads_around_the_doors(tmp_path: Path, caplog: pytest.Log
         async with every_door(tmp_path) as (_, url):
             before = rows(tmp_path)
             for path, method in itertools.product(PATHS, METHODS):
-                statuses = await exchange(url, wire(path, PROOFS["/hooks/keyed"](body), body, method))
+                raw = wire(path, PROOFS["/hooks/keyed"](body), body, method)
+                # Under a host that pages answer, so that no path is saved by its host.
+                statuses = await exchange(url, raw.replace(b"Host: gofer", b"Host: localhost"))
                 assert set(statuses) <= {400, 404, 405}, (path[:80], method, statuses)
             assert rows(tmp_path) == before
     assert_silent(caplog)
@@ -206,6 +210,47 @@ async def test_whatever_host_is_named_the_path_is_that_of_the_request(
                 raw = wire(path, PROOFS["/hooks/keyed"](body), body).replace(b"Host: gofer", host)
                 (status,) = await exchange(url, raw.replace(b"\r\n\r\n", b"\r\n", 1) if not host else raw)
                 assert status == (400 if host == b"" else expected), host
+    assert_silent(caplog)
+
+
+@pytest.mark.parametrize("path", [b"/", b"/runs", b"/runs/abc", b"/runs/abc/trace", b"/prompts/answer-here"])
+async def test_a_page_under_a_foreign_host_shows_nothing_and_a_receiver_answers_every_host(
+    tmp_path: Path, path: bytes
+) -> None:
+    async with every_door(tmp_path) as (_, url):
+        for host in (b"evil.example", b"127.0.0.1.nip.io", b"gofer", b"[", b"localhost@evil.example", b"0.0.0.0"):
+            foreign = wire(path, [], b"", b"GET").replace(b"Host: gofer", b"Host: " + host)
+            assert await exchange(url, foreign) == [421], host
+            assert await exchange(url, foreign.replace(path + b" ", b"/healthz ")) == [200]
+        own = wire(path, [], b"", b"GET").replace(b"Host: gofer", b"Host: localhost:1")
+        assert set(await exchange(url, own)) <= {200, 404}
+        assert await exchange(url, wire(path, [], b"", b"GET").replace(b"HTTP/1.1\r\nHost: gofer", b"HTTP/1.0")) == [
+            421
+        ]
+
+
+async def test_open_bodies_of_strangers_make_room_for_a_delivery(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    body = json.dumps({"id": "1", "text": "x" * 90_000}).encode()
+    open_one = b"POST /slack/events HTTP/1.1\r\nHost: gofer\r\nContent-Length: 900000\r\n\r\n" + b"x" * 90_000
+    async with every_door(tmp_path, memory=200_000) as (made, url):
+        at = urlsplit(url)
+        strangers = [await asyncio.open_connection(at.hostname, at.port) for _ in range(2)]
+        for _, writer in strangers:
+            writer.write(open_one)
+            # An answer elsewhere, and the bytes were read here.
+            assert (await made.http.get(f"{url}/healthz")).status_code == 200
+        assert await exchange(url, wire(b"/hooks/keyed", PROOFS["/hooks/keyed"](body), body)) == [200]
+        oldest, newest = (reader for reader, _ in strangers)
+        async with asyncio.timeout(60):
+            refused = await oldest.read()
+        assert refused.startswith(b"HTTP/1.1 503 ")
+        assert b"\r\nretry-after: 5\r\n" in refused.lower()
+        assert not newest.at_eof()
+        for _, writer in strangers:
+            writer.close()
+    assert "more bodies arrived at the same time than fit into memory" in caplog.text
     assert_silent(caplog)
 
 

@@ -47,7 +47,9 @@ def doors(settings: Settings, window: Registering | None = None) -> dict[str, Do
     found: dict[str, Door] = {}
     if settings.slack_signing_secrets:
         found[PATHS["slack"]] = SlackDoor(settings.slack_signing_secrets)
-        found[slack_actions.PATH] = slack_actions.SlackActionsDoor(settings.slack_signing_secrets)
+        found[slack_actions.PATH] = slack_actions.SlackActionsDoor(
+            settings.slack_signing_secrets, settings.slack_team_ids
+        )
     if settings.github_webhook_secrets:
         found[PATHS["github"]] = GitHubDoor(
             settings.github_webhook_secrets, frozenset(_named(settings.github_login.lower()))

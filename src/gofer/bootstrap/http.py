@@ -1,4 +1,4 @@
-"""How do tools reach the network? One shared client, without redirects, with hard limits on time and size."""
+"""The network as tools reach it: one shared client, without redirects, with hard limits on time and size."""
 
 import asyncio
 import ssl
@@ -7,6 +7,7 @@ from functools import cache
 
 import httpx2
 
+from gofer.bootstrap.public_http import PUBLIC_ONLY, PublicOnly, Resolve, is_public_address, resolve
 from gofer.errors import TemporaryError
 from gofer.outside import HttpRequest, HttpResponse, TooLarge
 
@@ -42,8 +43,10 @@ class _LimitedBody(httpx2.AsyncByteStream):
 class _Pool(httpx2.AsyncHTTPTransport):
     """Sends as usual; what comes back is limited."""
 
-    def __init__(self) -> None:
-        super().__init__(verify=trusted(), limits=httpx2.Limits(max_connections=POOL_SIZE), trust_env=False)
+    def __init__(self, kept: int | None = None) -> None:
+        """`kept` is how many idle connections stay open at most."""
+        limits = httpx2.Limits(max_connections=POOL_SIZE, max_keepalive_connections=kept)
+        super().__init__(verify=trusted(), limits=limits, trust_env=False)
         self.busy = 0
         """Requests whose answer was not read to its end yet."""
 
@@ -72,24 +75,33 @@ def trusted() -> ssl.SSLContext:
 
 
 class _Pools(httpx2.AsyncBaseTransport):
-    """Each request goes to the first pool with room, so that connections are used again."""
+    """Each request goes to the first pool with room, so that connections are used again.
 
-    def __init__(self) -> None:
+    Requests for the public internet have a pool of their own, which keeps no connection.
+    """
+
+    def __init__(self, resolve: Resolve, is_public: Callable[[str], bool]) -> None:
         self._pools = [_Pool() for _ in range(POOLS)]
+        self._public = PublicOnly(_Pool(kept=0), resolve, is_public)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if request.extensions.get(PUBLIC_ONLY):
+            return await self._public.handle_async_request(request)
         room = (pool for pool in self._pools if pool.busy < POOL_SIZE)
         pool = next(room, None) or min(self._pools, key=lambda pool: pool.busy)
         return await pool.handle_async_request(request)
 
     async def aclose(self) -> None:
-        for pool in self._pools:
+        for pool in (*self._pools, self._public):
             await pool.aclose()
 
 
-def http_client() -> httpx2.AsyncClient:
-    """The one client of a process; whoever builds it closes it."""
-    return httpx2.AsyncClient(transport=_Pools(), follow_redirects=False, trust_env=False)
+def http_client(resolve: Resolve = resolve, is_public: Callable[[str], bool] = is_public_address) -> httpx2.AsyncClient:
+    """Build the one client of a process, which its builder closes.
+
+    `resolve` looks up the names of public requests, and `is_public` judges their addresses.
+    """
+    return httpx2.AsyncClient(transport=_Pools(resolve, is_public), follow_redirects=False, trust_env=False)
 
 
 class SharedHttp:
@@ -109,6 +121,7 @@ class SharedHttp:
                     headers=dict(request.headers),
                     content=request.content,
                     timeout=request.timeout,
+                    extensions={PUBLIC_ONLY: request.public_only},
                 ) as response,
             ):
                 body = await _read(response, request.limit)

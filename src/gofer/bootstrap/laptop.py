@@ -26,9 +26,10 @@ from gofer.journal.old_names import replace_old_names
 from gofer.local.front import front
 from gofer.local.lobby import BOUNDS, Bounds
 from gofer.local.pages import Pages
-from gofer.local.server import serve
+from gofer.local.server import LOCAL, serve
+from gofer.local.visitors import Visitors, visitors
 from gofer.model_script import Script
-from gofer.outside import Outside, SystemClock, random_id, random_key
+from gofer.outside import Clock, Outside, SystemClock, random_id, random_key
 from gofer.retention import Purger
 from gofer.sandbox.python import sandbox
 from gofer.scheduler.clockwork import Clockwork
@@ -87,12 +88,14 @@ async def open_laptop(
     world: Mapping[str, object] | None = None,
     scripts: Sequence[Script] | None = None,
     *,
+    host: str = LOCAL,
     bounds: Bounds = BOUNDS,
     tell_token: Tell | None = None,
 ) -> AsyncGenerator[Laptop]:
     """Everything over the embedded state; a world is simulated when one is given, the model when scripts are.
 
-    `tell_token` opens the window in which Notion's verification token is taken, and is told of it.
+    `host` is the address of this machine that the front listens on. `tell_token` opens the window in which Notion's
+    verification token is taken, and is told of it.
     Raises ConfigError when a file or setting is wrong, when the offline model would write into a real system, or when
     another process serves the state.
     """
@@ -107,24 +110,23 @@ async def open_laptop(
             simulated, settings = await simulate(stack, settings, world, http)
         elif not settings.notion_webhook_secrets:
             settings = replace(settings, notion_webhook_secrets=registered(settings.data))
-        window = tell_token and Window(
-            settings.data / FILE, write_secret, tell_token, clock, [*settings.notion_webhook_secrets]
-        )
+        window = _window(settings, tell_token, clock)
         settings = await _offline_unless_set_up(stack, settings, scripts, simulated=world is not None)
         settings = await with_own_accounts(settings, SharedHttp(http))
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
         key = installation_key(settings.data)
         await replace_old_names(settings.data / "gofer.db", Tokens(key))
         log = DeliveryLog()
-        editions = Editions(_make(settings, state, key, outside, window, log), catalog)
+        make = _make(settings, state, key, outside, window, log, visitors(settings.public_url, host))
+        editions = Editions(make, catalog)
         await stack.enter_async_context(log.written(clock))
-        url = await stack.enter_async_context(serve(editions, port, bounds=bounds))
+        url = await stack.enter_async_context(serve(editions, port, host, bounds=bounds))
         model = build_model(settings, http)
         # The lock on the state proves that no other worker is alive.
-        pages = settings.public_url or url
+        links = settings.public_url or url
         children, py = _children(stack), stack.enter_context(contextlib.closing(sandbox()))
         stores = state.store, state.blobs, state.queue
-        worker = build_worker(settings, catalog, *stores, model, outside, pages, key, children, alone=True, python=py)
+        worker = build_worker(settings, catalog, *stores, model, outside, links, key, children, alone=True, python=py)
         worker = replace(worker, grace=GRACE, live=editions)
         clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)
         watcher = Watcher(root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)))
@@ -160,7 +162,13 @@ async def working(
 
 
 def _make(
-    settings: Settings, state: State, key: Secret, outside: Outside, window: Window | None, log: DeliveryLog
+    settings: Settings,
+    state: State,
+    key: Secret,
+    outside: Outside,
+    window: Window | None,
+    log: DeliveryLog,
+    seen_by: Visitors,
 ) -> Make:
     """Return what makes an edition of the workflow files; the log and the window outlive every edition."""
 
@@ -178,7 +186,7 @@ def _make(
             window=window,
             log=log,
         )
-        return Edition(catalog, ingress, front(ingress, Pages(*stores, catalog, outside.clock, notice=notice)))
+        return Edition(catalog, ingress, front(ingress, Pages(*stores, catalog, outside.clock, notice=notice), seen_by))
 
     return make
 
@@ -194,6 +202,13 @@ def _start(editions: Editions) -> Callable[[Event, str], Awaitable[str]]:
         return await editions.now.ingress.start(event, workflow)
 
     return start
+
+
+def _window(settings: Settings, tell_token: Tell | None, clock: Clock) -> Window | None:
+    """Return the window in which Notion's verification token is taken, where an operator waits for it."""
+    if tell_token is None:
+        return None
+    return Window(settings.data / FILE, write_secret, tell_token, clock, [*settings.notion_webhook_secrets])
 
 
 def _children(stack: contextlib.AsyncExitStack) -> Children:

@@ -1,6 +1,7 @@
-"""As whom does Gofer act in Jira, Notion and GitHub? Asked once, so that what it writes there starts nothing.
+"""The accounts as which Gofer acts in Jira, Notion and GitHub, and its workspace in Slack; each system is asked once.
 
-Whoever names the accounts in the settings needs no look-up, as ingress on AWS, which starts anew all the time.
+What Gofer writes with such an account starts nothing, and presses of buttons count in that workspace only. An account
+that the settings name is not looked up; receivers on AWS never look, because they start anew all the time.
 """
 
 import asyncio
@@ -9,7 +10,7 @@ from base64 import b64encode
 from dataclasses import dataclass, replace
 
 from gofer.bootstrap.settings import Settings
-from gofer.canonical import as_object, as_text, decode
+from gofer.canonical import as_object, as_text, clean, decode
 from gofer.errors import BadRequest, TemporaryError
 from gofer.outside import Http, HttpRequest
 from gofer.tools.notion.api import VERSION
@@ -34,8 +35,30 @@ class _Question:
 
 async def with_own_accounts(settings: Settings, http: Http) -> Settings:
     """The settings with the accounts of the tokens; one that cannot be found out is a warning and stays empty."""
-    jira, notion, github = await asyncio.gather(_jira(settings, http), _notion(settings, http), _github(settings, http))
-    return replace(settings, jira_account_id=jira, notion_bot_id=notion, github_login=github)
+    jira, notion, github, teams = await asyncio.gather(
+        _jira(settings, http), _notion(settings, http), _github(settings, http), _slack(settings, http)
+    )
+    return replace(settings, jira_account_id=jira, notion_bot_id=notion, github_login=github, slack_team_ids=teams)
+
+
+async def _slack(settings: Settings, http: Http) -> frozenset[str]:
+    """Return the workspace of the bot token, and the organisation of that."""
+    if settings.slack_team_ids or not settings.slack_bot_token:
+        return settings.slack_team_ids
+    headers = {"Authorization": f"Bearer {settings.slack_bot_token.reveal()}"}
+    request = HttpRequest("POST", f"{settings.slack_api_url}auth.test", headers, timeout=SECONDS)
+    try:
+        answer = as_object(decode((await http.send(request)).body))
+    except (BadRequest, TemporaryError) as error:
+        answer = {"error": str(error)}
+    found = frozenset(filter(None, (as_text(answer.get("team_id")), as_text(answer.get("enterprise_id")))))
+    if not found:
+        _log.warning(
+            "Slack does not say which workspace Gofer is in (%s), so no press of a button counts; correct "
+            "SLACK_BOT_TOKEN, or set SLACK_TEAM_ID.",
+            clean(as_text(answer.get("error")))[:80] or "no answer",
+        )
+    return found
 
 
 async def _jira(settings: Settings, http: Http) -> str:

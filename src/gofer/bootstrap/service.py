@@ -12,6 +12,7 @@ from gofer.bootstrap.settings import Settings
 from gofer.bootstrap.slack_app import SlackApp, identify
 from gofer.bootstrap.socket_mode import connected
 from gofer.errors import TemporaryError
+from gofer.local.server import LOCAL
 from gofer.manifest import needed
 from gofer.outside import Http
 
@@ -28,20 +29,21 @@ class Service:
 
 @contextlib.asynccontextmanager
 async def open_service(
-    settings: Settings, root: Path, port: int, tell_token: Tell | None = None
+    settings: Settings, root: Path, port: int, tell_token: Tell | None = None, *, host: str = LOCAL
 ) -> AsyncGenerator[Service]:
     """Serves while the block runs. On the way out runs are handed over first; what is delivered meanwhile is kept.
 
-    `tell_token` opens the window in which Notion's verification token is taken, and is told of it.
+    `host` is the address of this machine that the front listens on. `tell_token` opens the window in which Notion's
+    verification token is taken, and is told of it.
     Raises ConfigError when a setting, a file or a token is wrong, TemporaryError when Slack cannot be reached, OSError
     when the port is taken.
     """
     check_complete(settings)
     async with contextlib.AsyncExitStack() as stack:
-        laptop = await stack.enter_async_context(open_laptop(settings, root, port, tell_token=tell_token))
+        laptop = await stack.enter_async_context(open_laptop(settings, root, port, host=host, tell_token=tell_token))
         app = await _identify(settings, laptop.worker.services.outside.http)
         if settings.slack_app_token:
-            await stack.enter_async_context(connected(settings, laptop.editions.hear))
+            await stack.enter_async_context(connected(laptop.settings, laptop.editions.hear))
         await stack.enter_async_context(working(laptop.worker, laptop.clockwork, laptop.watcher))
         workflows = [loaded.workflow for loaded in laptop.catalog.workflows.values()]
         scopes = needed(workflows, laptop.worker.services.tools.values())

@@ -17,6 +17,7 @@ from gofer.secret import Secret
 LogLevel: TypeAlias = Literal["minimal", "summary", "full"]
 """Ids, status and duration; also names and counts; or also what libraries say, which may hold contents."""
 
+_TEAM = re.compile(r"[TE][A-Z0-9]{1,20}", re.ASCII)
 _UUID = re.compile(r"([0-9a-f]{8})" + 3 * r"-?([0-9a-f]{4})" + r"-?([0-9a-f]{12})", re.IGNORECASE)
 
 
@@ -63,6 +64,8 @@ class Settings:
     """NOTION_BOT_ID: the bot user of the connection, with dashes; looked up when it is empty."""
     github_login: str = ""
     """GITHUB_LOGIN: the account that Gofer acts with on GitHub; looked up when it is empty."""
+    slack_team_ids: frozenset[str] = field(default_factory=frozenset[str])
+    """SLACK_TEAM_ID: the workspace that the app is installed in, and its organisation; looked up when it is empty."""
     slack_client_id: str = ""
     """SLACK_CLIENT_ID: of the app, for signing in to Gofer's pages where they are not on one's own machine."""
     slack_client_secret: Secret = field(default_factory=lambda: Secret(""))
@@ -144,11 +147,20 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         public_url=_url("GOFER_URL", environment.get("GOFER_URL", "")),
         webhook_secrets=_webhook_secrets(environment),
         log_level=read_log_level(environment),
+        slack_team_ids=_teams(environment.get("SLACK_TEAM_ID", "")),
         slack_client_id=environment.get("SLACK_CLIENT_ID", "").strip(),
         slack_client_secret=_credential("SLACK_CLIENT_SECRET", environment),
         tokens_expire=_expiries(environment.get("TOKENS_EXPIRE", "")),
         otlp=read_otlp(environment),
     )
+
+
+def _teams(text: str) -> frozenset[str]:
+    """Return the ids of a workspace and its organisation. Raises ConfigError for what is no such id."""
+    found = frozenset(team.strip() for team in text.split(",") if team.strip())
+    if not all(map(_TEAM.fullmatch, found)):
+        raise ConfigError("SLACK_TEAM_ID is no id of a workspace; write one such as T0123ABCD, or T0123ABCD,E0123ABCD.")
+    return found
 
 
 def _expiries(text: str) -> Mapping[str, date]:

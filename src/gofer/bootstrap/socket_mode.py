@@ -49,7 +49,7 @@ async def connected(settings: Settings, hear: Hear, ping: float = PING) -> Async
         logger=_bolt_log,
         client=client,
         signing_secret="",
-        before_authorize=_Intake(hear).take,
+        before_authorize=_Intake(hear, settings).take,
         request_verification_enabled=False,
         ssl_check_enabled=False,
     )
@@ -69,10 +69,11 @@ async def connected(settings: Settings, hear: Hear, ping: float = PING) -> Async
 class _Intake:
     """What Bolt calls first for every envelope, and last: nothing of Bolt's own comes after it."""
 
-    def __init__(self, hear: Hear) -> None:
+    def __init__(self, hear: Hear, settings: Settings) -> None:
         self._hear = hear
         # Doors that verify nothing: whoever holds the app's token opened the socket.
-        self._events, self._actions = SlackDoor(()), SlackActionsDoor(())
+        self._events = SlackDoor(())
+        self._actions = SlackActionsDoor((), settings.slack_team_ids)
 
     async def take(self, req: AsyncBoltRequest) -> BoltResponse:
         """200 acknowledges the envelope; with any other status it is not acknowledged."""

@@ -1,4 +1,4 @@
-"""`gofer serve`: how does this machine serve a real Slack app?"""
+"""`gofer serve`: serves a real Slack app from this machine."""
 
 import argparse
 import asyncio
@@ -12,7 +12,9 @@ from gofer.bootstrap.reach import out_of_reach
 from gofer.bootstrap.service import Service, open_service
 from gofer.bootstrap.settings import Settings, process_settings
 from gofer.cli.numbers import number
+from gofer.local.server import LOCAL
 from gofer.local.stopping import until_stopped
+from gofer.local.visitors import is_loopback
 from gofer.secret import Secret
 
 PORT = 8765
@@ -34,6 +36,7 @@ EPILOG = """Settings come from the environment, and below it from .env in the cu
 examples:
   gofer serve                serve on port 8765 of this machine
   gofer serve --port 80      on another one
+  gofer serve --host 0.0.0.0 let other machines reach the receivers, as in a container; pages stay on this machine
   gofer serve --register-notion
                              take the verification token of a new subscription; docs/notion.md tells the steps
 docs/slack-app.md leads from nothing to the first mention. SIGTERM and Ctrl-C stop in good order, with the exit codes 0
@@ -44,8 +47,12 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `gofer serve`."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
+    parser.add_argument("--port", type=number(0, 65535), default=PORT, metavar="N", help=f"port (default {PORT})")
     parser.add_argument(
-        "--port", type=number(0, 65535), default=PORT, metavar="N", help=f"port on 127.0.0.1 (default {PORT})"
+        "--host",
+        default=LOCAL,
+        metavar="ADDRESS",
+        help=f"address of this machine to listen on (default {LOCAL}, which other machines do not reach)",
     )
     parser.add_argument(
         "--register-notion",
@@ -58,14 +65,15 @@ def execute(arguments: argparse.Namespace) -> int:
     """Serves until it is told to stop."""
     settings = process_settings()
     start_logging(settings.log_level)
-    return asyncio.run(
-        until_stopped(_serve(settings, arguments.port, registering=arguments.register_notion), _say_stopping)
-    )
+    serving = _serve(settings, arguments.host, arguments.port, registering=arguments.register_notion)
+    return asyncio.run(until_stopped(serving, _say_stopping))
 
 
-async def _serve(settings: Settings, port: int, *, registering: bool) -> None:
-    async with open_service(settings, Path.cwd(), port, _say_token if registering else None) as service:
-        for line in [*_lines(service, settings), *(_waiting(service) if registering else [])]:
+async def _serve(settings: Settings, host: str, port: int, *, registering: bool) -> None:
+    tell = _say_token if registering else None
+    async with open_service(settings, Path.cwd(), port, tell, host=host) as service:
+        waiting = _waiting(service) if registering else []
+        for line in [*_lines(service, settings), *_reach(host), *waiting]:
             print(line, file=sys.stderr, flush=True)
         await asyncio.Event().wait()
 
@@ -90,6 +98,15 @@ def _lines(service: Service, settings: Settings) -> list[str]:
         lacking = ", ".join(service.lacking)
         lines.append(f"The Slack app lacks {lacking}: update it from `gofer manifest` and install it again.")
     return lines
+
+
+def _reach(host: str) -> list[str]:
+    """Return what other machines reach, where they reach the server at all."""
+    if host == "localhost" or is_loopback(host):
+        return []
+    return [
+        f"   Network     {host}: other machines reach the receivers, and the pages are shown on this machine only",
+    ]
 
 
 def _waiting(service: Service) -> list[str]:

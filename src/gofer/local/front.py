@@ -1,38 +1,41 @@
 """The HTTP application of one local server: requests reach receivers and pages."""
 
-import asyncio
 import logging
 
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from gofer.dispatch import BODY_LIMIT, Ingress
 from gofer.errors import BadRequest, Damaged, TemporaryError
+from gofer.local.bodies import MEMORY, RETRY_AFTER, Bodies
+from gofer.local.page_headers import PageHeaders
 from gofer.local.pages import Pages
+from gofer.local.visitors import LOOPBACK, Visitors
 from gofer.triggers.door import RawRequest, Reply
-
-BODY_SECONDS = 10.0
-"""How long a body may take to arrive; vendors send theirs at once."""
 
 _log = logging.getLogger(__name__)
 
 
-def front(ingress: Ingress, pages: Pages) -> Starlette:
-    """The HTTP application: doors for vendors, pages for people."""
+def front(ingress: Ingress, pages: Pages, visitors: Visitors = LOOPBACK, memory: int = MEMORY) -> Starlette:
+    """Return the HTTP application: receivers for vendors, and pages for visitors of this machine.
 
-    async def door(request: Request) -> Response:
+    `memory` is how many bytes the bodies of open requests take together at most.
+    """
+
+    bodies = Bodies(memory)
+
+    async def receiver(request: Request) -> Response:
         try:
-            async with asyncio.timeout(BODY_SECONDS):
-                body = await _body(request)
+            _check_declared(request)
+            async with bodies.received(request.stream(), BODY_LIMIT) as body:
+                return answer(await ingress.receive(_raw(request, body)))
         except ClientDisconnect:
             return refused(request, BadRequest(400, "The request broke off.", code="body_broke_off"))
-        except TimeoutError:
-            slow = refused(request, BadRequest(408, "The body came too slowly.", code="body_too_slow"))
-            slow.headers["Connection"] = "close"
-            return slow
-        return answer(await ingress.receive(RawRequest(request.method, request.url.path, _headers(request), body)))
+        except BadRequest as error:
+            return _closing(refused(request, error))
 
     def refused(request: Request, error: BadRequest) -> Response:
         return answer(ingress.refuse(request.url.path, error))
@@ -40,9 +43,10 @@ def front(ingress: Ingress, pages: Pages) -> Starlette:
     return Starlette(
         routes=[
             Route("/healthz", healthy, methods=["GET"]),
-            *pages.routes(),
-            Route("/{path:path}", door, methods=["POST", "GET", "PUT", "DELETE", "PATCH"]),
+            *visitors.guard(pages.routes()),
+            Route("/{path:path}", receiver, methods=["POST", "GET", "PUT", "DELETE", "PATCH"]),
         ],
+        middleware=[Middleware(PageHeaders)],
         exception_handlers={TemporaryError: unreadable, Damaged: unreadable},
     )
 
@@ -63,19 +67,21 @@ async def unreadable(request: Request, error: Exception) -> Response:
     return Response(b"Gofer cannot read its state now; its log says why.\n", 503, media_type="text/plain")
 
 
-def _headers(request: Request) -> list[tuple[str, str]]:
-    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
+def _closing(response: Response) -> Response:
+    """Let the connection end with an answer, because the rest of its body is not read."""
+    response.headers["Connection"] = "close"
+    if response.status_code == 503:
+        response.headers["Retry-After"] = str(RETRY_AFTER)
+    return response
 
 
-async def _body(request: Request) -> bytes:
-    """The body, or just enough of it to know that it is too large."""
+def _raw(request: Request, body: bytes) -> RawRequest:
+    headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
+    return RawRequest(request.method, request.url.path, headers, body)
+
+
+def _check_declared(request: Request) -> None:
+    """Raise BadRequest(413) for a body that says that it is too large, before any of it is read."""
     declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and len(declared) < 20 and int(declared) > BODY_LIMIT:
-        # Stands for what was not read: ingress refuses it for its length, as it would the whole.
-        return bytes(BODY_LIMIT + 1)
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > BODY_LIMIT:
-            break
-    return bytes(body)
+    if declared.isdecimal() and int(declared) > BODY_LIMIT:
+        raise BadRequest(413, f"The body is larger than {BODY_LIMIT} bytes.", code="body_too_large")

@@ -1,4 +1,4 @@
-"""How long may a connection be open without a request, and how many connections may be open at once?
+"""Bounds of connections: how long one may be open without a request, and how many may be open at once.
 
 uvicorn waits for the end of a request's headers for ever, and at its own `limit_concurrency` refuses whoever asks next
 rather than those who never finish asking. Here the ones that have waited longest make room.
@@ -9,7 +9,7 @@ import math
 import resource
 from dataclasses import dataclass
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from gofer.local.framing import StrictProtocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def guarded(bounds: Bounds) -> type[asyncio.Protocol]:
     """uvicorn's HTTP/1.1 for one server whose connections keep to the bounds."""
     lobby = Lobby(bounds)
 
-    class Guarded(H11Protocol):
+    class Guarded(StrictProtocol):
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
             lobby.enter(transport)

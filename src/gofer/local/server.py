@@ -1,4 +1,4 @@
-"""How is an ASGI application served on this event loop, and taken down again for sure?"""
+"""The HTTP server of an ASGI application on this event loop: begins to listen, and surely ends."""
 
 import asyncio
 import errno
@@ -6,6 +6,7 @@ import logging
 import socket
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from ipaddress import ip_address
 from typing import Literal
 
 import uvicorn
@@ -15,12 +16,14 @@ from gofer.local.lobby import BOUNDS, Bounds, guarded
 
 _log = logging.getLogger(__name__)
 
+LOCAL = "127.0.0.1"
+"""The address that other machines do not reach."""
 GRACE_SECONDS = 3
 """How long requests under way may take to finish when the server is taken down."""
-HEADER_BYTES = 16 * 1024
-"""Of the headers of a request; more is answered with 400."""
 BACKLOG = 256
 """Connections that the system keeps until they are accepted; asyncio accepts all of them before it looks at one."""
+RECEIVE_BYTES = 64 * 1024
+"""What the system keeps of a connection until it is read; Linux takes twice as much for its own use."""
 _LOOK_SECONDS = 0.005
 """How long nobody looks whether the requests under way are finished."""
 
@@ -78,15 +81,16 @@ class _Server(uvicorn.Server):
 async def serve(
     app: ASGIApp,
     port: int = 0,
-    host: str = "127.0.0.1",
+    host: str = LOCAL,
     *,
     grace_seconds: int = GRACE_SECONDS,
     websockets: bool = False,
     bounds: Bounds = BOUNDS,
 ) -> AsyncGenerator[str]:
-    """Serve `app` while the block runs; yields its base URL. Port 0: a free one; a taken port: OSError.
+    """Serve `app` while the block runs, and yield its base URL for this machine.
 
-    `websockets` needs wsproto, which only development installs: Gofer itself accepts none.
+    Port 0 is a free one, and a taken port an OSError. `websockets` needs wsproto, which only development installs:
+    Gofer itself accepts none.
     """
     listener = _listen(host, port)
     try:
@@ -109,10 +113,11 @@ def _config(app: ASGIApp, bounds: Bounds, ws: Literal["none", "wsproto"]) -> uvi
         access_log=False,
         lifespan="off",
         http=guarded(bounds),
-        h11_max_incomplete_event_size=HEADER_BYTES,
         backlog=BACKLOG,
         ws=ws,
         server_header=False,
+        # The address of a client is the one it connects from; what it writes of itself counts for nothing.
+        proxy_headers=False,
     )
 
 
@@ -122,6 +127,8 @@ def _listen(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Every connection inherits it. The loop reads what is there of all connections before any of it is looked at.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
         listener.bind((host, port))
         # asyncio listens again with its own backlog; listening here makes a taken port fail here.
         listener.listen()
@@ -135,9 +142,14 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _base_url(listener: socket.socket) -> str:
+    """Return where the server is reached from this machine."""
     name: tuple[str, int] = listener.getsockname()[:2]
     host, port = name
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    if listener.family == socket.AF_INET6:
+        reached = "::1" if ip_address(host).is_unspecified else host
+        return f"http://[{reached}]:{port}"
+    reached = LOCAL if ip_address(host).is_unspecified else host
+    return f"http://{reached}:{port}"
 
 
 async def _until_listening(server: _Server, running: asyncio.Task[None]) -> None:

@@ -1,7 +1,8 @@
-"""How does a file of somebody else's come here: how large may it be, which ways does it take, who sees credentials?
+"""Downloads of files from vendors: how large a file may be, which hosts are asked, and which of them see credentials.
 
 Redirects are followed by hand, because every vendor sends its files from another host: to each of them goes what it may
-see, and nothing at all goes to a host that the vendor has no business with.
+see, and nothing at all goes to a host that the vendor has no business with. Only the host that the operator configured
+may be in a private network.
 """
 
 import re
@@ -11,7 +12,7 @@ from ipaddress import ip_address
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from gofer.errors import TemporaryError, ToolError
-from gofer.outside import HttpRequest, HttpResponse, TooLarge
+from gofer.outside import HttpRequest, HttpResponse, NotPublic, TooLarge
 from gofer.tools.tool import Call
 
 LIMIT = 20_000_000
@@ -27,6 +28,8 @@ class Way:
 
     vendor: str
     """As people call it."""
+    base_url: str
+    """Where the operator configured the vendor; every other host must be public."""
     headers: Callable[[SplitResult], Mapping[str, str] | None]
     """The headers for an address; None for one that is not asked at all."""
 
@@ -41,15 +44,23 @@ async def download(call: Call, way: Way, url: str) -> HttpResponse:
             raise ToolError(
                 f"{way.vendor} has that file elsewhere, and Gofer fetches nothing from there.", code="elsewhere"
             )
-        request = HttpRequest("GET", url, {"Accept-Encoding": "identity", **headers}, limit=LIMIT)
-        try:
-            response = await call.http.send(request)
-        except TooLarge as error:
-            raise too_large() from error
+        response = await _fetch(call, way, url, headers)
         if not (300 <= response.status < 400 and response.headers.get("location")):
             return _taken(way, response)
         url = _joined(url, response.headers["location"])
     raise ToolError(f"{way.vendor} sends Gofer around in circles for that file.", code="elsewhere")
+
+
+async def _fetch(call: Call, way: Way, url: str, headers: Mapping[str, str]) -> HttpResponse:
+    sent = {"Accept-Encoding": "identity", **headers}
+    public_only = not configured(url, way.base_url)
+    try:
+        return await call.http.send(HttpRequest("GET", url, sent, limit=LIMIT, public_only=public_only))
+    except TooLarge as error:
+        raise too_large() from error
+    except NotPublic as error:
+        said = f"{way.vendor} has that file in a private network, and Gofer fetches nothing from there."
+        raise ToolError(said, code=error.code) from error
 
 
 def _taken(way: Way, response: HttpResponse) -> HttpResponse:
@@ -97,8 +108,17 @@ def same_place(one: SplitResult, url: str) -> bool:
     return other is not None and (one.scheme, one.netloc) == (other.scheme, other.netloc)
 
 
+def configured(url: str, base_url: str) -> bool:
+    """Return whether an address is served where the operator configured the vendor."""
+    address = parts(url)
+    return address is not None and same_place(address, base_url)
+
+
 def is_public(address: SplitResult) -> bool:
-    """Whether an address may lead out of a company's own network: by TLS, to a name and not to a number."""
+    """Return whether an address may be public by its spelling: by TLS, to a name and not to a number.
+
+    What the name stands for is checked where it is resolved; see `HttpRequest.public_only`.
+    """
     host = address.hostname or ""
     if address.scheme != "https" or address.port not in (None, 443) or "." not in host:
         return False

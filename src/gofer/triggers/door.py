@@ -62,6 +62,8 @@ IgnoredCode = Literal[
     "not_a_branch",
     "no_open_window",
     "no_own_button",
+    "other_team",
+    "team_unknown",
     "no_schedule",
     "no_listener",
     "conditions",
@@ -72,8 +74,10 @@ IgnoredCode = Literal[
     "slack_uninstalled",
 ]
 """Why a genuine delivery starts nothing. The log counts by these, so that nothing a sender writes is kept."""
-ACT_NOW: frozenset[IgnoredCode] = frozenset({"slack_rate_limited", "slack_tokens_revoked", "slack_uninstalled"})
-"""Codes of deliveries that an operator has to act on: without that, nothing more comes from the source."""
+ACT_NOW: frozenset[IgnoredCode] = frozenset(
+    {"slack_rate_limited", "slack_tokens_revoked", "slack_uninstalled", "team_unknown"}
+)
+"""Codes of deliveries that an operator has to act on: without that, nothing of their kind counts."""
 
 
 @dataclass(frozen=True, slots=True)

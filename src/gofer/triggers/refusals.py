@@ -17,6 +17,7 @@ REFUSALS: Mapping[RefusalCode, str] = {
     "body_broke_off": "the sender closed the connection before its body was complete",
     "body_too_slow": "the body came too slowly",
     "body_too_large": "the body is too large; " + _FORM,
+    "body_without_room": "more bodies arrived at the same time than fit into memory; find out who sends them",
     "signature_missing": "the signature is missing or malformed; give the sender the secret of {setting}",
     "signature_method": "the signature is of another method than SHA-256; check how the sender is set up",
     "signature_mismatch": "the signature does not match; check {setting}",

@@ -33,6 +33,8 @@ class SlackActionsDoor:
 
     secrets: Sequence[Secret]
     """The signing secret, and the previous one while it is being rotated."""
+    teams: frozenset[str] | None = None
+    """Gofer's workspace and its organisation; None where presses of every workspace are read."""
 
     def verify(self, request: RawRequest, now: float) -> None:
         """See Door.verify; deliveries are signed as events are."""
@@ -50,7 +52,29 @@ class SlackActionsDoor:
         pressed = [one for one in map(as_object, as_list(body.get("actions"))) if one.get("action_id") in ACTIONS]
         if len(pressed) != 1 or pressed[0].get("type") != "button":
             return Ignored("no_own_button", "no button of Gofer's was pressed", actor)
-        return _click(pressed[0], actor)
+        return self._foreign(body, actor) or _click(pressed[0], actor)
+
+    def _foreign(self, body: Fields, actor: Actor) -> Ignored | None:
+        """Return why a press does not count for its workspace: Slack's ids of people hold within one only."""
+        if self.teams is None:
+            return None
+        if not self.teams:
+            return Ignored("team_unknown", "no press counts before SLACK_TEAM_ID names Gofer's workspace", actor)
+        own = self.teams
+        # The organisation of a person stands in the place of their workspace where Slack knows one.
+        person = as_text(as_object(body.get("user")).get("team_id"))
+        if not _teams(body) & own or (person and person not in own):
+            return Ignored(
+                "other_team", "it was pressed in another workspace than Gofer's, or by a person of one", actor
+            )
+        return None
+
+
+def _teams(body: Fields) -> frozenset[str]:
+    """Return the workspace of an interaction, and the organisation that it belongs to."""
+    team = as_object(body.get("team"))
+    enterprise = as_object(body.get("enterprise"))
+    return frozenset(map(as_text, (team.get("id"), team.get("enterprise_id"), enterprise.get("id"))))
 
 
 def _click(button: Fields, actor: Actor) -> Click | Ignored:

@@ -45,6 +45,26 @@ def test_each_system_says_whom_its_token_belongs_to() -> None:
     assert len(http.requests) == 3
 
 
+def test_slack_says_which_workspace_and_organisation_gofer_is_in() -> None:
+    known = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_API_URL": "http://slack/api"}
+    answer = {"ok": True, "team_id": "T0ACME000", "enterprise_id": "E0ACME000"}
+    http = AnsweringHttp(lambda url, content: {"http://slack/api/auth.test": answer}[url])
+    assert asked(http, **known).slack_team_ids == {"T0ACME000", "E0ACME000"}
+    assert asked(http, **known, SLACK_TEAM_ID="T1").slack_team_ids == {"T1"}
+    assert len(http.requests) == 1
+
+
+@pytest.mark.parametrize("body", [b"<html>", b'{"ok": false, "error": "invalid_auth"}', b'{"team_id": 7}'])
+def test_without_an_answer_of_slack_no_press_counts_and_a_warning_says_so(
+    body: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    http = AnsweringHttp(lambda *_: HttpResponse(200, {}, body))
+    assert asked(http, SLACK_BOT_TOKEN="xoxb-hunter2").slack_team_ids == frozenset()
+    assert "no press of a button counts" in caplog.text
+    assert "SLACK_TEAM_ID" in caplog.text
+    assert "hunter2" not in caplog.text
+
+
 def test_what_is_named_or_not_set_up_is_not_looked_up() -> None:
     http = AnsweringHttp(lambda url, content: {})
     assert found(asked(http, **ENVIRONMENT, **NAMED)) == ("557058:gofer", BOT, "Gofer")

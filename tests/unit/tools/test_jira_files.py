@@ -7,7 +7,7 @@ import pytest
 
 from gofer.canonical import encode
 from gofer.errors import ToolError
-from gofer.outside import HttpRequest, HttpResponse
+from gofer.outside import HttpRequest, HttpResponse, NotPublic
 from gofer.secret import Secret
 from gofer.tools.jira.api import JiraApi
 from gofer.tools.jira.get_attachment import FILES, GetAttachment, get_attachment
@@ -73,9 +73,13 @@ class Redirecting:
     location: str
     size: int = 3
     asked: list[HttpRequest] = field(default_factory=list)
+    private: frozenset[str] = frozenset()
+    """Addresses whose host is in a private network."""
 
     async def send(self, request: HttpRequest) -> HttpResponse:
         self.asked.append(request)
+        if request.public_only and request.url in self.private:
+            raise NotPublic
         if request.url == self.location:
             return HttpResponse(200, {"content-type": "text/plain"}, b"abc")
         if "/content/" in request.url:
@@ -97,6 +101,28 @@ def test_credentials_stay_with_jira_when_it_redirects_to_another_host() -> None:
             "https://acme.atlassian.net/rest/api/3/attachment/content/7": f"Basic {basic}",
             "https://api.media.atlassian.com/file/1/binary": None,
         }
+
+    play(story)
+
+
+def test_only_the_configured_jira_may_be_in_a_private_network() -> None:
+    async def story(room: Room) -> None:
+        http = Redirecting("https://media.example/file?token=t")
+        api = JiraApi("http://jira.corp:8080", "gofer@acme.example", Secret("api-token"))
+        await get_attachment(api, replace(call_of(room), http=http), GetAttachment(attachment="7"))
+        assert [request.public_only for request in http.asked] == [False, False, True]
+
+    play(story)
+
+
+@pytest.mark.parametrize("location", ["https://127.0.0.1.nip.io/", "https://kubernetes.default.svc/api"])
+def test_a_redirect_to_a_name_that_is_private_ends_with_a_sentence(location: str) -> None:
+    async def story(room: Room) -> None:
+        http = Redirecting(location, private=frozenset({location}))
+        api = JiraApi("https://acme.atlassian.net", "gofer@acme.example", Secret("api-token"))
+        with pytest.raises(ToolError, match="Jira has that file in a private network") as refused:
+            await get_attachment(api, replace(call_of(room), http=http), GetAttachment(attachment="7"))
+        assert refused.value.code == "elsewhere"
 
     play(story)
 

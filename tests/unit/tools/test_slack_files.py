@@ -193,6 +193,22 @@ def test_the_token_goes_to_slack_and_to_nobody_else(address: str) -> None:
     play(story)
 
 
+def test_slacks_file_hosts_must_be_public_and_the_configured_slack_need_not() -> None:
+    async def story(_: SlackSimulator, call: Call) -> None:
+        here = "https://files.slack.com/a"
+        http = Recorder({"url_private": here}, {here: HttpResponse(200, {}, b"content")})
+        api, asking = real(http, call)
+        await get_file(api, asking, GetFile(file="F1"))
+        assert [(request.url, request.public_only) for request in http.asked[1:]] == [(here, True)]
+        own = "https://slack.corp:8443/files/a"
+        http = Recorder({"url_private": own}, {own: HttpResponse(200, {}, b"content")})
+        api = SlackApi("https://slack.corp:8443/api/", Secret("xoxb-real"))
+        await get_file(api, replace(call, http=http), GetFile(file="F1"))
+        assert [(request.url, request.public_only) for request in http.asked[1:]] == [(own, False)]
+
+    play(story)
+
+
 def test_a_redirect_within_slack_is_followed_and_one_without_end_is_not() -> None:
     async def story(_: SlackSimulator, call: Call) -> None:
         there, here = "https://files-edge.slack.com/b", "https://files.slack.com/a"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from gofer.bootstrap.aws import Cloud, build_client, new_session, open_cloud
@@ -16,6 +17,7 @@ from gofer.bootstrap.functions.payload import Response
 from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.errors import ConfigError, Damaged, TemporaryError
 from gofer.local.front import healthy, unreadable
+from gofer.local.page_headers import PageHeaders
 from gofer.local.pages import Pages
 from gofer.local.sign_in import SignIn, sign_in
 from gofer.local.slack_openid import SlackOpenId
@@ -73,6 +75,7 @@ def _app(cloud: Cloud, catalog: Catalog, clock: Clock, door: SignIn) -> Starlett
     pages = Pages(cloud.store, cloud.blobs, catalog, clock, door.sees)
     return Starlette(
         routes=[Route("/healthz", healthy, methods=["GET"]), *door.routes(), *door.guard(pages.routes())],
+        middleware=[Middleware(PageHeaders)],
         exception_handlers={TemporaryError: unreadable, Damaged: unreadable},
     )
 

@@ -67,7 +67,7 @@ async def get_attachment(api: JiraApi, call: Call, arguments: GetAttachment) -> 
         raise
     check_size(about.get("size"))
     url = f"{api.base_url}/rest/api/3/attachment/content/{quote(arguments.attachment, safe='')}"
-    response = await download(call, Way("Jira", partial(_headers, api)), url)
+    response = await download(call, Way("Jira", api.base_url, partial(_headers, api)), url)
     if response.status in (404, 410):
         raise gone
     if not 200 <= response.status < 300:

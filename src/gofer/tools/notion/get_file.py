@@ -61,7 +61,7 @@ async def get_file(api: NotionApi, call: Call, arguments: GetFile) -> ToolResult
     if told is None or block.get("in_trash") is True:
         raise ToolError("There is no file in that block of the page any more.", code="gone")
     response = await download(
-        call, Way("Notion", partial(_headers, api)), as_text(as_object(content["file"]).get("url"))
+        call, Way("Notion", api.base_url, partial(_headers, api)), as_text(as_object(content["file"]).get("url"))
     )
     if not 200 <= response.status < 300:
         raise ToolError(f"Notion did not give that file (HTTP {response.status}).", code=str(response.status))

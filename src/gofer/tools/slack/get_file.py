@@ -38,7 +38,7 @@ async def get_file(api: SlackApi, call: Call, arguments: GetFile) -> ToolResult:
         raise ToolError(f"That file cannot be read: {why}.", code="gone")
     check_size(info.get("size"))
     url = as_text(info.get("url_private_download")) or as_text(info.get("url_private"))
-    response = await download(call, Way("Slack", partial(_headers, api)), url)
+    response = await download(call, Way("Slack", api.base_url, partial(_headers, api)), url)
     _check(response, info)
     made = new_file(info, response.body)
     return ToolResult("The file was fetched.", "fetched a file", files=(made,))

@@ -8,6 +8,7 @@ from pydantic import Field
 from gofer.canonical import as_list, as_object, as_text, clean
 from gofer.errors import ToolError
 from gofer.outside import HttpRequest
+from gofer.tools.download import configured
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.looking import candidates
 from gofer.tools.slack.read_thread import channel_id
@@ -34,7 +35,9 @@ async def post_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResul
     place = await api.read(call, "files.getUploadURLExternal", filename=name, length=len(content))
     file = as_text(place.get("file_id"))
     # The address is a secret of its own; the token stays with the API.
-    sent = await call.http.send(HttpRequest("POST", as_text(place.get("upload_url")), _PLAIN, content))
+    url = as_text(place.get("upload_url"))
+    public_only = not configured(url, api.base_url)
+    sent = await call.http.send(HttpRequest("POST", url, _PLAIN, content, public_only=public_only))
     if sent.status != 200:
         raise ToolError(f"Slack did not take the file (HTTP {sent.status}).")
     thread = {"thread_ts": arguments.thread_ts} if arguments.thread_ts else {}
