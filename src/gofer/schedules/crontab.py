@@ -38,10 +38,11 @@ def six_fields(text: str) -> str:
     week_days = {day % _DAYS_OF_WEEK for day in _values(week_day, _WEEK_DAY)}
     any_month_day = month_day.startswith("*") and month_days == set(range(1, 32))
     any_week_day = week_day.startswith("*") and week_days == set(range(_DAYS_OF_WEEK))
-    if not any_month_day and not any_week_day:
-        raise _both_days(text.split(), month_days, week_days)
     times = f"{_runs(_values(minutes, _MINUTES), _MINUTES)} {_runs(_values(hours, _HOURS), _HOURS)}"
     months = _runs(_values(month, _MONTH), _MONTH)
+    if not any_month_day and not any_week_day:
+        nth = _nth_weekday(month_days, week_days)
+        raise _both_days(text.split(), nth and f"{times} ? {months} {nth} *")
     if any_week_day:
         return f"{times} {_runs(month_days, _MONTH_DAY)} {months} ? *"
     return f"{times} ? {months} {','.join(WEEK[day] for day in sorted(week_days))} *"
@@ -63,21 +64,25 @@ def _without_signs_of_six(word: str) -> str:
     return word
 
 
-def _both_days(words: list[str], month_days: set[int], week_days: set[int]) -> NoSchedule:
+def _nth_weekday(month_days: set[int], week_days: set[int]) -> str:
+    """Return the weekday of one week of the month, such as `MON#1`; empty where the days are no such week."""
+    first = min(month_days)
+    if len(week_days) == 1 and first % 7 == 1 and month_days == set(range(first, first + 7)):
+        return f"{WEEK[min(week_days)]}#{first // 7 + 1}"
+    return ""
+
+
+def _both_days(words: list[str], instead: str) -> NoSchedule:
+    """Return the error for two restricted days; `instead` is the cron of one week of the month, if that was meant."""
     minutes, hours, month_day, month, week_day = words
     message = "The day of the month and the day of the week are both restricted."
-    first = min(month_days)
     if len(" ".join(words)) > LONGEST_SHOWN:
         return NoSchedule(message, "Write `*` for one of them, or two schedules for either day.")
-    if len(week_days) == 1 and first % 7 == 1 and month_days == set(range(first, first + 7)):
-        nth = f"{WEEK[min(week_days)]}#{first // 7 + 1}"
-        hint = f"For one week of the month write `{minutes} {hours} ? {month} {nth} *`."
-    else:
-        hint = (
-            f"Write `*` for one of them; for either day write two schedules, `{minutes} {hours} {month_day} {month} *` "
-            f"and `{minutes} {hours} * {month} {week_day}`."
-        )
-    return NoSchedule(message, hint)
+    if instead:
+        return NoSchedule(message, f"For one week of the month write `{instead}`.")
+    by_month = f"{minutes} {hours} {month_day} {month} *"
+    by_week = f"{minutes} {hours} * {month} {week_day}"
+    return NoSchedule(message, f"Write `*` for one of them; for either day write two, `{by_month}` and `{by_week}`.")
 
 
 def _runs(values: Iterable[int], field: Field) -> str:

@@ -48,10 +48,11 @@ def test_five_fields_become_the_six_of_eventbridge(five: str, six: str) -> None:
         (
             "0 9 1 * 1",
             "The day of the month and the day of the week are both restricted.",
-            "Write `*` for one of them; for either day write two schedules, `0 9 1 * *` and `0 9 * * 1`.",
+            "Write `*` for one of them; for either day write two, `0 9 1 * *` and `0 9 * * 1`.",
         ),
         ("0 9 1-7 * 1", "are both restricted", "For one week of the month write `0 9 ? * MON#1 *`."),
         ("0 9 15-21 2 tue", "are both restricted", "For one week of the month write `0 9 ? 2 TUE#3 *`."),
+        ("0 9-17/4 1-7 * 5", "are both restricted", "For one week of the month write `0 9,13,17 ? * FRI#1 *`."),
         ("0 9 */2 * 1-5", "are both restricted", "`0 9 */2 * *` and `0 9 * * 1-5`."),
         ("0 9 * * 8", "The day of the week cannot be `8`.", "Five fields count as crontab does: 0 and 7 are Sunday."),
         ("0 9 ? * 2", "`?` belongs to the six fields of EventBridge", "Write `*` for a day that does not matter"),
