@@ -120,6 +120,8 @@ async def browser(catalog: Catalog = NO_WORKFLOWS) -> AsyncIterator[Browser]:
     await claim("run1", RunAccepted(public, "answer-here"), pen, store, blobs)
     await store.create_head(Head("run1", "answer-here", "c", 1, private=False))
     await claim("run2", RunAccepted(replace(mention(channel=BOARD), private=True), "w"), pen, store, blobs)
+    direct = replace(mention(channel="D0000001"), kind="slack.direct", actor=Actor(ADA), private=True)
+    await claim("direct1", RunAccepted(direct, "w"), pen, store, blobs)
     for run, visibility in (("hub1", {"visibility": "public"}), ("hub2", {})):
         event = replace(PULL, place={**PULL.place, **visibility})
         await claim(run, RunAccepted(event, "reviews"), pen, store, blobs)

@@ -18,6 +18,7 @@ from gofer.engine.clearance import Clearance
 from gofer.engine.loop import Ending
 from gofer.engine.meant import NotMeant
 from gofer.engine.needed import NEVER_BEGAN
+from gofer.engine.private_link import show_link
 from gofer.engine.results import Shown
 from gofer.engine.services import Services
 from gofer.engine.step import Step
@@ -168,6 +169,7 @@ class Owner:
     async def _coordinate(self, step: Step, event: Event, bundle: Bundle) -> Ending:
         provenance = step.provenance(bundle.loaded.prompt_file)
         await announce(step, event, bundle.loaded.workflow.reply, provenance)
+        await show_link(step, event, bundle.loaded.workflow.reply, provenance)
         step.agents = Subagents(bundle, self.alone)
         step.guard, step.shown = Clearance(bundle.loaded.workflow), shown(bundle.loaded, self.services.abilities)
         try:

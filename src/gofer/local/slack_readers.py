@@ -20,6 +20,8 @@ from gofer.workflows.when import Where
 SIGN_OUT = "/sign-out"
 TOKEN = "token"  # noqa: S105 (the name of a field)
 """Field of the form that signs out."""
+_DIRECT = "D"
+"""How ids of direct messages begin; who is in there Slack says only to apps that may list them."""
 _FACTS = ("channels", "channel_id")
 """Conditions that narrow a trigger to channels."""
 
@@ -36,6 +38,8 @@ class SlackReaders:
     async def sees(self, request: Request, event: Event) -> bool:
         """See Readers.sees: full members who are in the channel where it happened."""
         channel = _channel(event)
+        if channel.startswith(_DIRECT):
+            return await self._is_actor(request, event)
         return bool(channel) and await self._is_in(request, channel)
 
     async def became_private(self, event: Event) -> bool:
@@ -88,17 +92,31 @@ class SlackReaders:
 
     async def _is_in(self, request: Request, channel: str) -> bool:
         """Return whether the reader is a full member and in a channel now; False where Slack does not say."""
-        session = self.sessions.read(request)
-        if session is None:
-            return False
+        user = await self._member(request)
         try:
-            await self.people.check_member(session.user, session.team)
-            return await self.people.is_in(channel, session.user)
+            return bool(user) and await self.people.is_in(channel, user)
         except SlackRefused as error:
             self.report(error)
             return False
+
+    async def _is_actor(self, request: Request, event: Event) -> bool:
+        """Return whether the reader is a full member who wrote a direct message: no other person is in there."""
+        user = await self._member(request)
+        return bool(user) and user == event.actor.id
+
+    async def _member(self, request: Request) -> str:
+        """Return the id of a reader who is a full member now; empty for any other, and where Slack does not say."""
+        session = self.sessions.read(request)
+        if session is None:
+            return ""
+        try:
+            await self.people.check_member(session.user, session.team)
+        except SlackRefused as error:
+            self.report(error)
+            return ""
         except BadRequest:
-            return False
+            return ""
+        return session.user
 
 
 def listened(loaded: Loaded) -> Sequence[str] | None:

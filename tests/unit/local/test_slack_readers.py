@@ -65,6 +65,15 @@ async def test_a_run_of_a_channel_is_not_shown_while_slack_does_not_say_whether_
         assert not await is_hidden("run1", made.store)
 
 
+async def test_a_run_of_a_direct_message_is_for_the_person_who_wrote_it() -> None:
+    async with browser() as made:
+        await made.sign_in(OTHER)
+        other = await status(made, "/runs/direct1")
+        await made.sign_in(ADA)
+        made.http.said["conversations.members"] = b'{"ok":false,"error":"missing_scope"}'
+        assert (other, await status(made, "/runs/direct1"), made.counted) == (404, 200, [])
+
+
 PRIVATE_ONLY = [
     [{"slack.mention": {"channels": "#board"}}],
     [{"slack.mention": {"channels": BOARD}}],
