@@ -25,8 +25,7 @@ async def show_link(step: Step, event: Event, reply: Reply, provenance: Provenan
     tool = step.services.tools["slack_post_ephemeral"]
     url = step.services.links.run_url(step.run)
     thread_ts = thread_of(step, event)
-    place = {"thread_ts": thread_ts} if thread_ts else {}
-    arguments = tool.parse({"text": _TEXT.format(url=url), **place})
+    arguments = tool.parse({"text": _TEXT.format(url=url), "thread_ts": thread_ts})
     bare = Provenance(provenance.workflow, "", provenance.run, None)
     await step.call(Permitted(LINK, tool, arguments, longest=0.0, waits=False), bare)
 

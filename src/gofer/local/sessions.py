@@ -66,8 +66,9 @@ class Sessions:
         fields = self.cookie.read(self.value(request), self._now)
         if fields is None or not {"user", "team", "round", "ends", "checked"} <= fields.keys():
             return None
-        ends, checked = int(fields["ends"]), int(fields["checked"])
-        return Session(fields["user"], fields["team"], fields["round"], ends, checked)
+        return Session(
+            fields["user"], fields["team"], fields["round"], ends=int(fields["ends"]), checked=int(fields["checked"])
+        )
 
     def value(self, request: Request) -> str:
         """Return the cookie of a request as the browser sent it."""

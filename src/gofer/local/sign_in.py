@@ -50,6 +50,7 @@ _HEADERS: Mapping[str, str] = {
     "x-content-type-options": "nosniff",
 }
 """What every page behind the sign-in tells browsers."""
+_UNKNOWN = "This attempt to sign in was not begun in this browser, or is too old."
 _AGAIN = "Slack cannot be asked now. Try again in a minute."
 _MEND = "Slack refused Gofer itself ({code}), so the pages stay closed. The operator of Gofer must mend this."
 
@@ -109,10 +110,12 @@ class SignIn:
     async def finish(self, request: Request) -> Response:
         """Answer the browser that Slack sent back: find out who it is, and begin a session."""
         state = request.query_params.get("state", "")
-        cookie = self._attempt(state if _STATE.fullmatch(state) else "")
+        if not _STATE.fullmatch(state):
+            return _refused(400, _UNKNOWN)
+        cookie = self._attempt(state)
         begun = cookie.read(request.cookies.get(cookie.name, ""), self._now)
         if begun is None or begun["state"] != state:
-            return _refused(400, "This attempt to sign in was not begun in this browser, or is too old.")
+            return _refused(400, _UNKNOWN)
         answer = await self._finished(request, begun)
         answer.headers.append("set-cookie", cookie.clear())
         return answer
@@ -164,32 +167,36 @@ class SignIn:
 
     async def _claim(self, state: str) -> bool:
         """Take an attempt; False when it was taken before."""
-        key, mine = f"sign-in:{state}", self.outside.new_id()
-        return await self.store.exchange_memo(key, None, mine, self._now * 1000) == mine
+        mine = self.outside.new_id()
+        return await self.store.exchange_memo(f"sign-in:{state}", None, mine, self._now * 1000) == mine
 
     def _declined(self, error: str, to: str) -> Response:
         """Answer a person whom Slack sent back without a code."""
         if error == "access_denied":
             return _refused(403, "Slack did not say who you are, because you did not allow it.", to)
-        return self._not_now(SlackRefused(AUTHORIZE, error if _CODE.fullmatch(error) else UNSAID), to)
+        if not _CODE.fullmatch(error):
+            return self._not_now(SlackRefused(AUTHORIZE, UNSAID), to)
+        return self._not_now(SlackRefused(AUTHORIZE, error), to)
 
     def _not_now(self, refused: SlackRefused, to: str) -> Response:
         """Report that Slack did not do its part, and say who must act."""
         self.report(refused)
-        return _refused(503, _MEND.format(code=refused.code) if refused.remedy else _AGAIN, to)
+        if refused.remedy:
+            return _refused(503, _MEND.format(code=refused.code), to)
+        return _refused(503, _AGAIN, to)
 
     def _attempt(self, state: str) -> Cookie:
         return replace(self.attempt, name=f"{self.attempt.name}-{state[:_NAMED]}")
 
     def _surplus(self, request: Request) -> Sequence[str]:
         """Return the names of cookies of attempts that one more leaves no room for: the oldest, and unreadable ones."""
-        ages: dict[str, int] = {}
-        for name, value in request.cookies.items():
-            if name.startswith(f"{self.attempt.name}-"):
-                begun = replace(self.attempt, name=name).read(value, self._now)
-                ages[name] = int(begun["until"]) if begun else 0
-        newest = sorted(ages, key=lambda name: ages[name], reverse=True)[: ATTEMPTS - 1]
-        return [name for name in ages if name not in newest or not ages[name]]
+        kept = [name for name in request.cookies if name.startswith(f"{self.attempt.name}-")]
+        ends: dict[str, int] = {}
+        for name in kept:
+            if begun := replace(self.attempt, name=name).read(request.cookies[name], self._now):
+                ends[name] = int(begun["until"])
+        newest = sorted(ends, key=lambda name: ends[name], reverse=True)[: ATTEMPTS - 1]
+        return [name for name in kept if name not in newest]
 
     @property
     def _now(self) -> int:
@@ -210,7 +217,9 @@ class SignIn:
                 return answer
             except SlackRefused as error:
                 refused = self._not_now(error, to)
-                return PlainTextResponse("Slack cannot be asked now.\n", 503) if for_program(request) else refused
+                if for_program(request):
+                    return PlainTextResponse("Slack cannot be asked now.\n", 503)
+                return refused
             self._renew(request, session, answer)
             answer.headers.update(_HEADERS)
             return answer

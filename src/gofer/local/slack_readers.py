@@ -68,12 +68,12 @@ class SlackReaders:
         private: list[str] = []
         try:
             async for channel in self.people.channels():
-                found, name = as_text(channel.get("id")), as_text(channel.get("name"))
-                if not any(fits(pattern, one) for pattern in narrowed for one in (found, name)):
+                names = [as_text(channel.get(field)) for field in ("id", "name")]
+                if not any(fits(pattern, name) for pattern in narrowed for name in names):
                     continue
                 if not is_private(channel):
                     return True
-                private.append(found)
+                private.append(names[0])
         except SlackRefused as error:
             self.report(error)
             return False

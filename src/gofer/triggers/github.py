@@ -204,8 +204,9 @@ def _place(repository: str, number: str, thing: Fields, said: Fields) -> dict[st
 
 def _visibility(body: Fields) -> dict[str, str]:
     """Return that the repository is public, where GitHub says so; unknown counts as private."""
-    public = as_object(body.get("repository")).get("private") is False
-    return {"visibility": _PUBLIC} if public else {}
+    if as_object(body.get("repository")).get("private") is False:
+        return {"visibility": _PUBLIC}
+    return {}
 
 
 def _moment(action: str, about: Fields, thing: Fields) -> str:
