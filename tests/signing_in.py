@@ -119,6 +119,10 @@ async def browser(catalog: Catalog = NO_WORKFLOWS) -> AsyncIterator[Browser]:
     public = replace(mention(channel=GENERAL), private=False)
     await claim("run1", RunAccepted(public, "answer-here"), pen, store, blobs)
     await store.create_head(Head("run1", "answer-here", "c", 1, private=False))
+    for run, channel in (("same1", GENERAL), ("other1", "C0000002")):
+        event = replace(mention(channel=channel), private=False)
+        await claim(run, RunAccepted(event, "answer-here"), pen, store, blobs)
+        await store.create_head(Head(run, "answer-here", f"c:{run}", 1, private=False))
     await claim("run2", RunAccepted(replace(mention(channel=BOARD), private=True), "w"), pen, store, blobs)
     direct = replace(mention(channel="D0000001"), kind="slack.direct", actor=Actor(ADA), private=True)
     await claim("direct1", RunAccepted(direct, "w"), pen, store, blobs)

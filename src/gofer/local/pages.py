@@ -15,10 +15,10 @@ from starlette.routing import Route
 from gofer.blobs.store import Blobs
 from gofer.errors import Damaged, Gone
 from gofer.journal.below import read_below
-from gofer.journal.hidden import hide
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.journal.unlisted_ends import recent
+from gofer.local.became_private import hide_place
 from gofer.local.readers import LocalReaders, Readers
 from gofer.outside import Clock
 from gofer.projections import progress
@@ -131,7 +131,8 @@ class Pages:
         if begun.private:
             return await self.readers.sees(request, begun.event)
         if await self.readers.became_private(begun.event):
-            await hide(request.path_params["run"], self.store, int(self.clock.now() * 1000))
+            now_ms = int(self.clock.now() * 1000)
+            await hide_place(request.path_params["run"], begun.event, self.store, self.blobs, now_ms)
             return await self.readers.sees(request, begun.event)
         if of_private_repository(begun.event):
             return await self.readers.sees_repository(request, self.catalog.workflows.get(begun.workflow))

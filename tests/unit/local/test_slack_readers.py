@@ -46,6 +46,17 @@ async def test_a_run_whose_channel_became_private_is_shown_to_its_members_and_in
     assert head.private
 
 
+async def test_other_runs_of_a_channel_that_became_private_leave_the_lists_with_it() -> None:
+    async with browser() as made:
+        await made.sign_in(OTHER)
+        make_private(made)
+        await made.get("/runs/run1")
+        listed = (await made.get("/runs")).text
+        left = {run: run in listed for run in ("run1", "same1", "other1")}
+        assert await status(made, "/runs/other1") == 200
+    assert left == {"run1": False, "same1": False, "other1": True}
+
+
 async def test_a_channel_that_the_bot_cannot_see_any_more_counts_as_private() -> None:
     async with browser() as made:
         await made.sign_in(ADA)
