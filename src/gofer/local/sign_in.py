@@ -8,7 +8,7 @@ that began a session begins no other.
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from urllib.parse import parse_qs, urlencode
 
@@ -18,27 +18,19 @@ from starlette.routing import Route
 
 from gofer.errors import BadRequest
 from gofer.journal.store import Store
+from gofer.local.attempts import KEPT_SECONDS, Attempt, Attempts
 from gofer.local.cookies import Cookie
 from gofer.local.pages import for_program
 from gofer.local.sessions import SESSION_SECONDS, Session, Sessions
 from gofer.local.slack_openid import AUTHORIZE, CALLBACK, SlackOpenId
 from gofer.local.slack_readers import SIGN_OUT, TOKEN, SlackReaders
-from gofer.local.slack_web import UNSAID, SlackRefused
+from gofer.local.slack_web import SlackRefused
 from gofer.outside import Outside
 from gofer.secret import Secret
 
 PATH = "/sign-in"
-ATTEMPT_SECONDS = 600
-ATTEMPTS = 5
-"""Attempts of one browser that are kept at once, the newest."""
-_KEPT_SECONDS = 3600
-"""How long a browser keeps an attempt: one that took too long still knows which page was wanted."""
 _OWN = re.compile(r"/|/(runs|prompts)(/[A-Za-z0-9_-]{1,100}){0,2}", re.ASCII)
 """Where a person may be sent after signing in: one of our pages, never another site."""
-_STATE = re.compile(r"[0-9a-f]{32,128}", re.ASCII)
-_CODE = re.compile(r"[a-z_]{1,40}", re.ASCII)
-_NAMED = 16
-"""Characters of its state by which the cookie of an attempt is named."""
 _FORM_BYTES = 2_000
 
 _HEADERS: Mapping[str, str] = {
@@ -50,7 +42,6 @@ _HEADERS: Mapping[str, str] = {
     "x-content-type-options": "nosniff",
 }
 """What every page behind the sign-in tells browsers."""
-_UNKNOWN = "This attempt to sign in was not begun in this browser, or is too old."
 _AGAIN = "Slack cannot be asked now. Try again in a minute."
 _MEND = "Slack refused Gofer itself ({code}), so the pages stay closed. The operator of Gofer must mend this."
 
@@ -68,8 +59,7 @@ class SignIn:
 
     slack: SlackOpenId
     outside: Outside
-    store: Store
-    attempt: Cookie
+    attempts: Attempts
     sessions: Sessions
     count: Callable[[SlackRefused], None] = _uncounted
     """Told of each refusal that the operator must mend."""
@@ -93,31 +83,23 @@ class SignIn:
 
     async def begin(self, request: Request) -> Response:
         """Send the browser to Slack."""
-        to = _own(request.query_params.get("to", ""))
-        state = self.outside.new_key().hex()
-        nonce = self.outside.new_key().hex()
+        attempt = self.attempts.begin(_own(request.query_params.get("to", "")))
         try:
-            url = await self.slack.authorize_url(state, nonce)
+            url = await self.slack.authorize_url(attempt.state, attempt.nonce)
         except SlackRefused as error:
-            return self._not_now(error, to)
-        fields = {"state": state, "nonce": nonce, "to": to, "until": str(self._now + ATTEMPT_SECONDS)}
+            return self._not_now(error, attempt.to)
         answer = _send(url)
-        answer.headers.append("set-cookie", self._attempt(state).set(fields, self._now))
-        for name in self._surplus(request):
-            answer.headers.append("set-cookie", replace(self.attempt, name=name).clear())
+        for cookie in self.attempts.keep(attempt, request):
+            answer.headers.append("set-cookie", cookie)
         return answer
 
     async def finish(self, request: Request) -> Response:
         """Answer the browser that Slack sent back: find out who it is, and begin a session."""
-        state = request.query_params.get("state", "")
-        if not _STATE.fullmatch(state):
-            return _refused(400, _UNKNOWN)
-        cookie = self._attempt(state)
-        begun = cookie.read(request.cookies.get(cookie.name, ""), self._now)
-        if begun is None or begun["state"] != state:
-            return _refused(400, _UNKNOWN)
-        answer = await self._finished(request, begun)
-        answer.headers.append("set-cookie", cookie.clear())
+        attempt = self.attempts.read(request)
+        if attempt is None:
+            return _refused(400, "This attempt to sign in was not begun in this browser, or is too old.")
+        answer = await self._finished(request, attempt)
+        answer.headers.append("set-cookie", self.attempts.forget(attempt))
         return answer
 
     async def leave(self, request: Request) -> Response:
@@ -143,40 +125,35 @@ class SignIn:
         else:
             _log.warning("%s", refused, extra={"fields": fields})
 
-    async def _finished(self, request: Request, begun: Mapping[str, str]) -> Response:
+    async def _finished(self, request: Request, attempt: Attempt) -> Response:
         """Return what an attempt came to."""
-        to = _own(begun["to"])
-        if int(begun["until"]) <= self._now:
+        to = _own(attempt.to)
+        if self.attempts.is_late(attempt):
             return _refused(400, "This attempt to sign in took too long.", to)
         if error := request.query_params.get("error", ""):
             return self._declined(error, to)
         if not (code := request.query_params.get("code", "")):
             return _refused(403, "Slack did not say who you are.", to)
         try:
-            user, team = await self.slack.member(code, begun["nonce"], self._now)
+            user, team = await self.slack.member(code, attempt.nonce, self.outside.clock.now())
         except BadRequest as error:
             return _refused(error.status, str(error), to)
         except SlackRefused as error:
             return self._not_now(error, to)
         # Claimed only now: strangers write nothing.
-        if not await self._claim(begun["state"]):
+        if not await self.attempts.claim(attempt):
             return _refused(401, "This attempt to sign in was finished before.", to)
         answer = _send(to)
         answer.headers.append("set-cookie", await self.sessions.begin(user, team))
         return answer
 
-    async def _claim(self, state: str) -> bool:
-        """Take an attempt; False when it was taken before."""
-        mine = self.outside.new_id()
-        return await self.store.exchange_memo(f"sign-in:{state}", None, mine, self._now * 1000) == mine
-
     def _declined(self, error: str, to: str) -> Response:
         """Answer a person whom Slack sent back without a code."""
         if error == "access_denied":
             return _refused(403, "Slack did not say who you are, because you did not allow it.", to)
-        if not _CODE.fullmatch(error):
-            return self._not_now(SlackRefused(AUTHORIZE, UNSAID), to)
-        return self._not_now(SlackRefused(AUTHORIZE, error), to)
+        # A browser says so, and any person can write an address: it is kept out of the log, and alarms no operator.
+        _log.warning("Slack refused %s", AUTHORIZE, extra={"fields": {"system": "Slack", "path": AUTHORIZE}})
+        return _refused(403, "Slack refused to sign you in. If it goes on, tell the operator of Gofer.", to)
 
     def _not_now(self, refused: SlackRefused, to: str) -> Response:
         """Report that Slack did not do its part, and say who must act."""
@@ -184,23 +161,6 @@ class SignIn:
         if refused.remedy:
             return _refused(503, _MEND.format(code=refused.code), to)
         return _refused(503, _AGAIN, to)
-
-    def _attempt(self, state: str) -> Cookie:
-        return replace(self.attempt, name=f"{self.attempt.name}-{state[:_NAMED]}")
-
-    def _surplus(self, request: Request) -> Sequence[str]:
-        """Return the names of cookies of attempts that one more leaves no room for: the oldest, and unreadable ones."""
-        kept = [name for name in request.cookies if name.startswith(f"{self.attempt.name}-")]
-        ends: dict[str, int] = {}
-        for name in kept:
-            if begun := replace(self.attempt, name=name).read(request.cookies[name], self._now):
-                ends[name] = int(begun["until"])
-        newest = sorted(ends, key=lambda name: ends[name], reverse=True)[: ATTEMPTS - 1]
-        return [name for name in kept if name not in newest]
-
-    @property
-    def _now(self) -> int:
-        return int(self.outside.clock.now())
 
     def _guarded(self, page: Endpoint) -> Endpoint:
         async def guarded(request: Request) -> Response:
@@ -239,9 +199,9 @@ def sign_in(
     count: Callable[[SlackRefused], None] = _uncounted,
 ) -> SignIn:
     """Return the sign-in with its cookies, made with the installation's key."""
-    attempt = Cookie("__Host-gofer-sign-in", key, slack.pages_url, _KEPT_SECONDS)
+    attempts = Attempts(Cookie("__Host-gofer-sign-in", key, slack.pages_url, KEPT_SECONDS), store, outside)
     session = Cookie("__Host-gofer", key, slack.pages_url, SESSION_SECONDS)
-    return SignIn(slack, outside, store, attempt, Sessions(session, slack.people, store, outside), count)
+    return SignIn(slack, outside, attempts, Sessions(session, slack.people, store, outside), count)
 
 
 def _own(path: str) -> str:

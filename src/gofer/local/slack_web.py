@@ -13,7 +13,7 @@ SECONDS = 5.0
 """For each request to Slack: five of them are less than a function has for a page."""
 NO_ANSWER = "no_answer"
 """Code of a request that Slack did not answer, or not as Slack does."""
-UNSAID = "unsaid"
+UNSAID = "incomplete_answer"
 """Code of an answer that lacks what was asked for."""
 
 _BOT_TOKEN = "set SLACK_BOT_TOKEN to the bot token of the installed Slack app"  # noqa: S105 (a sentence)

@@ -388,3 +388,12 @@ async def test_a_person_of_whom_slack_does_not_say_enough_stays_outside(missing:
         del about[missing]
         made.http.said["users.info"] = encode({"ok": True, "user": about})
         assert (await made.sign_in()).status_code == 503
+
+
+async def test_an_address_that_a_person_wrote_alarms_no_operator(caplog: pytest.LogCaptureFixture) -> None:
+    async with browser() as made:
+        url = urlsplit(await made.begin(to="/runs/run1"))
+        state = parse_qs(url.query)["state"][0]
+        answer = await made.get(f"/sign-in/callback?state={state}&error=invalid_auth")
+    assert (answer.status_code, made.counted) == (403, [])
+    assert "invalid_auth" not in caplog.text + answer.text
