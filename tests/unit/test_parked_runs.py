@@ -145,3 +145,12 @@ async def test_a_parked_run_whose_channel_became_private_stays_out_of_the_lists(
     head = await made.store.head("run1")
     assert head is not None
     assert (head.status, head.private) == ("done", True)
+
+
+async def test_a_run_that_was_hidden_before_it_was_admitted_stays_out_of_the_lists() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1", private=False)
+    await hide("run1", made.store, int(NOON * 1000))
+    while await made.hear():
+        assert list(await made.store.heads(10)) == []
+    assert (await made.status("run1"), list(await made.store.heads(10))) == ("done", [])
