@@ -55,9 +55,9 @@ class Cookie:
             return None
         return {name: str(text) for name, text in as_object(sealed.get("fields")).items()}
 
-    def form_token(self, value: str) -> str:
-        """Return what a form of a page must send back: only pages that know the cookie can write it."""
-        return self._mac("form", value)
+    def form_token(self, said: str) -> str:
+        """Return a MAC for a form of a page, which no other site can write."""
+        return self._mac("form", said)
 
     def _header(self, value: str, seconds: int) -> str:
         return f"{self.name}={value}; Path=/; Max-Age={seconds}; HttpOnly; Secure; SameSite=Lax"

@@ -63,16 +63,12 @@ class Sessions:
 
     def read(self, request: Request) -> Session | None:
         """Return the session in the cookie of a request, as it was when the cookie was written."""
-        fields = self.cookie.read(self.value(request), self._now)
+        fields = self.cookie.read(request.cookies.get(self.cookie.name, ""), self._now)
         if fields is None or not {"user", "team", "round", "ends", "checked"} <= fields.keys():
             return None
         return Session(
             fields["user"], fields["team"], fields["round"], ends=int(fields["ends"]), checked=int(fields["checked"])
         )
-
-    def value(self, request: Request) -> str:
-        """Return the cookie of a request as the browser sent it."""
-        return request.cookies.get(self.cookie.name, "")
 
     async def current(self, request: Request) -> Session | None:
         """Return the session of a request, or None where there is none or the person signed out.
@@ -91,6 +87,14 @@ class Sessions:
     def renew(self, session: Session) -> str:
         """Return the `Set-Cookie` header of a session that was checked anew; it ends when it did."""
         return self.cookie.set(session.fields(), self._now, session.ends)
+
+    def form_token(self, session: Session) -> str:
+        """Return what a form of a page must send back: the same as long as the session lasts, and of no other one."""
+        return self.cookie.form_token(f"{session.user} {session.round} {session.ends}")
+
+    def wrote(self, session: Session, token: str) -> bool:
+        """Return whether a form comes from a page that was made for a session."""
+        return hmac.compare_digest(self.form_token(session).encode(), token.encode())
 
     async def end(self, session: Session) -> None:
         """End every session of a person. Raises TemporaryError."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
@@ -42,7 +42,7 @@ _HEADERS: Mapping[str, str] = {
     "x-content-type-options": "nosniff",
 }
 """What every page behind the sign-in tells browsers."""
-_AGAIN = "Slack cannot be asked now. Try again in a minute."
+_AGAIN = "Slack does not say now what you may see ({code}). Try again in a minute."
 _MEND = "Slack refused Gofer itself ({code}), so the pages stay closed. The operator of Gofer must mend this."
 
 _log = logging.getLogger(__name__)
@@ -107,9 +107,8 @@ class SignIn:
         session = self.sessions.read(request)
         if session is not None:
             form = parse_qs((await request.body())[:_FORM_BYTES].decode("ascii", "replace"))
-            expected = self.sessions.cookie.form_token(self.sessions.value(request))
-            origin = request.headers.get("origin", self.slack.pages_url)
-            if form.get(TOKEN) != [expected] or origin != self.slack.pages_url:
+            (token,) = form.get(TOKEN, [""])[:1]
+            if not self._is_ours(request) or not self.sessions.wrote(session, token):
                 return _refused(403, "Gofer signs you out when you press `Sign out` on one of its pages.", "/runs")
             await self.sessions.end(session)
         answer = _said(200, "You are signed out, in every browser.", "/runs")
@@ -160,7 +159,13 @@ class SignIn:
         self.report(refused)
         if refused.remedy:
             return _refused(503, _MEND.format(code=refused.code), to)
-        return _refused(503, _AGAIN, to)
+        return _refused(503, _AGAIN.format(code=refused.code), to)
+
+    def _is_ours(self, request: Request) -> bool:
+        """Return whether a form was not sent by a page of another site, as far as the browser says it."""
+        parts = urlsplit(self.slack.pages_url)
+        own = f"{parts.scheme}://{parts.netloc}"
+        return request.headers.get("origin", own).casefold() == own.casefold()
 
     def _guarded(self, page: Endpoint) -> Endpoint:
         async def guarded(request: Request) -> Response:
@@ -178,7 +183,7 @@ class SignIn:
             except SlackRefused as error:
                 refused = self._not_now(error, to)
                 if for_program(request):
-                    return PlainTextResponse("Slack cannot be asked now.\n", 503)
+                    return PlainTextResponse("Slack does not say now what you may see.\n", 503)
                 return refused
             self._renew(request, session, answer)
             answer.headers.update(_HEADERS)

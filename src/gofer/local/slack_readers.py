@@ -84,7 +84,10 @@ class SlackReaders:
 
     def footer(self, request: Request) -> str:
         """See Readers.footer: the form that signs out."""
-        token = self.sessions.cookie.form_token(self.sessions.value(request))
+        session = self.sessions.read(request)
+        if session is None:
+            return ""
+        token = self.sessions.form_token(session)
         return (
             f'<form method="post" action="{SIGN_OUT}"><input type="hidden" name="{TOKEN}" value="{escape(token)}">'
             "<p><button>Sign out</button></form>"

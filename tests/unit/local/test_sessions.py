@@ -33,11 +33,21 @@ async def test_one_person_does_not_sign_another_out() -> None:
         assert (await made.get("/runs")).status_code == 200
 
 
+async def test_a_page_that_renewed_its_session_signs_out_too() -> None:
+    async with browser() as made:
+        await made.sign_in()
+        made.clock.advance(CHECK_SECONDS)
+        assert (await made.sign_out()).status_code == 200
+        assert (await made.get("/runs")).status_code == 303
+
+
 async def test_no_other_site_signs_a_person_out() -> None:
     async with browser() as made:
         await made.sign_in()
         token_of_another = await made.sign_out(token="ab" * 32)
         without = await made.gofer.post("/sign-out")
+        odd = await made.gofer.post("/sign-out", content=b"token=%C3%A4&token=\xff")
+        assert odd.status_code == 403
         elsewhere = await made.gofer.post("/sign-out", headers={"origin": "https://evil.test"})
         asked = await made.get("/sign-out")
         assert (await made.get("/runs")).status_code == 200
@@ -114,5 +124,5 @@ async def test_pages_say_so_when_slack_did_not_answer_for_an_hour() -> None:
         made.http.away = False
         open_again = await made.get("/runs")
     assert (within.status_code, closed.status_code, open_again.status_code) == (200, 503, 200)
-    assert "Slack cannot be asked now. Try again in a minute." in closed.text
-    assert (program.status_code, program.text) == (503, "Slack cannot be asked now.\n")
+    assert "Slack does not say now what you may see (no_answer). Try again in a minute." in closed.text
+    assert (program.status_code, program.text) == (503, "Slack does not say now what you may see.\n")

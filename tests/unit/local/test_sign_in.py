@@ -174,7 +174,7 @@ async def test_a_slack_that_is_away_is_said_so() -> None:
         back = await made.agree(await made.begin())
         made.slack.fail_next("users.info", 500)
         answer = await made.get(back)
-    assert (answer.status_code, "Slack cannot be asked now" in answer.text) == (503, True)
+    assert (answer.status_code, "Slack does not say now what you may see" in answer.text) == (503, True)
 
 
 @pytest.mark.parametrize("said", [b'{"ok":true}', b'{"ok":true,"user":{"id":"U0000009"}}', b"[]", b"<html>"])
