@@ -38,6 +38,10 @@ def needed(workflows: Iterable[Workflow], tools: Iterable[Tool[Any]]) -> Mapping
     return {scope: frozenset(user for user, scopes in by_user.items() if scope in scopes) for scope in found}
 
 
+PAGES = ("channels:read", "groups:read", "users:read")
+"""Scopes with which the pages find out who is a full member, who is in a channel and which channels are private."""
+
+
 def manifest(
     workflows: Iterable[Workflow], tools: Iterable[Tool[Any]], *, name: str, url: str, socket: bool, sign_in: str = ""
 ) -> dict[str, object]:
@@ -85,7 +89,7 @@ def _oauth(scopes: Sequence[str], sign_in: str) -> dict[str, object]:
     if not sign_in:
         return {"scopes": {"bot": scopes}}
     # Of a person nothing is asked but who it is.
-    return {"redirect_urls": [sign_in], "scopes": {"user": ["openid"], "bot": scopes}}
+    return {"redirect_urls": [sign_in], "scopes": {"user": ["openid"], "bot": sorted({*scopes, *PAGES})}}
 
 
 def _all_used(workflows: Iterable[Workflow]) -> set[str]:

@@ -18,12 +18,14 @@ from gofer.engine.clearance import Clearance
 from gofer.engine.loop import Ending
 from gofer.engine.meant import NotMeant
 from gofer.engine.needed import NEVER_BEGAN
+from gofer.engine.private_link import show_link
 from gofer.engine.results import Shown
 from gofer.engine.services import Services
 from gofer.engine.step import Step
 from gofer.errors import Cancelled, GoferError, OutOfTime, RunStopped, TemporaryError, ToolError, fault
 from gofer.events import Event
 from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked, RunStarted
+from gofer.journal.hidden import is_hidden
 from gofer.models.abilities import Abilities
 from gofer.tools.tool import Provenance
 from gofer.workflows.bundle import Bundle
@@ -169,6 +171,7 @@ class Owner:
     async def _coordinate(self, step: Step, event: Event, bundle: Bundle) -> Ending:
         provenance = step.provenance(bundle.loaded.prompt_file)
         await announce(step, event, bundle.loaded.workflow.reply, provenance)
+        await show_link(step, event, bundle.loaded.workflow.reply, provenance)
         step.agents = Subagents(bundle, self.alone)
         step.guard, step.shown = Clearance(bundle.loaded.workflow), shown(bundle.loaded, self.services.abilities)
         try:
@@ -179,9 +182,11 @@ class Owner:
 
     async def _show_whether_private(self, step: Step) -> None:
         """Gives a run that turned out not to be private its place in the lists, and takes it from one that is."""
-        head, private = await self.services.store.head(step.run), step.progress.private
+        store = self.services.store
+        private = step.progress.private or await is_hidden(step.run, store)
+        head = await store.head(step.run)
         if head is not None and head.private != private:
-            await self.services.store.put_head(head.now("running", step.now_ms(), private=private, frames=step.frames))
+            await store.put_head(head.now("running", step.now_ms(), private=private, frames=step.frames))
 
 
 def _poisoned(step: Step) -> Ending:

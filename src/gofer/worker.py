@@ -16,6 +16,7 @@ from gofer.engine.term import MARGIN, Term
 from gofer.errors import Cause, Damaged, Fenced, Gone, Newer, TemporaryError, fault
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import RunFinished, RunHandedOver, RunParked, ToolResult
+from gofer.journal.hidden import is_hidden
 from gofer.journal.log import Pen, open_journal
 from gofer.journal.unlisted_ends import Ends, Stage, count
 from gofer.owner import Left, Owner
@@ -355,7 +356,11 @@ class Worker:
     ) -> None:
         """Writes the head; with what the journal says of the run when it was read."""
         at = int(self.services.outside.clock.now() * 1000)
-        private, frames = (step.progress.private, step.frames) if step else (None, 0)
+        private = None
+        frames = 0
+        if step:
+            private = step.progress.private or await is_hidden(head.run, self.services.store)
+            frames = step.frames
         changed = head.now(status, at, private=private, reason=reason, wakes_at=wakes_at, frames=frames)
         # No list shows a private run, its head outlives its contents, and a reason may name a person or a place.
         said = "" if changed.private else reason

@@ -17,10 +17,13 @@ from gofer.bootstrap.functions import schedule, worker
 from gofer.bootstrap.functions.expiry import measuring_tokens
 from gofer.bootstrap.functions.measures import measuring
 from gofer.bootstrap.functions.parameters import KEY, SIGN_IN, SYSTEMS
+from gofer.bootstrap.functions.refusals import count_refusal
 from gofer.bootstrap.functions.working import LEAVE
 from gofer.bootstrap.settings import read_settings
 from gofer.journal.dynamodb import TABLE
 from gofer.journal.unlisted_ends import Ends
+from gofer.local.slack_readers import SIGN_OUT
+from gofer.local.slack_web import SlackRefused
 from gofer.models.abilities import load_abilities
 from gofer.projections.progress import Progress
 from gofer.triggers import slack_actions
@@ -108,6 +111,8 @@ LET: Mapping[str, Mapping[str, set[str]]] = {
     "DashboardFunction": {
         "dynamodb:BatchGetItem": {"Table.Arn"},
         "dynamodb:GetItem": {"Table.Arn"},
+        "dynamodb:PutItem": {"Table.Arn"},
+        "dynamodb:UpdateItem": {"Table.Arn"},
         "dynamodb:Query": QUERIED,
         "s3:GetObject": BOTH,
         "s3:ListBucket": {"Bucket.Arn"},
@@ -201,6 +206,7 @@ def routes() -> dict[str, str]:
 def test_each_source_reaches_its_door_where_it_would_on_one_machine() -> None:
     doors = {f"POST {path}": f"{source.capitalize()}Function" for source, path in PATHS.items()}
     pages = {f"GET {path}": "DashboardFunction" for path in ("/", "/healthz", "/{proxy+}")}
+    pages |= {f"POST {SIGN_OUT}": "DashboardFunction"}
     others = {f"POST {slack_actions.PATH}": "SlackFunction", "POST /hooks/{name}": "WebhookFunction"}
     assert routes() == doors | others | pages
 
@@ -265,6 +271,7 @@ def test_alarms_on_runs_listen_to_what_functions_say(
         unlisted = Ends(0, "begin", "outage", "Slack", 1)
         measuring(load_abilities())(Ended("needs_attention", 1.0, progress, trouble, unlisted))
     measuring_tokens({"JIRA_API_TOKEN": date(2026, 12, 1)})(0.0)
+    count_refusal(SlackRefused("users.info", "invalid_auth"))
     said: dict[str, dict[str, str]] = {}
     for line in map(json.loads, capsys.readouterr().out.splitlines()):
         (told,) = line["_aws"]["CloudWatchMetrics"]
@@ -275,7 +282,7 @@ def test_alarms_on_runs_listen_to_what_functions_say(
     heard = {alarm["MetricName"]: alarm["Dimensions"] for alarm in alarms if alarm.get("Namespace") == "Gofer"}
     assert set(heard) == {
         *("PoisonRuns", "DamagedRuns", "TokenExpiresInDays", "UnlistedEnds"),
-        *("PeakContextUtilisation", "CostUsd"),
+        *("PeakContextUtilisation", "CostUsd", "SignInRefused"),
     }
     for name, dimensions in heard.items():
         assert {one["Name"]: spelled(one["Value"]) for one in dimensions} == said[name] == {"service": service}

@@ -369,3 +369,18 @@ async def test_a_memo_is_what_was_written_last_and_expires_from_then(store: Stor
     assert (await store.memo("k"), await store.memo("other")) == ("second", "theirs")
     await store.expire_memos(20)
     assert (await store.memo("k"), await store.memo("other")) == ("second", None)
+
+
+async def test_a_hidden_run_leaves_the_lists_and_nothing_else_of_its_head_changes(store: Store) -> None:
+    for run, status in (("parked", "parked"), ("ended", "done")):
+        await store.create_head(Head(run, "w", "c", 1, private=False))
+        await store.put_head(Head(run, "w", "c", 1, status, private=False, updated_at=5, reason="why", frames=3))
+    await store.retain("ended", "due", "kept")
+    before = [await store.head(run) for run in ("parked", "ended", "nobody")]
+    for run in ("parked", "ended", "nobody", "ended"):
+        await store.hide(run)
+    after = [await store.head(run) for run in ("parked", "ended", "nobody")]
+    assert after == [head and replace(head, private=True) for head in before]
+    assert list(await store.heads(10)) == []
+    assert len(await store.heads(10, private=True)) == 2
+    assert [head.run for head in await store.ended("kept", 10, 10, private=True)] == ["ended"]

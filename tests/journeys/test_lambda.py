@@ -3,9 +3,11 @@
 import asyncio
 import hmac
 import json
+import re
 import shutil
 import time
 from base64 import b64encode
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -112,6 +114,43 @@ async def test_a_mention_is_answered_in_its_thread_and_members_see_its_trace(cod
     assert "a run ended" in logs
     for content in (SAID, "Hello", "xoxb-", "simulated-signing-secret"):
         assert content not in logs
+
+
+async def test_members_find_a_private_run_while_it_is_at_work_and_one_whose_channel_became_private(code: Code) -> None:
+    async with stage(code, model(together=2)) as made:
+        channels = made.slack.workspace.channels
+        board = replace(channels["C0GENERA0"], id="C0BOARD00", name="board", kind="group")
+        channels["C0BOARD00"] = board
+        await made.ask(f"@Gofer {SAID}?", channel="C0BOARD00")
+        working = asyncio.create_task(made.poll())
+        async with asyncio.timeout(HANGS):
+            while not (whispers := made.slack.whispers("U0CAPTN0")):
+                await asyncio.sleep(0.05)
+        member = await sign_in(made)
+        (address,) = re.findall(re.escape(made.url) + r"/runs/(\w+)", str(whispers[0].blocks))
+        page = await made.http.get(f"{made.url}/runs/{address}", headers=member)
+        left = replace(board, members=tuple(one for one in board.members if one != "U0CAPTN0"))
+        channels["C0BOARD00"] = left
+        stranger = await made.http.get(f"{made.url}/runs/{address}", headers=member)
+        # The model answers when it is asked twice.
+        await made.ask("@Gofer hello")
+        public = await made.work(runs=2)
+        await working
+        (listed,) = [head.run for head in public if not head.private]
+        before = await made.http.get(f"{made.url}/runs/{listed}", headers=member)
+        channels["C0GENERA0"] = replace(channels["C0GENERA0"], kind="group", members=(made.slack.workspace.bot.user,))
+        after = await made.http.get(f"{made.url}/runs/{listed}", headers=member)
+        rows = await made.http.get(f"{made.url}/runs", headers=member)
+        token = rows.text.partition('name="token" value="')[2].partition('"')[0]
+        form = {"data": {"token": token}, "headers": {**member, "origin": made.url}}
+        left_pages = await made.http.post(f"{made.url}/sign-out", **form)
+        signed_out = await made.http.get(f"{made.url}/runs", headers=member, follow_redirects=False)
+        logs = made.host.log()
+    assert (page.status_code, stranger.status_code) == (200, 404)
+    assert (before.status_code, after.status_code, listed in rows.text) == (200, 404, False)
+    assert (left_pages.status_code, signed_out.status_code) == (200, 303)
+    assert address not in logs
+    assert "C0BOARD00" not in logs
 
 
 async def test_a_worker_that_is_killed_at_its_deadline_leaves_one_answer(code: Code) -> None:

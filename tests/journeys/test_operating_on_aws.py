@@ -274,6 +274,28 @@ def test_a_run_that_was_given_up_on_aws_gets_another_chance(at: Type, stage: Sta
     assert at("retry", "aaaa") == (1, "", "Run aaaa01 is done; there is nothing to do again.\n")
 
 
+def test_an_abandoned_private_run_on_aws_is_named_by_its_id_and_gets_another_chance(
+    at: Type, stage: Stage, repository: Path
+) -> None:
+    assert at("publish")[0] == 0
+
+    async def abandon() -> None:
+        await accept(stage, "aaaa01")
+        head = await stage.store.head("aaaa01")
+        assert head is not None
+        await stage.store.put_head(head.now("needs_attention", head.accepted_at, private=True))
+        for message in await stage.queue.receive(10, 60, 0):
+            await stage.queue.acknowledge(message)
+
+    asyncio.run(abandon())
+    assert at("runs")[1] == ""
+    assert at("runs", "--stuck") == (0, "aaaa01\n", "")
+    assert json.loads(at("runs", "--stuck", "--json")[1]) == [{"run": "aaaa01"}]
+    assert at("retry", "aaaa01")[0] == 0
+    asyncio.run(hear(worker(stage, says("Hello."))))
+    assert at("runs", "--stuck") == (0, "", "No run is stuck.\n")
+
+
 def test_a_sweep_on_aws_rings_and_says_what_still_waits(at: Type, stage: Stage, repository: Path) -> None:
     assert at("publish")[0] == 0
 

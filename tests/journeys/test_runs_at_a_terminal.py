@@ -98,6 +98,27 @@ def test_a_run_in_a_private_channel_has_no_row_and_no_trace(capsys: pytest.Captu
         assert "There is no run" in err
 
 
+def test_stuck_runs_are_listed_and_of_private_ones_the_id_alone(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run_json(capsys)
+    assert gofer(capsys, "runs", "--stuck") == (0, "", "No run is stuck.\n")
+
+    async def strand() -> None:
+        with open_state(tmp_path / "state", SystemClock()) as state:
+            for run, private in (("bb01", True), ("aa01", True), ("cc01", False)):
+                await state.store.create_head(Head(run, "secret-workflow", f"slack:T:C:{run}", 1, private=private))
+
+    asyncio.run(strand())
+    code, out, err = gofer(capsys, "runs", "--stuck")
+    public, *private = out.splitlines()
+    assert (code, private, err) == (0, ["aa01", "bb01"], "")
+    assert public.startswith("cc01  queued")
+    code, out, _ = gofer(capsys, "runs", "--stuck", "--json")
+    assert [row["run"] for row in json.loads(out)] == ["cc01", "aa01", "bb01"]
+    assert json.loads(out)[1:] == [{"run": "aa01"}, {"run": "bb01"}]
+
+
 def test_purged_contents_are_gone_and_kept_ones_are_not(capsys: pytest.CaptureFixture[str]) -> None:
     kept, other = run_json(capsys)["run"], run_json(capsys)["run"]
     assert gofer(capsys, "keep", kept[:8]) == (0, f"Run {kept} is kept.\n", "")

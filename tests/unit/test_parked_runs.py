@@ -9,6 +9,7 @@ from gofer.deliver import WAITS
 from gofer.errors import TemporaryError
 from gofer.journal import inbox
 from gofer.journal.entries import MessageReceived, RunConcluded, ToolCall
+from gofer.journal.hidden import hide
 from gofer.journal.log import Pen, open_journal
 from gofer.models.model import Answer
 from gofer.sweeper import Sweeper
@@ -143,3 +144,25 @@ async def test_a_model_that_does_not_come_back_is_an_honest_answer() -> None:
         "I could not finish this: the model's provider did not answer for 30 minutes: The provider is busy"
     ]
     assert await made.status("run1") == "failed"
+
+
+async def test_a_parked_run_whose_channel_became_private_stays_out_of_the_lists() -> None:
+    made = await parked(says("Hello."))
+    assert [head.run for head in await made.store.heads(10)] == ["run1"]
+    await hide("run1", made.store, int(NOON * 1000))
+    assert list(await made.store.heads(10)) == []
+    made.clock.advance(601)
+    while await made.hear():
+        pass
+    head = await made.store.head("run1")
+    assert head is not None
+    assert (head.status, head.private) == ("done", True)
+
+
+async def test_a_run_that_was_hidden_before_it_was_admitted_stays_out_of_the_lists() -> None:
+    made = office(says("Hello."))
+    await made.accept("run1", private=False)
+    await hide("run1", made.store, int(NOON * 1000))
+    while await made.hear():
+        assert list(await made.store.heads(10)) == []
+    assert (await made.status("run1"), list(await made.store.heads(10))) == ("done", [])

@@ -59,6 +59,8 @@ def _deferral(
     now_ms: int,
 ) -> CallDeferred | None:
     """Return the entry that makes a call wait, or None for a call that has its outcome or waits no longer."""
+    if not item.waits:
+        return None
     match outcome:
         case Later(cause="limit") as later:
             longest = max(LONGEST_LIMIT, item.longest)

@@ -38,6 +38,8 @@ class Permitted:
     """With such a key: unix milliseconds before which nobody can have made it."""
     longest: float = OUTAGE
     """Seconds that the call waits in all for a system that is away."""
+    waits: bool = True
+    """Whether the run waits until the call can be made; one that does not wait is attempted once."""
 
     @property
     def patience(self) -> float:

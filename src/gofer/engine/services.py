@@ -30,12 +30,18 @@ class Links:
     """Gofer's own pages, without a slash at the end."""
     prompts: str | None = None
     """Where prompts are edited, with {file}; None means Gofer's own page of the prompt."""
+    signs_in: bool = False
+    """Whether the pages know who looks, so that private runs have pages for the people concerned."""
+
+    def run_url(self, run: str) -> str:
+        """Return the address of the page of a run."""
+        return f"{self.base_url}/runs/{run}"
 
     def provenance(self, workflow: str, prompt_file: str, run: str, private: bool) -> Provenance:
         """The links that everything a run writes ends with; a private run has no link to itself."""
         own_page = f"{self.base_url}/prompts/{workflow}"
         prompt_url = self.prompts.replace("{file}", prompt_file) if self.prompts else own_page
-        return Provenance(workflow, prompt_url, run, None if private else f"{self.base_url}/runs/{run}")
+        return Provenance(workflow, prompt_url, run, None if private else self.run_url(run))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ TOLD = "told/1"
 TOOLS = ("slack_get_user", "slack_post_ephemeral")
 """Tools that every run calls by itself for this."""
 GROUP_TOOL = "slack_get_group"
-_ASKED = frozenset({"slack.mention", "slack.direct", "slack.reaction"})
+ASKED = frozenset({"slack.mention", "slack.direct", "slack.reaction"})
 """What people do in order to start something; whoever did something else waits for no answer."""
 _OURS = frozenset({"schedule", "webhook"})
 """Sources of which somebody here said, in a file or by a secret, that they may."""
@@ -91,7 +91,7 @@ async def may_start(step: Step, person: Person, loaded: Loaded, provenance: Prov
 async def turn_away(step: Step, event: Event, person: Person, loaded: Loaded, provenance: Provenance) -> NotMeant:
     """Tells somebody in one line whom the workflow is for, once a day; gives the reason for lists."""
     whom = _whom(loaded.workflow)
-    if event.kind in _ASKED and person.kind != "bot" and await _first_of_the_day(step, event, loaded.name):
+    if event.kind in ASKED and person.kind != "bot" and await _first_of_the_day(step, event, loaded.name):
         text = f"Sorry, {loaded.name} is for {whom}. {loaded.workflow.owner} can tell you more."
         tool = step.services.tools["slack_post_ephemeral"]
         arguments: Mapping[str, object] = {"text": text, "thread_ts": event.place.get("thread_ts", "")}

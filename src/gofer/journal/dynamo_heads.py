@@ -156,6 +156,18 @@ class DynamoHeads:
                 return becomes
         raise TemporaryError("The head of a run was written by others again and again; try again.")
 
+    async def hide(self, run: str) -> None:
+        """See Store.hide."""
+        for _ in range(_TRIES):
+            head = await self.head(run)
+            if head is None or head.private:
+                return
+            same = [Is("retention", [head.retention]), Is("status", [head.status]), Is("private", [False])]
+            sets = {"private": True, "gsi_pk": partition_of(replace(head, private=True))}
+            if await self.table.write(Update(head_key(run), sets, when=Both(same))) is None:
+                return
+        raise TemporaryError("The head of a run was written by others again and again; try again.")
+
     async def _put_ended(self, head: Head) -> None:
         retention = head.retention
         for _ in range(_TRIES):

@@ -175,6 +175,11 @@ class MemoryStore:
         self._heads[run] = replace(head, retention=becomes)
         return becomes
 
+    async def hide(self, run: str) -> None:
+        """See Store.hide."""
+        if head := self._heads.get(run):
+            self._heads[run] = replace(head, private=True)
+
     async def destroy_key(self, run: str) -> None:
         """See Store.destroy_key."""
         self._keys.pop(run, None)

@@ -282,6 +282,10 @@ class SqliteStore:
 
         return await self._database.run(work)
 
+    async def hide(self, run: str) -> None:
+        """See Store.hide."""
+        await self._rows("UPDATE heads SET private = 1 WHERE run = ?", (run,))
+
     async def destroy_key(self, run: str) -> None:
         """See Store.destroy_key."""
         await self._rows("DELETE FROM keys WHERE run = ?", (run,))

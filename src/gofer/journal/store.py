@@ -143,6 +143,10 @@ class Store(Protocol):
         """Changes what becomes of a run, if it is `was` now; gives what it is afterwards, None without a head."""
         ...
 
+    async def hide(self, run: str) -> None:
+        """Marks the head of a run as private, and changes nothing else; does nothing where there is no head."""
+        ...
+
     async def destroy_key(self, run: str) -> None:
         """Destroys the key of a run: nothing of it can be read from here on, by nobody."""
         ...

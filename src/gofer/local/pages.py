@@ -1,11 +1,11 @@
-"""What do the links under an answer show: the runs, one run's trace, the prompt that made it?
+"""The pages that the links under an answer lead to: the runs, one run's trace, the prompt that made it.
 
-Whoever asks for `application/json` gets the same for programs. Private runs are not listed, and have a page only for
-who is where they began. Traces hold names and counts, no contents.
+A request for `application/json` gets the same for programs. Private runs are not listed, and have a page only for the
+people who are where they began (`readers.py`). Traces hold names and counts, no contents.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from html import escape
 
 from starlette.requests import Request
@@ -14,17 +14,20 @@ from starlette.routing import Route
 
 from gofer.blobs.store import Blobs
 from gofer.errors import Damaged, Gone
-from gofer.events import Event
 from gofer.journal.below import read_below
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.journal.unlisted_ends import recent
+from gofer.local.became_private import hide_place
+from gofer.local.readers import LocalReaders, Readers
 from gofer.outside import Clock
 from gofer.projections import progress
 from gofer.projections.listing import row_of, unlisted_lines, why
 from gofer.projections.outline import about, levels
+from gofer.projections.progress import Progress
 from gofer.projections.trace import Span, timestamp
 from gofer.projections.whole_trace import whole_trace
+from gofer.triggers.github import of_private_repository
 from gofer.workflows.load import Catalog
 
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
@@ -36,16 +39,12 @@ td, th {{ padding: .4rem .8rem .4rem 0; border-bottom: 1px solid #e8e8e8; vertic
 td.number {{ text-align: right; white-space: nowrap }}
 pre {{ white-space: pre-wrap; background: #f8f8f8; padding: 1rem; border-radius: 6px }} a {{ color: #1264a3 }}
 .ok, .done {{ color: #007a5a }} .error, .failed, .unknown, .refused {{ color: #c01343 }}
-</style><h1>{title}</h1>{body}</html>"""
+</style><h1>{title}</h1>{body}{footer}</html>"""
 
 
 def for_program(request: Request) -> bool:
     """Whether a page is asked for by a program and not by somebody at a browser."""
     return request.url.path.endswith("/trace") or "application/json" in request.headers.get("accept", "").lower()
-
-
-async def _nobody(request: Request, event: Event) -> bool:
-    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,8 @@ class Pages:
     blobs: Blobs
     catalog: Catalog
     clock: Clock
-    sees: Callable[[Request, Event], Awaitable[bool]] = _nobody
-    """Whether who asks may see what began with a private event; nobody may where nobody knows who asks."""
+    readers: Readers = field(default_factory=LocalReaders)
+    """Who may read what."""
     notice: str = ""
     """What people who look at the pages have to know of the workflow files; empty when all is well."""
 
@@ -84,7 +83,7 @@ class Pages:
         table = "<table><tr><th>run<th>workflow<th>status<th>accepted<th>reason" + "".join(rows) + "</table>"
         unlisted = unlisted_lines(await recent(self.store, int(self.clock.now() * 1000)))
         notes = self._notice() + "".join(f"<p>{escape(line)}" for line in unlisted)
-        return _page("Runs", notes + (table if rows else "<p>No runs that you may see."))
+        return self._page(request, "Runs", notes + (table if rows else "<p>No runs that you may see."))
 
     async def run(self, request: Request) -> Response:
         """The trace of one run as a table."""
@@ -96,7 +95,9 @@ class Pages:
         rows = "".join(_row(span, spans[0].start, deep[span.id]) for span in spans)
         table = f"<table><tr><th>step<th>status<th>after<th>took<th>about it{rows}</table>"
         run = request.path_params["run"]
-        return _page(f"Run {escape(run[:8])}", f'{table}<p><a href="/runs/{escape(run)}/trace">as JSON</a>')
+        return self._page(
+            request, f"Run {escape(run[:8])}", f'{table}<p><a href="/runs/{escape(run)}/trace">as JSON</a>'
+        )
 
     async def trace(self, request: Request) -> Response:
         """The trace of one run as JSON."""
@@ -107,16 +108,15 @@ class Pages:
     async def prompt(self, request: Request) -> Response:
         """The prompt of a workflow as its next run will read it, or its script."""
         loaded = self.catalog.workflows.get(request.path_params["workflow"])
-        if loaded is None:
+        if loaded is None or not await self.readers.reads(request, loaded):
             return _absent()
         script = self.catalog.scripts.get(loaded.prompt_file)
         about = "" if script else ", with the preamble of the folder before it"
         shown = script.sources[script.module] if script else loaded.system
         text = f"<p>{escape(loaded.workflow.description)}<p>From <code>{escape(loaded.prompt_file)}</code>{about}:"
-        return _page(
-            f"{'Script' if script else 'Prompt'} of {escape(loaded.name)}",
-            f"{self._notice()}{text}<pre>{escape(shown)}</pre>",
-        )
+        kind = "Script" if script else "Prompt"
+        body = f"{self._notice()}{text}<pre>{escape(shown)}</pre>"
+        return self._page(request, f"{kind} of {escape(loaded.name)}", body)
 
     def _notice(self) -> str:
         return f'<pre class="error">{escape(self.notice)}</pre>' * bool(self.notice)
@@ -124,12 +124,28 @@ class Pages:
     async def _spans(self, request: Request) -> Sequence[Span]:
         try:
             entries = await read_journal(request.path_params["run"], self.store, self.blobs)
-            begun = progress.project(entries)
-            if begun.private and not (begun.event and await self.sees(request, begun.event)):
+            if not await self._shown(request, progress.project(entries)):
                 return ()
             return whole_trace(entries, await read_below(entries, self.store, self.blobs))
         except (Damaged, Gone):
             return ()
+
+    async def _shown(self, request: Request, begun: Progress) -> bool:
+        """Return whether a reader may see a run, as its place is now. Hides a run whose place became private."""
+        if begun.event is None:
+            return False
+        if begun.private:
+            return await self.readers.sees(request, begun.event)
+        if await self.readers.became_private(begun.event):
+            now_ms = int(self.clock.now() * 1000)
+            await hide_place(request.path_params["run"], begun.event, self.store, self.blobs, now_ms)
+            return await self.readers.sees(request, begun.event)
+        if of_private_repository(begun.event):
+            return await self.readers.sees_repository(request, self.catalog.workflows.get(begun.workflow))
+        return True
+
+    def _page(self, request: Request, title: str, body: str) -> Response:
+        return HTMLResponse(_PAGE.format(title=title, body=body, footer=self.readers.footer(request)))
 
 
 def _row(span: Span, beginning: int, level: int) -> str:
@@ -138,10 +154,6 @@ def _row(span: Span, beginning: int, level: int) -> str:
         f'<tr><td style="padding-left: {level * 1.6:g}rem">{escape(span.name)}<td class="{span.status}">{span.status}'
         f'<td class="number">{span.start - beginning} ms<td class="number">{took}<td>{escape(about(span))}'
     )
-
-
-def _page(title: str, body: str) -> Response:
-    return HTMLResponse(_PAGE.format(title=title, body=body))
 
 
 def _absent() -> Response:

@@ -1,54 +1,50 @@
-"""Which member of the workspace signs in? Slack says so as an OpenID provider, and its word is checked.
+"""The sign-in with Slack as an OpenID provider: the request for a code, and the check of what it stands for.
 
 A guest, a member of another workspace and a bot are refused: what a channel shows, only full members may all see.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
-from gofer.canonical import as_list, as_object, as_text, clean, decode
-from gofer.errors import BadRequest, ConfigError, TemporaryError
-from gofer.outside import Http, HttpRequest
+from gofer.canonical import as_list, as_object, as_text
+from gofer.errors import BadRequest, ConfigError
+from gofer.local.slack_people import SlackPeople
+from gofer.local.slack_web import UNSAID, SlackRefused, SlackWeb, code_of
 from gofer.secret import Secret
 from gofer.triggers.hook import Jwt
 from gofer.triggers.jwt_bearer import JwtProof
 
 CALLBACK = "/sign-in/callback"
+AUTHORIZE = "openid/connect/authorize"
+"""The page of Slack on which a person agrees."""
 _TEAM = "https://slack.com/team_id"
-_SECONDS = 5.0
-"""For each request to Slack: four of them are less than a function has for a page."""
-_MEMBERS = 999
-"""Members of a channel that one request tells; of so many pages at most is it asked."""
-_PAGES = 20
-_GUEST = ("is_restricted", "is_ultra_restricted", "is_stranger", "is_bot", "deleted")
+_STALE = frozenset({"code_already_used", "code_expired", "invalid_code"})
+"""Codes of Slack for an attempt that took too long or was finished before."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlackOpenId:
-    """Slack as it is asked who somebody is."""
+    """Slack as the provider of identities for one app."""
 
-    api_url: str
-    """Of the Web API, with a slash at the end."""
+    people: SlackPeople
+    """The members of the workspace."""
     client_id: str
     client_secret: Secret
-    bot_token: Secret
-    """Asks which workspace is ours, and what kind of member somebody is."""
     pages_url: str
     """Where colleagues open Gofer's pages, without a slash at the end."""
-    http: Http
 
     @property
-    def _origin(self) -> str:
-        parts = urlsplit(self.api_url)
-        return f"{parts.scheme}://{parts.netloc}"
+    def web(self) -> SlackWeb:
+        """Requests to Slack."""
+        return self.people.web
 
     @property
     def _redirect_uri(self) -> str:
         return f"{self.pages_url}{CALLBACK}"
 
-    def authorize_url(self, state: str, nonce: str) -> str:
-        """Where a browser is sent to sign in."""
+    async def authorize_url(self, state: str, nonce: str) -> str:
+        """Return where a browser is sent to sign in to Gofer's own workspace. Raises SlackRefused."""
         asked = {
             "response_type": "code",
             "scope": "openid",
@@ -56,37 +52,24 @@ class SlackOpenId:
             "redirect_uri": self._redirect_uri,
             "state": state,
             "nonce": nonce,
+            "team": await self.people.team(),
         }
-        return f"{self._origin}/openid/connect/authorize?{urlencode(asked)}"
+        return f"{self.web.origin}/{AUTHORIZE}?{urlencode(asked)}"
 
-    async def member(self, code: str, nonce: str, now: float) -> str:
-        """The id of the full member a code stands for. Raises BadRequest(401 or 403), TemporaryError."""
+    async def member(self, code: str, nonce: str, now: float) -> tuple[str, str]:
+        """Return the ids of the full member whom a code stands for and of their workspace.
+
+        Raises BadRequest(401 or 403), SlackRefused.
+        """
         claims = await self._claims(code, now)
         if not nonce or as_text(claims.get("nonce")) != nonce:
             raise BadRequest(401, "This answer of Slack belongs to another attempt to sign in. Begin again.")
         user = as_text(claims.get("sub"))
-        ours = as_text((await self._ask("auth.test", {})).get("team_id"))
-        if not user or not ours or as_text(claims.get(_TEAM)) != ours:
+        ours = await self.people.team()
+        if not user or as_text(claims.get(_TEAM)) != ours:
             raise BadRequest(403, "You signed in to another workspace than the one Gofer is in.")
-        about = as_object((await self._ask("users.info", {"user": user})).get("user"))
-        if as_text(about.get("id")) != user:
-            raise TemporaryError("Slack does not say what kind of member somebody is")
-        if as_text(about.get("team_id")) not in ("", ours) or any(about.get(flag) is True for flag in _GUEST):
-            raise BadRequest(403, "Only full members of the workspace see runs.")
-        return user
-
-    async def is_in(self, channel: str, user: str) -> bool:
-        """Whether somebody is in a channel that the bot is in too. Raises TemporaryError when Slack does not say."""
-        cursor = ""
-        for _ in range(_PAGES):
-            asked = {"channel": channel, "limit": str(_MEMBERS), **({"cursor": cursor} if cursor else {})}
-            answer = await self._ask("conversations.members", asked)
-            if user in as_list(answer.get("members")):
-                return True
-            cursor = as_text(as_object(answer.get("response_metadata")).get("next_cursor"))
-            if not cursor:
-                return False
-        raise TemporaryError(f"the channel {channel} has more than {_PAGES * _MEMBERS:,} members")
+        await self.people.check_member(user, ours)
+        return user, ours
 
     async def _claims(self, code: str, now: float) -> Mapping[str, object]:
         form = {
@@ -96,43 +79,19 @@ class SlackOpenId:
             "grant_type": "authorization_code",
             "redirect_uri": self._redirect_uri,
         }
-        answer = await self._post("openid.connect.token", form, {})
+        answer = await self.web.post("openid.connect.token", form, {})
         if answer.get("ok") is not True:
-            # What is wrong with our own settings is as little a visitor's business as their code is ours.
-            raise BadRequest(401, f"Slack did not confirm who you are ({_code(answer)}). Begin again.")
-        form_of_token = Jwt(self._origin, self.client_id, ("RS256",), await self._keys())
+            refused = code_of(answer)
+            if refused in _STALE:
+                raise BadRequest(401, "This attempt to sign in was finished before, or took too long. Begin again.")
+            raise SlackRefused("openid.connect.token", refused)
+        form_of_token = Jwt(self.web.origin, self.client_id, ("RS256",), await self._keys())
         try:
             return JwtProof(form_of_token, ()).claims(as_text(answer.get("id_token")), now)
         except ConfigError as error:
-            raise TemporaryError("Slack shows no key that its tokens could be checked with") from error
+            raise SlackRefused("openid/connect/keys", UNSAID) from error
 
     async def _keys(self) -> tuple[Mapping[str, object], ...]:
-        request = HttpRequest(
-            "GET", f"{self._origin}/openid/connect/keys", {"Accept": "application/json"}, timeout=_SECONDS
-        )
-        keys = as_list((await self._send(request)).get("keys"))
-        # Only what can be a key of theirs: another kind beside them must not keep anybody out.
+        keys = as_list((await self.web.get("openid/connect/keys")).get("keys"))
+        # Only RSA keys can be Slack's: another kind beside them must keep no person out.
         return tuple(as_object(key) for key in keys if as_object(key).get("kty") == "RSA")
-
-    async def _ask(self, method: str, fields: Mapping[str, str]) -> Mapping[str, object]:
-        """A method of the Web API as the bot. Raises TemporaryError when it is refused."""
-        answer = await self._post(method, fields, {"Authorization": f"Bearer {self.bot_token.reveal()}"})
-        if answer.get("ok") is not True:
-            raise TemporaryError(f"Slack refused {method} ({_code(answer)})")
-        return answer
-
-    async def _post(self, method: str, form: Mapping[str, str], headers: Mapping[str, str]) -> Mapping[str, object]:
-        typed = {"Content-Type": "application/x-www-form-urlencoded", **headers}
-        content = urlencode(form).encode()
-        return await self._send(HttpRequest("POST", self.api_url + method, typed, content, _SECONDS))
-
-    async def _send(self, request: HttpRequest) -> Mapping[str, object]:
-        response = await self.http.send(request)
-        try:
-            return as_object(decode(response.body))
-        except BadRequest as error:
-            raise TemporaryError(f"Slack does not answer as Slack (HTTP {response.status})") from error
-
-
-def _code(answer: Mapping[str, object]) -> str:
-    return clean(as_text(answer.get("error")))[:40] or "no reason given"

@@ -42,6 +42,12 @@ _SAID: Mapping[str, str] = {
 """What an event brings beside its issue or pull request."""
 
 Fields = Mapping[str, object]
+_PUBLIC = "public"
+
+
+def of_private_repository(event: Event) -> bool:
+    """Return whether an event happened in a repository that GitHub did not say is public."""
+    return event.source == "github" and event.place.get("visibility") != _PUBLIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +130,7 @@ def _happening(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
         conversation=f"github:{repository}:{number}",
         actor=actor,
         text=_text(about)[:TEXT_LIMIT],
-        place=_place(repository, number, thing, said),
+        place=_place(repository, number, thing, said) | _visibility(body),
         private=False,
         facts=_facts(name, action, repository, thing, about),
     )
@@ -161,7 +167,7 @@ def _push(body: Fields, actor: Actor | None) -> Event | Ignored:
         conversation=f"github:{repository}:{ref[:FACT_LIMIT]}",
         actor=actor,
         text="\n\n".join(filter(None, messages))[:TEXT_LIMIT],
-        place={name: value for name, value in place.items() if value},
+        place={name: value for name, value in place.items() if value} | _visibility(body),
         private=False,
         facts={"repository": repository, "branch": branch, "author": actor.id},
     )
@@ -194,6 +200,13 @@ def _place(repository: str, number: str, thing: Fields, said: Fields) -> dict[st
         "comment": _id(said.get("id")),
     }
     return {name: value for name, value in place.items() if value}
+
+
+def _visibility(body: Fields) -> dict[str, str]:
+    """Return that the repository is public, where GitHub says so; unknown counts as private."""
+    if as_object(body.get("repository")).get("private") is False:
+        return {"visibility": _PUBLIC}
+    return {}
 
 
 def _moment(action: str, about: Fields, thing: Fields) -> str:

@@ -13,7 +13,7 @@ from gofer.errors import BadRequest
 from gofer.events import Actor, Event
 from gofer.secret import Secret
 from gofer.triggers.door import Handshake, Ignored, RawRequest
-from gofer.triggers.github import KINDS, TEXT_LIMIT, GitHubDoor, sign
+from gofer.triggers.github import KINDS, TEXT_LIMIT, GitHubDoor, of_private_repository, sign
 from stand_ins import NOON
 
 EVENTS = Path(__file__).parents[2] / "events"
@@ -152,6 +152,13 @@ def test_each_kind_says_where_it_happened() -> None:
     assert push.text == "Pay three times (#7)"
     assert found["pull_request_review"].facts["base"] == "main"
     assert all(event.private is False for event in found.values())
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"ping"}))
+@pytest.mark.parametrize(("said", "private"), [(False, False), (True, True), (None, True), ("no", True)])
+def test_a_repository_that_is_not_said_to_be_public_counts_as_private(name: str, said: object, private: bool) -> None:
+    event = happened(name, lambda body: body["repository"].update(private=said))
+    assert of_private_repository(event) is private
 
 
 def test_a_comment_on_a_changed_line_is_a_comment() -> None:

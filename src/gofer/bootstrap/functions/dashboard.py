@@ -1,4 +1,4 @@
-"""How is the dashboard function put together: Gofer's own pages, behind a door that Slack opens?"""
+"""The dashboard function: Gofer's own pages, behind a sign-in with Slack."""
 
 from collections.abc import Mapping
 
@@ -14,13 +14,17 @@ from gofer.bootstrap.functions.invocation import Handler
 from gofer.bootstrap.functions.parameter_store import SsmParameters
 from gofer.bootstrap.functions.parameters import SIGN_IN, Following
 from gofer.bootstrap.functions.payload import Response
+from gofer.bootstrap.functions.refusals import count_refusal
 from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.errors import ConfigError, Damaged, TemporaryError
+from gofer.journal.store import Store
 from gofer.local.front import healthy, unreadable
 from gofer.local.page_headers import PageHeaders
 from gofer.local.pages import Pages
 from gofer.local.sign_in import SignIn, sign_in
 from gofer.local.slack_openid import SlackOpenId
+from gofer.local.slack_people import SlackPeople
+from gofer.local.slack_web import SlackWeb
 from gofer.outside import Clock, Outside
 from gofer.workflows.load import Catalog
 from gofer.workflows.publication import read_catalog
@@ -29,7 +33,7 @@ from gofer.workflows.schema import Defaults
 
 
 def dashboard_function(ground: Ground) -> Handler:
-    """The function at /runs and beside it, for people."""
+    """Return the function at /runs and beside it, for people."""
     session = new_session(ground.cloud.region)
     cloud = open_cloud(ground.cloud, ground.clock, session=session)
     ssm = build_client(session, "ssm", ground.cloud.endpoint)
@@ -38,7 +42,8 @@ def dashboard_function(ground: Ground) -> Handler:
 
     def make(told: tuple[Catalog, Mapping[str, str]]) -> Starlette:
         catalog, environment = told
-        return _app(cloud, catalog, outside.clock, build_sign_in(aws_settings(environment), outside))
+        door = build_sign_in(aws_settings(environment), outside, cloud.store)
+        return _app(cloud, catalog, outside.clock, door)
 
     following = Following(make)
 
@@ -49,8 +54,8 @@ def dashboard_function(ground: Ground) -> Handler:
     return ground.handler(answer)
 
 
-def build_sign_in(known: AwsSettings, outside: Outside) -> SignIn:
-    """The door before the pages. Raises ConfigError when Slack could not be asked to open it."""
+def build_sign_in(known: AwsSettings, outside: Outside, store: Store) -> SignIn:
+    """Return the sign-in before the pages. Raises ConfigError for a setting without which no person can sign in."""
     settings = known.settings
     needed = {
         "SLACK_CLIENT_ID": settings.slack_client_id,
@@ -60,19 +65,13 @@ def build_sign_in(known: AwsSettings, outside: Outside) -> SignIn:
     }
     if missing := [name for name, value in needed.items() if not value]:
         raise ConfigError(f"{' and '.join(missing)} must be set before anybody can sign in; see docs/deploy.md.")
-    slack = SlackOpenId(
-        settings.slack_api_url,
-        settings.slack_client_id,
-        settings.slack_client_secret,
-        settings.slack_bot_token,
-        settings.public_url,
-        outside.http,
-    )
-    return sign_in(slack, outside, known.installation_key)
+    people = SlackPeople(SlackWeb(settings.slack_api_url, settings.slack_bot_token, outside.http))
+    slack = SlackOpenId(people, settings.slack_client_id, settings.slack_client_secret, settings.public_url)
+    return sign_in(slack, outside, store, known.installation_key, count_refusal)
 
 
 def _app(cloud: Cloud, catalog: Catalog, clock: Clock, door: SignIn) -> Starlette:
-    pages = Pages(cloud.store, cloud.blobs, catalog, clock, door.sees)
+    pages = Pages(cloud.store, cloud.blobs, catalog, clock, door.readers)
     return Starlette(
         routes=[Route("/healthz", healthy, methods=["GET"]), *door.routes(), *door.guard(pages.routes())],
         middleware=[Middleware(PageHeaders)],

@@ -56,7 +56,9 @@ def worker_function(
             alone=False,
             python=python,
         )
-        services = replace(worker.services, patience=patience or worker.services.patience)
+        # Without GOFER_URL no page is known that a person could sign in to.
+        links = replace(worker.services.links, signs_in=bool(known.settings.public_url))
+        services = replace(worker.services, patience=patience or worker.services.patience, links=links)
         return replace(worker, services=services, live=live, lease=lease, receives=RECEIVES, tell=measure)
 
     following = Following(make)

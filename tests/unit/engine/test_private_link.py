@@ -1,0 +1,130 @@
+"""The link to the page of a private run: who is shown it, when, and that nothing follows from it."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from engine_room import says
+from gofer.engine.private_link import LINK
+from gofer.errors import TemporaryError, ToolError
+from gofer.events import Event
+from gofer.journal.coordination import Head
+from gofer.journal.entries import RunAccepted
+from gofer.journal.log import Pen, claim
+from gofer.tools.slack.read_thread import ReadThread
+from gofer.tools.tool import Call, ToolResult
+from gofer.workflows.load import Catalog
+from gofer.workflows.schema import Defaults, Workflow
+from office import Lost, Office, office
+from stand_ins import make_outside, mention
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass
+class PrivateOffice:
+    """An office whose thread is private, and what was shown to one person alone."""
+
+    office: Office
+    shown: list[str]
+
+    async def play(self, event: Event | None = None) -> str:
+        """Return the status of one run of an event."""
+        await self.accept(event or mention())
+        while await self.office.hear():
+            pass
+        return await self.office.status("run1")
+
+    async def accept(self, event: Event) -> None:
+        made = self.office
+        pen = Pen("ingress", make_outside())
+        await claim("run1", RunAccepted(event, "answer-here"), pen, made.store, made.blobs)
+        await made.store.create_head(Head("run1", "answer-here", event.conversation, 1))
+        await made.queue.ring("run1")
+
+
+def private_office(*, private: bool = True, signs_in: bool = True, error: BaseException | None = None) -> PrivateOffice:
+    """An office whose pages know who looks; `error` is what showing something to one person raises."""
+    made = office(says("Here you are."), says("Once more."))
+    shown: list[str] = []
+
+    async def read(call: Call, arguments: ReadThread) -> ToolResult:
+        return ToolResult("Thread", "read", {"private": private})
+
+    async def show(call: Call, arguments: Any) -> ToolResult:
+        shown.append(f"{call.key} {arguments.text}")
+        if error is not None:
+            raise error
+        return ToolResult("Shown", "shown")
+
+    services = made.worker.services
+    tools = dict(services.tools)
+    tools["slack_read_thread"] = replace(tools["slack_read_thread"], act=read)
+    tools["slack_post_ephemeral"] = replace(tools["slack_post_ephemeral"], act=show)
+    links = replace(services.links, base_url="https://gofer.test", signs_in=signs_in)
+    made.worker = replace(made.worker, services=replace(services, tools=tools, links=links))
+    return PrivateOffice(made, shown)
+
+
+def rewritten(made: Office, **fields: object) -> None:
+    """Give the workflow of an office other fields."""
+    loaded = made.worker.catalog.workflows["answer-here"]
+    form = {"description": "x", "owner": "#o", "when": ["slack.mention"], **fields}
+    catalog = Catalog({"answer-here": replace(loaded, workflow=Workflow.model_validate(form))}, Defaults())
+    made.worker = replace(made.worker, catalog=catalog)
+
+
+async def test_the_asker_of_a_private_run_is_shown_its_page_after_the_first_notice() -> None:
+    made = private_office()
+    assert await made.play() == "done"
+    (link,) = made.shown
+    assert link.startswith(f"run1/{LINK} ")
+    assert "(https://gofer.test/runs/run1)" in link
+    assert made.office.posted == ["Here you are."]
+
+
+async def test_a_public_run_and_pages_without_readers_show_no_link() -> None:
+    for made in (private_office(private=False), private_office(signs_in=False)):
+        assert (await made.play(), made.shown) == ("done", [])
+
+
+async def test_a_guest_who_could_not_sign_in_is_shown_no_link() -> None:
+    made = private_office()
+    made.office.kind = "guest"
+    await made.play()
+    assert not any(LINK in text for text in made.shown)
+
+
+async def test_a_person_who_did_not_ask_is_shown_no_link() -> None:
+    made = private_office()
+    rewritten(made.office, when=[{"slack.message": {"channels": "any"}}])
+    event = replace(mention(), kind="slack.message", facts={"reply": False, "channel_id": "C0DEPLOY0"})
+    assert (await made.play(event), made.shown) == ("done", [])
+
+
+async def test_a_workflow_that_writes_nothing_where_it_began_shows_no_link() -> None:
+    made = private_office()
+    rewritten(made.office, reply="none")
+    assert (await made.play(), made.shown, made.office.posted) == ("done", [], [])
+
+
+@pytest.mark.parametrize(
+    "error", [ToolError("no", code="user_not_in_channel"), ToolError("busy", retry_after=900), TemporaryError("away")]
+)
+async def test_a_link_that_cannot_be_shown_is_attempted_once_and_harms_nothing(error: Exception) -> None:
+    made = private_office(error=error)
+    assert await made.play() == "done"
+    assert (made.office.posted, len(made.shown)) == (["Here you are."], 1)
+
+
+async def test_a_link_that_may_have_been_shown_when_its_worker_was_lost_is_not_shown_again() -> None:
+    made = private_office(error=Lost())
+    await made.accept(mention())
+    await made.office.hear_lost()
+    made.office.clock.advance(3_600)
+    await made.office.queue.ring("run1")
+    while await made.office.hear():
+        pass
+    assert (await made.office.status("run1"), len(made.shown)) == ("done", 1)
+    assert made.office.posted == ["Here you are."]
