@@ -59,7 +59,7 @@ class SlackActionsDoor:
         if self.teams is None:
             return None
         if not self.teams:
-            return Ignored("team_unknown", "no press counts before SLACK_TEAM_ID names Gofer's workspace", actor)
+            return Ignored("team_unknown", "Gofer does not know its own workspace; set SLACK_TEAM_ID to its id", actor)
         own = self.teams
         # The organisation of a person stands in the place of their workspace where Slack knows one.
         person = as_text(as_object(body.get("user")).get("team_id"))
