@@ -64,6 +64,10 @@ class Tokens:
         """Return the name of a way to end, for the memo that says that the owner was told."""
         return self._mac("failure", workflow, status, reason)[:32]
 
+    def session(self, person: str) -> str:
+        """Return the name of the memo that ends the sessions of a person."""
+        return self._mac("session", person)
+
     def item(self, *said: object) -> str:
         """Return the name of what a person did, for an item in the inbox of a run."""
         return self._mac("item", *said)[:_DIGITS]

@@ -5,7 +5,6 @@ names the *round* that it belongs to, and signing out begins a new round in a me
 CHECK_SECONDS whether the person is still a full member.
 """
 
-import hashlib
 import hmac
 from dataclasses import dataclass, replace
 
@@ -15,6 +14,7 @@ from gofer.journal.store import Store
 from gofer.local.cookies import Cookie
 from gofer.local.slack_people import SlackPeople
 from gofer.outside import Outside
+from gofer.tokens import Tokens
 
 SESSION_SECONDS = 8 * 3600
 """After that a person signs in anew."""
@@ -110,5 +110,4 @@ class Sessions:
 
     def _row(self, user: str) -> str:
         """Return the key of the memo of a person's rounds, which names no person."""
-        told = f"gofer sessions\x00{user}".encode()
-        return f"session:{hmac.new(self.cookie.key.reveal().encode(), told, hashlib.sha256).hexdigest()}"
+        return f"session:{Tokens(self.cookie.key).session(user)}"
