@@ -5,6 +5,7 @@ The specimen is the state of a real run, made through the front door; each test 
 
 import asyncio
 import json
+import shutil
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +29,7 @@ from gofer.journal.codec import to_json
 from gofer.journal.coordination import Head
 from gofer.journal.entries import FORMAT, RunAccepted, RunOwned
 from gofer.journal.frames import GENESIS, Frame, frame_bytes, frame_hash, open_chain
+from gofer.journal.key_file import KeyFile
 from gofer.journal.log import read_journal
 from gofer.journal.memory import MemoryStore
 from gofer.journal.seal import KEY_BYTES, Seal
@@ -278,6 +280,7 @@ class Bench:
     def __init__(self, specimen: Specimen, folder: Path) -> None:
         self.specimen = specimen
         self.path = folder / "gofer.db"
+        shutil.copy(specimen.folder / "keys", folder / "keys")
         self.blobs = DirectoryBlobs(specimen.folder / "blobs")
 
     async def opened(self, database: bytes, log: bytes = b"") -> list[str]:
@@ -291,10 +294,12 @@ class Bench:
             made = Database(self.path, SCHEMA)
         except (Damaged, TemporaryError) as error:
             return ["refused" if str(self.path) in str(error) else "refused without a name"]
+        keys = KeyFile(self.path.with_name("keys"))
         try:
-            return [await self._read(run, SqliteStore(made)) for run in sorted(self.specimen.journals)]
+            return [await self._read(run, SqliteStore(made, keys)) for run in sorted(self.specimen.journals)]
         finally:
             made.close()
+            keys.close()
 
     async def _read(self, run: str, store: SqliteStore) -> str:
         whole = list(self.specimen.journals[run])

@@ -167,6 +167,9 @@ class MemoryStore:
         found = sorted((at, run) for run, at in self._claimed.items() if 0 < at < before and run not in self._heads)
         return [run for _, run in found if run in self._keys][:limit]
 
+    async def drop_orphans(self, before: int) -> None:
+        """See Store.drop_orphans. A claim and its key are one step here."""
+
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         """See Store.retain."""
         head = self._heads.get(run)
