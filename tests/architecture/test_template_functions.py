@@ -19,7 +19,7 @@ from gofer.bootstrap.functions.measures import measuring
 from gofer.bootstrap.functions.parameters import KEY, SIGN_IN, SYSTEMS
 from gofer.bootstrap.functions.working import LEAVE
 from gofer.bootstrap.settings import read_settings
-from gofer.journal.dynamodb import TABLE
+from gofer.journal.dynamodb import KEYS_TABLE, TABLE
 from gofer.journal.unlisted_ends import Ends
 from gofer.models.abilities import load_abilities
 from gofer.projections.progress import Progress
@@ -50,6 +50,7 @@ def test_the_same_variables_are_told_to_every_function() -> None:
         "GOFER_STAGE": "Stage",
         "GOFER_PARAMETERS": "/gofer/Stage/",
         "GOFER_TABLE": "Table",
+        "GOFER_KEYS_TABLE": "KeysTable",
         "GOFER_BUCKET": "Bucket",
         "GOFER_QUEUE_URL": "Queue",
         "GOFER_DEAD_LETTER_URL": "DeadLetters",
@@ -64,8 +65,8 @@ def test_the_same_variables_are_told_to_every_function() -> None:
 
 
 ACCEPT: Mapping[str, set[str]] = {
-    "dynamodb:GetItem": {"Table.Arn"},
-    "dynamodb:PutItem": {"Table.Arn"},
+    "dynamodb:GetItem": {"Table.Arn", "KeysTable.Arn"},
+    "dynamodb:PutItem": {"Table.Arn", "KeysTable.Arn"},
     "dynamodb:Query": {"Table.Arn"},
     "sqs:SendMessage": {"Queue.Arn"},
     "s3:GetObject": {"Bucket.Arn/bundles/*"},
@@ -83,9 +84,8 @@ LET: Mapping[str, Mapping[str, set[str]]] = {
     "ScheduleFunction": {
         **ACCEPT,
         "dynamodb:Query": QUERIED,
-        **{
-            f"dynamodb:{name}": {"Table.Arn"} for name in ("BatchGetItem", "BatchWriteItem", "DeleteItem", "UpdateItem")
-        },
+        **{f"dynamodb:{name}": {"Table.Arn"} for name in ("BatchGetItem", "BatchWriteItem", "UpdateItem")},
+        "dynamodb:DeleteItem": {"Table.Arn", "KeysTable.Arn"},
         "s3:GetObject": BOTH,
         "s3:DeleteObject": {"Bucket.Arn/blobs/*"},
         "sqs:SendMessage": {"Queue.Arn", "ScheduleDeadLetters.Arn"},
@@ -93,8 +93,8 @@ LET: Mapping[str, Mapping[str, set[str]]] = {
         "sqs:ChangeMessageVisibility": {"DeadLetters.Arn"},
     },
     "WorkerFunction": {
-        **{f"dynamodb:{name}": {"Table.Arn"} for name in ("GetItem", "PutItem", "UpdateItem", "DeleteItem")},
-        **{f"dynamodb:{name}": {"Table.Arn"} for name in ("BatchGetItem", "BatchWriteItem")},
+        **{f"dynamodb:{name}": {"Table.Arn"} for name in ("PutItem", "UpdateItem", "BatchGetItem", "BatchWriteItem")},
+        **{f"dynamodb:{name}": {"Table.Arn", "KeysTable.Arn"} for name in ("GetItem", "DeleteItem")},
         "dynamodb:Query": QUERIED,
         **{f"sqs:{name}Message": {"Queue.Arn"} for name in ("Receive", "Delete")},
         "sqs:ChangeMessageVisibility": {"Queue.Arn"},
@@ -107,7 +107,7 @@ LET: Mapping[str, Mapping[str, set[str]]] = {
     },
     "DashboardFunction": {
         "dynamodb:BatchGetItem": {"Table.Arn"},
-        "dynamodb:GetItem": {"Table.Arn"},
+        "dynamodb:GetItem": {"Table.Arn", "KeysTable.Arn"},
         "dynamodb:Query": QUERIED,
         "s3:GetObject": BOTH,
         "s3:ListBucket": {"Bucket.Arn"},
@@ -229,8 +229,10 @@ def test_sqs_gives_up_when_the_worker_does() -> None:
 
 
 def test_the_table_is_the_one_that_the_store_needs() -> None:
-    (table,) = of_type(CLOUD, "AWS::DynamoDB::Table").values()
+    tables = of_type(CLOUD, "AWS::DynamoDB::Table")
+    table = tables["Table"]
     assert {key: table[key] for key in TABLE} == TABLE
+    assert {key: tables["KeysTable"][key] for key in KEYS_TABLE} == KEYS_TABLE
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
 
 
@@ -252,6 +254,7 @@ def test_what_cloudformation_makes_of_it_is_what_the_functions_are_told() -> Non
         told = one["Environment"]["Variables"]
         assert [name for name in named if told.get(name, named[name]) != named[name]] == []
         assert moto_cloud.client("dynamodb").describe_table(TableName=told["GOFER_TABLE"])
+        assert moto_cloud.client("dynamodb").describe_table(TableName=told["GOFER_KEYS_TABLE"])
         assert moto_cloud.client("s3").head_bucket(Bucket=told["GOFER_BUCKET"])
 
 
@@ -287,7 +290,16 @@ def test_alarms_on_runs_listen_to_what_functions_say(
 def test_every_output_that_an_operator_needs_is_there_and_described() -> None:
     outputs = CLOUD["Outputs"]
     doors = {"SlackEventsUrl", "SlackInteractivityUrl", "JiraWebhookUrl", "NotionWebhookUrl", "GithubWebhookUrl"}
-    state = {"Table", "Bucket", "QueueUrl", "DeadLetterUrl", "ScheduleDeadLetterUrl", "Parameters", "LogGroups"}
+    state = {
+        "Table",
+        "KeysTable",
+        "Bucket",
+        "QueueUrl",
+        "DeadLetterUrl",
+        "ScheduleDeadLetterUrl",
+        "Parameters",
+        "LogGroups",
+    }
     others = {"Url", "DashboardUrl", "HooksUrl", "AlarmTopicArn", "ScheduleGroup", "ScheduleRole", "ScheduleTarget"}
     others |= {"PublishPolicyArn", "PublishRoleArn", "OperatorPolicyArn"}
     assert set(outputs) == doors | state | others
@@ -296,7 +308,7 @@ def test_every_output_that_an_operator_needs_is_there_and_described() -> None:
 
 def test_the_command_line_finds_everything_below_the_prefix_of_a_stage() -> None:
     names = {spelled(one["Name"]) for one in of_type(CLOUD, "AWS::SSM::Parameter").values()}
-    own = {"STAGE", "TABLE", "BUCKET", "QUEUE_URL", "DEAD_LETTER_URL", "URL"}
+    own = {"STAGE", "TABLE", "KEYS_TABLE", "BUCKET", "QUEUE_URL", "DEAD_LETTER_URL", "URL"}
     own |= {"SCHEDULE_GROUP", "SCHEDULE_ROLE", "SCHEDULE_TARGET"}
     assert names == {f"/gofer/Stage/GOFER_{name}" for name in own}
 

@@ -104,7 +104,9 @@ def written_before(folder: Path, runs: int = 1) -> None:
         connection.execute(f"PRAGMA user_version={UPGRADED}")
         connection.execute("BEGIN")
         for number in range(runs):
-            connection.execute("INSERT INTO keys VALUES (?, ?, ?)", (f"run{number}", KEY[:60] + b"%04d" % number, number))
+            connection.execute(
+                "INSERT INTO keys VALUES (?, ?, ?)", (f"run{number}", KEY[:60] + b"%04d" % number, number)
+            )
         for number in range(0, runs, 3):
             connection.execute("DELETE FROM keys WHERE run = ?", (f"run{number}",))
         connection.execute("INSERT INTO keys VALUES ('kept', ?, 7)", (KEY,))
