@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from gofer.blobs.directory import DirectoryBlobs
+from gofer.bootstrap.private_files import make_private
 from gofer.database import Database
 from gofer.errors import ConfigError
 from gofer.journal import sqlite as journal
@@ -122,5 +123,6 @@ def _has_heads(database: Path) -> bool:
 def _make_folder(data: Path) -> None:
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(data)
     except OSError as error:
         raise ConfigError(f"GOFER_DATA cannot be the folder {data} ({error.strerror}); name another.") from error

@@ -11,6 +11,7 @@ import yaml
 
 from gofer.bootstrap.catalog import checked_catalog, mocks
 from gofer.bootstrap.occasion import Told, occasion
+from gofer.bootstrap.private_files import forbid_core_dumps
 from gofer.bootstrap.run_once import Outcome, run_once
 from gofer.bootstrap.settings import Settings, process_settings
 from gofer.canonical import as_object
@@ -64,6 +65,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Runs the workflow and prints its answer."""
     if arguments.mocks is not None and arguments.world is not None:
         raise ConfigError("Take --mocks or --world: a world is simulated, and mocks need none.")
+    forbid_core_dumps()
     settings, told = process_settings(), _told(arguments)
     event = occasion(checked_catalog(Path.cwd() / "agents"), arguments.workflow, told, SystemClock().now())
     world, scripts = _world(settings, event.source, arguments.world), _scripts(arguments.script)
