@@ -194,7 +194,7 @@ def _connect(path: Path, schema: str, upgrade: Upgrade | None) -> sqlite3.Connec
         raise Damaged(f"{path} was written by an earlier version of Gofer; {told}.")
     connection.executescript(
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA secure_delete=ON;"
-        # What SQLite sorts or moves aside never reaches a temporary file.
+        # What SQLite sorts or sets apart never reaches a temporary file.
         "PRAGMA temp_store=MEMORY;"
     )
     if tables and version == UPGRADED and upgrade is not None:

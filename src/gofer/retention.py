@@ -65,25 +65,30 @@ class Purger:
 
     async def serve(self) -> None:
         """Purge at once and then daily, until it is cancelled; finish what was begun within seconds."""
-        left = 0.0
-        pause = AGAIN
-        told = ""
         while True:
-            said = await self._trouble(self.purge if left <= 0 else self.finish)
-            if said and said != told:
-                _log.warning("not everything that is due was deleted: %s", said)
-            left = self.every if left <= 0 else left
-            pause = min(pause * 2, LONGEST) if said and told else AGAIN
-            told = said
-            wait = min(pause, left)
-            await asyncio.sleep(wait)
-            left -= wait
+            trouble = await self._trouble(self.purge)
+            await self._finish_until_next(trouble)
 
-    async def _trouble(self, work: Callable[[], Awaitable[object]]) -> str:
-        """Why `work` came not to its end; empty when it did."""
+    async def _finish_until_next(self, trouble: str) -> None:
+        """Go on with deletions that were begun, until the next purge is due; `trouble` is what was logged last."""
+        left = self.every
+        pause = AGAIN
+        while left > pause:
+            await asyncio.sleep(pause)
+            left -= pause
+            pause = min(pause * 2, LONGEST)
+            trouble = await self._trouble(self.finish, trouble)
+            if not trouble:
+                pause = AGAIN
+        await asyncio.sleep(left)
+
+    async def _trouble(self, work: Callable[[], Awaitable[object]], told: str = "") -> str:
+        """Why `work` came not to its end, logged unless it was `told`; empty when it did."""
         try:
             await work()
         except (TemporaryError, Damaged) as error:
+            if str(error) != told:
+                _log.warning("not everything that is due was deleted: %s", error)
             return str(error)
         return ""
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-_FOLDER, _FILE = 0o700, 0o600
+_OWNER = 0o700
 _PR_SET_DUMPABLE = 4
 """Of prctl(2)."""
 
@@ -46,8 +46,8 @@ def _state_of(data: Path) -> Iterator[Path]:
 
 def _tighten(path: Path) -> None:
     found = path.lstat().st_mode
-    wanted = _FOLDER if stat.S_ISDIR(found) else _FILE
-    if stat.S_ISREG(found) or stat.S_ISDIR(found):
-        mode = stat.S_IMODE(found) & wanted
-        if mode != stat.S_IMODE(found):
-            path.chmod(mode)
+    if not (stat.S_ISREG(found) or stat.S_ISDIR(found)):
+        return
+    mode = stat.S_IMODE(found) & _OWNER
+    if mode != stat.S_IMODE(found):
+        path.chmod(mode)

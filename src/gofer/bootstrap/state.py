@@ -48,7 +48,8 @@ def open_state(data: Path, clock: Clock, *, upgrade: bool = True) -> Generator[S
     schema = journal.SCHEMA + queue.SCHEMA + marks.SCHEMA
     database = Database(data / "gofer.db", schema, partial(move_keys, keys) if upgrade else None)
     try:
-        store, blobs = SqliteStore(database, keys), DirectoryBlobs(data / "blobs")
+        store = SqliteStore(database, keys)
+        blobs = DirectoryBlobs(data / "blobs")
         yield State(store, blobs, SqliteQueue(database, clock), SqliteMarks(database))
     finally:
         database.close()

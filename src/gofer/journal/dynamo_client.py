@@ -67,8 +67,8 @@ class DynamoTable:
 
     async def get(self, key: Key) -> Item | None:
         """See Table.get."""
-        operation, name = self._client.get_item, self._name_of(key)
-        found = await self._aws.answer(operation, TableName=name, Key=_key(key), ConsistentRead=True)
+        asked: Raw = {"TableName": self._name_of(key), "Key": _key(key), "ConsistentRead": True}
+        found = await self._aws.answer(self._client.get_item, **asked)
         return _item(found["Item"]) if "Item" in found else None
 
     async def get_all(self, keys: Sequence[Key]) -> Sequence[Item]:
@@ -199,7 +199,9 @@ class DynamoTable:
         return [(name, [key for key in keys if self._name_of(key) == name]) for name in names]
 
     def _name_of(self, key: Key) -> str:
-        return self._keys if key.sk == KEY else self._name
+        if key.sk == KEY:
+            return self._keys
+        return self._name
 
 
 class _Said:

@@ -35,6 +35,7 @@ from gofer.journal.table import (
     Item,
     Key,
     Put,
+    Refused,
     Span,
     Standing,
     Table,
@@ -64,13 +65,16 @@ class DynamoFrames:
             )
         index = {"gsi_pk": CLAIMED, "gsi_sk": aged(at, run)} if at else {}
         first = Put(row(frame_key(run, 1), frame=frame, claimed_at=at, **index), Free())
-        # A key without its frame is of no use to any run, so it may be replaced.
-        beside = [Put(row(key_key(run), key=key))] if key else []
-        refused = await (self.table.transact([first, *beside]) if beside else self.table.write(first))
-        if refused:
+        if refused := await self._claim(first, run, key):
             return _frame(run, 1, refused.standing)
         self._note(run, 1)
         return None
+
+    async def _claim(self, first: Put, run: str, key: bytes) -> Refused | None:
+        if not key:
+            return await self.table.write(first)
+        # A key without its frame is of no use to any run, so it may be replaced.
+        return await self.table.transact([first, Put(row(key_key(run), key=key))])
 
     async def key(self, run: str) -> bytes | None:
         """See Store.key."""

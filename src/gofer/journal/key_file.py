@@ -26,7 +26,8 @@ _SUM = 16
 """Bytes of the checksum before a slot's content."""
 _CONTENT = struct.Struct(">QBB120s64s")
 """Time of the claim (unix ms), lengths of run and key, run, key."""
-_RUN, _KEY = 120, 64
+_RUN = 120
+_KEY = 64
 _FREE = bytes(SLOT)
 _GROWTH = 16
 """Slots that the file grows by, so that most keys are written into blocks that the file has already."""
@@ -58,13 +59,15 @@ class KeyFile:
             if known is None:
                 return None
             content = _content(os.pread(handle, SLOT, known[0] * SLOT))
-            return content[2] if content is not None and content[0] == run else None
+            if content is None or content[0] != run:
+                return None
+            return content[2]
 
     def put(self, run: str, key: bytes, at: int) -> None:
         """See Keys.put. Raises ValueError for a run or a key that does not fit."""
         slot = _slot(run, key, at)
         with self._opened() as handle:
-            number = self._slots[run][0] if run in self._slots else self._free_slot(handle)
+            number, _ = self._slots.get(run) or (self._free_slot(handle), 0)
             self._dirty = True
             self._slots[run] = (number, at)
             os.pwrite(handle, slot, number * SLOT)

@@ -24,7 +24,9 @@ class MemoryStore:
         """See Store.claim."""
         if run in self._frames:
             return self._frames[run][0]
-        self._frames[run], self._keys[run], self._claimed[run] = [frame], key, at
+        self._frames[run] = [frame]
+        self._keys[run] = key
+        self._claimed[run] = at
         return None
 
     async def key(self, run: str) -> bytes | None:
