@@ -151,10 +151,12 @@ NEWER: dict[str, tuple[Callable[[Seal, Frames], Frames], str]] = {
 
 def rewrite(folder: Path, run: str, change: Callable[[Seal, Frames], Frames]) -> None:
     """Changes the frames of a run in the file."""
+    with closing(KeyFile(folder / "keys")) as keys:
+        key = keys.get(run)
+    assert key is not None
     with closing(sqlite3.connect(folder / "gofer.db")) as connection, connection:
         rows = connection.execute("SELECT frame FROM frames WHERE run = ? ORDER BY n", (run,)).fetchall()
         connection.execute("DELETE FROM frames WHERE run = ?", (run,))
-        (key,) = connection.execute("SELECT key FROM keys WHERE run = ?", (run,)).fetchone()
         changed = change(Seal(run, key), [row[0] for row in rows])
         connection.executemany("INSERT INTO frames VALUES (?, ?, ?)", [(run, n, f) for n, f in enumerate(changed, 1)])
 
@@ -348,3 +350,18 @@ async def test_a_changed_byte_anywhere_in_the_file_is_reported_or_harms_no_journ
         changed = raw[:at] + bytes([raw[at] ^ (1 << at % 8)]) + raw[at + 1 :]
         seen |= set(await bench.opened(changed))
     assert seen == {"refused", "reported", "whole"}
+
+
+async def test_a_changed_byte_anywhere_in_the_file_of_keys_is_reported_and_harms_no_other_run(
+    everywhere: bool, specimen: Specimen, bench: Bench
+) -> None:
+    database = (specimen.folder / "gofer.db").read_bytes()
+    raw = (specimen.folder / "keys").read_bytes()
+    seen: set[tuple[str, ...]] = set()
+    for at in spread(everywhere, [*range(32), *range(256, len(raw), 5)], 40):
+        changed = raw[:at] + bytes([raw[at] ^ (1 << at % 8)]) + raw[at + 1 :]
+        bench.path.with_name("keys").write_bytes(changed)
+        seen.add(tuple(await bench.opened(database)))
+    assert seen <= {("whole", "whole"), ("reported", "whole"), ("whole", "reported"), ("reported", "reported")}
+    assert ("whole", "whole") in seen
+    assert len(seen) > 1

@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import os
 import struct
+import sys
 from collections.abc import Generator, Sequence
 from pathlib import Path
 
@@ -29,7 +30,7 @@ _CONTENT = struct.Struct(">QBB120s64s")
 _RUN = 120
 _KEY = 64
 _FREE = bytes(SLOT)
-_GROWTH = 16
+_GROWTH = 256
 """Slots that the file grows by, so that most keys are written into blocks that the file has already."""
 
 
@@ -78,7 +79,7 @@ class KeyFile:
         if not self._dirty:
             return
         with self._opened() as handle:
-            os.fsync(handle)
+            _make_durable(handle)
             self._dirty = False
 
     def destroy(self, run: str) -> None:
@@ -142,7 +143,7 @@ class KeyFile:
     def _overwrite(self, handle: int, number: int) -> None:
         for content in (os.urandom(SLOT), _FREE):
             os.pwrite(handle, content, number * SLOT)
-            os.fsync(handle)
+            _make_durable(handle)
 
     def _announce(self, handle: int) -> None:
         """Tell other processes that their index is out of date."""
@@ -164,6 +165,14 @@ def _open(path: Path) -> int:
         finally:
             os.close(folder)
     return handle
+
+
+def _make_durable(handle: int) -> None:
+    """Wait until the bytes and the size of the file are on the disk; its times are of no use to a reader."""
+    if sys.platform == "linux":
+        os.fdatasync(handle)
+    else:
+        os.fsync(handle)
 
 
 def _whole(handle: int) -> bytes:
