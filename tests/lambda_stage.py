@@ -200,6 +200,7 @@ class Stage:
         allowed = permissions(_cloud(), f"{'Worker' if name in WORKERS else name.capitalize()}Role")
         names = {
             f"dynamodb:{self.cloud.table._name}": "Table.Arn",
+            f"dynamodb:{self.cloud.table._keys}": "KeysTable.Arn",
             f"s3:{self.cloud.bucket}": "Bucket.Arn",
             f"sqs:{self.cloud.url}": "Queue.Arn",
             f"sqs:{self.cloud.dead}": "DeadLetters.Arn",
@@ -213,6 +214,7 @@ class Stage:
         return {
             "GOFER_STAGE": "test",
             "GOFER_TABLE": self.cloud.table._name,
+            "GOFER_KEYS_TABLE": self.cloud.table._keys,
             "GOFER_BUCKET": self.cloud.bucket,
             "GOFER_QUEUE_URL": self.cloud.url,
             "GOFER_DEAD_LETTER_URL": self.cloud.dead,

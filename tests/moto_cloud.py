@@ -22,7 +22,7 @@ from gofer.aws import Aws
 from gofer.blobs.s3 import S3Blobs
 from gofer.bootstrap.aws import build_client
 from gofer.journal.dynamo_client import DynamoTable
-from gofer.journal.dynamodb import TABLE, DynamoStore
+from gofer.journal.dynamodb import KEYS_TABLE, TABLE, DynamoStore
 from gofer.journal.store import Store
 from gofer.queue.doorbell import Queue
 from gofer.queue.memory import MemoryQueue
@@ -95,10 +95,11 @@ def aws() -> Aws:
 
 
 def new_table() -> DynamoTable:
-    """An empty table as a template makes it."""
-    name = f"table{next(_numbers)}"
-    client("dynamodb").create_table(TableName=name, **TABLE)
-    return DynamoTable(aws(), client("dynamodb"), name)
+    """An empty table as a template makes it, with the one of keys."""
+    number = next(_numbers)
+    client("dynamodb").create_table(TableName=f"table{number}", **TABLE)
+    client("dynamodb").create_table(TableName=f"keys{number}", **KEYS_TABLE)
+    return DynamoTable(aws(), client("dynamodb"), f"table{number}", f"keys{number}")
 
 
 def new_bucket() -> str:

@@ -40,6 +40,7 @@ class Stage:
         """What a deploy says of the stage."""
         return {
             "GOFER_TABLE": self.table._name,
+            "GOFER_KEYS_TABLE": self.table._keys,
             "GOFER_BUCKET": self.bucket,
             "GOFER_QUEUE_URL": self.url,
             "GOFER_DEAD_LETTER_URL": self.dead,
@@ -52,6 +53,7 @@ class Stage:
         """What was asked of AWS at a terminal although a policy of template.yaml does not let it."""
         names = {
             f"dynamodb:{self.table._name}": "Table.Arn",
+            f"dynamodb:{self.table._keys}": "KeysTable.Arn",
             f"s3:{self.bucket}": "Bucket.Arn",
             f"sqs:{self.url}": "Queue.Arn",
             f"sqs:{self.dead}": "DeadLetters.Arn",

@@ -14,6 +14,7 @@ from gofer.errors import TemporaryError
 from gofer.events import Actor, Event
 from gofer.journal import sqlite as journal_sqlite
 from gofer.journal.entries import RunAccepted
+from gofer.journal.key_file import KeyFile
 from gofer.journal.log import Pen, claim
 from gofer.journal.memory import MemoryStore
 from gofer.journal.seal import KEY_BYTES
@@ -119,10 +120,12 @@ def any_stores(kind: str, folder: Path, clock: SetClock) -> Iterator[tuple[Store
         yield MemoryStore(), MemoryQueue(clock)
         return
     database = Database(folder / "gofer.db", journal_sqlite.SCHEMA + queue_sqlite.SCHEMA)
+    keys = KeyFile(folder / "keys")
     try:
-        yield SqliteStore(database), SqliteQueue(database, clock)
+        yield SqliteStore(database, keys), SqliteQueue(database, clock)
     finally:
         database.close()
+        keys.close()
 
 
 def memory_stores() -> tuple[MemoryStore, MemoryBlobs]:

@@ -8,20 +8,25 @@ deleted is overwritten in the file (secure_delete); the log keeps a copy until i
 
 import asyncio
 import contextlib
+import os
 import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 
 from gofer.errors import Damaged, GoferError, TemporaryError
 
 T = TypeVar("T")
+Upgrade: TypeAlias = Callable[[sqlite3.Connection], None]
+"""What turns tables of the version before into those of this one. It may be repeated after a kill."""
 
-VERSION = 6
+VERSION = 7
 """Of the tables; a file with others is left alone."""
+UPGRADED = 6
+"""The earlier version that an upgrade takes over."""
 
 _TROUBLE = (sqlite3.Error, UnicodeDecodeError)
 """What SQLite raises; of a file with changed bytes it may name a table by bytes that are no text."""
@@ -50,9 +55,12 @@ class _Job:
 class Database:
     """One SQLite file and its writer thread. `close` waits for what was accepted."""
 
-    def __init__(self, path: Path, schema: str) -> None:
+    def __init__(self, path: Path, schema: str, upgrade: Upgrade | None = None) -> None:
+        """Open the file, and make it if it is not there; `upgrade` takes over tables of the version before."""
         self._path = path
         self._schema = schema
+        self._upgrade = upgrade
+        self._syncs: list[Callable[[], None]] = []
         self._waiting: deque[_Job] = deque()
         self._wake = threading.Condition()
         self._closing = False
@@ -63,6 +71,10 @@ class Database:
         self._opened.wait()
         if self._open_error is not None:
             raise self._open_error
+
+    def sync_first(self, sync: Callable[[], None]) -> None:
+        """Call `sync` on the writer thread before each commit; when it raises TemporaryError, nothing is committed."""
+        self._syncs.append(sync)
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs `work` on the writer thread, in a transaction; returns after the commit.
@@ -98,8 +110,8 @@ class Database:
 
     def _serve(self) -> None:
         try:
-            connection = _connect(self._path, self._schema)
-        except (*_TROUBLE, Damaged) as error:
+            connection = _connect(self._path, self._schema, self._upgrade)
+        except (*_TROUBLE, OSError, Damaged, TemporaryError) as error:
             self._open_error = self._told(error)
             self._opened.set()
             return
@@ -115,8 +127,10 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
             for job in batch:
                 self._attempt(connection, job)
+            for sync in self._syncs:
+                sync()
             connection.execute("COMMIT")
-        except _TROUBLE as error:
+        except (*_TROUBLE, TemporaryError) as error:
             # A database that is in trouble may refuse that too; the next batch then finds it as it is.
             with contextlib.suppress(*_TROUBLE):
                 connection.rollback()
@@ -138,13 +152,15 @@ class Database:
         connection.execute("RELEASE job")
 
     def _told(self, error: Exception) -> GoferError:
-        if isinstance(error, Damaged):
+        if isinstance(error, Damaged | TemporaryError):
             return error
         if _unreadable(error):
             return self._damaged(error)
         return TemporaryError(f"{self._path} cannot be opened ({error}); check the folder and the disk.")
 
     def _refusal(self, error: Exception) -> GoferError:
+        if isinstance(error, TemporaryError):
+            return error
         if _unreadable(error):
             return self._damaged(error)
         return TemporaryError(f"The database did not do it ({error}); nothing was written. Check the disk.")
@@ -163,20 +179,38 @@ class Database:
             return batch
 
 
-def _connect(path: Path, schema: str) -> sqlite3.Connection:
+def _connect(path: Path, schema: str, upgrade: Upgrade | None) -> sqlite3.Connection:
+    make_private(path)
     # isolation_level=None: transactions are ours to begin and end.
     connection = sqlite3.connect(path, isolation_level=None)
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if tables and version != VERSION:
+    if tables and version not in (VERSION, UPGRADED):
         connection.close()
         raise Damaged(f"{path} was written by another version of Gofer; use that one, or move its folder away.")
+    if tables and version == UPGRADED and upgrade is None:
+        connection.close()
+        told = "start `gofer serve` or `gofer demo` once, which takes it over"
+        raise Damaged(f"{path} was written by an earlier version of Gofer; {told}.")
     connection.executescript(
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA secure_delete=ON;"
+        # What SQLite sorts or sets apart never reaches a temporary file.
+        "PRAGMA temp_store=MEMORY;"
     )
+    if tables and version == UPGRADED and upgrade is not None:
+        upgrade(connection)
+        connection.execute(f"PRAGMA user_version={VERSION}")
     # Tables and version in one transaction: another process that opens the file sees both or none.
     connection.executescript(schema if tables else f"BEGIN IMMEDIATE; {schema} PRAGMA user_version={VERSION}; COMMIT;")
     return connection
+
+
+def make_private(path: Path) -> None:
+    """Make a database and the files beside it readable for their owner only; SQLite gives new ones the same mode."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            path.with_name(name).chmod(0o600)
 
 
 def _unreadable(error: Exception) -> bool:

@@ -2,15 +2,15 @@
 
 Those of a private run at its end, those of others 30 days later; what somebody keeps is left alone. The head is marked
 first and the key destroyed next: from there on nothing can be read any more, and the rest is tidying. Each step can be
-done twice, so a deletion that was killed goes on where it was. The runs of its subagents have the key and the bodies of
-their root, and so go with it; their frames are emptied right before its key is destroyed, as only its journal names
-them. The head and the positions of the frames stay until the
-thirtieth day, without contents: by them duplicates of what happened collapse, and owners that were frozen stay fenced.
+done twice, so a deletion that was killed, or that a reader of the log held up, goes on within seconds. The runs of its
+subagents have the key and the bodies of their root, and so go with it; their frames are emptied right before its key is
+destroyed, as only its journal names them. The head and the positions of the frames stay until the thirtieth day,
+without contents: by them duplicates of what happened collapse, and owners that were frozen stay fenced.
 """
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from gofer.blobs.store import Blobs
@@ -28,10 +28,16 @@ DAYS = 30
 """How long after its end the contents of a run stay, and the positions of its frames at least."""
 USAGE_DAYS = 2
 """How long it is known what a run used of what its person and its workflow may use."""
+ORPHAN_DAYS = 1
+"""How long the key of a claim stays that never came to be."""
 MEMO_DAYS = 366
 """How long runs remember what an earlier one saw or did, as ids and hashes."""
 BATCH = 1_000
 """Runs looked at in one go."""
+AGAIN = 2.0
+"""Seconds between two looks for a deletion that came not to its end; twice as long after each attempt that failed."""
+LONGEST = 60.0
+"""Seconds between two such attempts at most."""
 
 _log = logging.getLogger(__name__)
 
@@ -59,13 +65,38 @@ class Purger:
     """Seconds between two purges."""
 
     async def serve(self) -> None:
-        """Purges at once and then daily, until it is cancelled."""
+        """Purge at once and then daily, until it is cancelled; finish what was begun within seconds."""
         while True:
-            try:
-                await self.purge()
-            except (TemporaryError, Damaged) as error:
+            trouble = await self._trouble(self.purge)
+            await self._finish_until_next(trouble)
+
+    async def _finish_until_next(self, trouble: str) -> None:
+        """Go on with deletions that were begun, until the next purge is due; `trouble` is what was logged last."""
+        left = self.every
+        pause = AGAIN
+        while left > pause:
+            await asyncio.sleep(pause)
+            left -= pause
+            pause = min(pause * 2, LONGEST)
+            trouble = await self._trouble(self.finish, trouble)
+            if not trouble:
+                pause = AGAIN
+        await asyncio.sleep(left)
+
+    async def _trouble(self, work: Callable[[], Awaitable[object]], told: str = "") -> str:
+        """Why `work` came not to its end, logged unless it was `told`; empty when it did."""
+        try:
+            await work()
+        except (TemporaryError, Damaged) as error:
+            if str(error) != told:
                 _log.warning("not everything that is due was deleted: %s", error)
-            await asyncio.sleep(self.every)
+            return str(error)
+        return ""
+
+    async def finish(self) -> int:
+        """Go on with deletions that were begun; gives how many runs there were. Raises TemporaryError, Damaged."""
+        begun = await self.store.ended("deleting", self._ago(0), BATCH)
+        return await delete([head.run for head in begun], self.store, self.blobs)
 
     async def purge(self, days: int = DAYS) -> Purged:
         """Deletes the contents of everything that is due, with `days` after their end for runs that are not private."""
@@ -73,6 +104,7 @@ class Purger:
         now_ms = int(self.clock.now() * 1000)
         await self.store.expire_usage(now_ms - USAGE_DAYS * DAY_MS)
         await self.store.expire_memos(now_ms - MEMO_DAYS * DAY_MS)
+        await self.store.drop_orphans(now_ms - ORPHAN_DAYS * DAY_MS)
         if self.queue is not None:
             await self.queue.forget_dead(self.clock.now() - DAYS * 86_400)
         while count := await delete([head.run for head in await self.due(days)], self.store, self.blobs):

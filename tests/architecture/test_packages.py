@@ -20,6 +20,7 @@ STAGE = {
     "GOFER_STAGE": "test",
     "GOFER_PARAMETERS": "/gofer/test/",
     "GOFER_TABLE": "table",
+    "GOFER_KEYS_TABLE": "keys",
     "GOFER_BUCKET": "bucket",
     "GOFER_QUEUE_URL": "http://127.0.0.1:9/queue",
     "GOFER_DEAD_LETTER_URL": "http://127.0.0.1:9/dead",

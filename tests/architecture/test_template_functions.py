@@ -20,7 +20,7 @@ from gofer.bootstrap.functions.parameters import KEY, SIGN_IN, SYSTEMS
 from gofer.bootstrap.functions.refusals import count_refusal
 from gofer.bootstrap.functions.working import LEAVE
 from gofer.bootstrap.settings import read_settings
-from gofer.journal.dynamodb import TABLE
+from gofer.journal.dynamodb import KEYS_TABLE, TABLE
 from gofer.journal.unlisted_ends import Ends
 from gofer.local.slack_readers import SIGN_OUT
 from gofer.local.slack_web import SlackRefused
@@ -53,6 +53,7 @@ def test_the_same_variables_are_told_to_every_function() -> None:
         "GOFER_STAGE": "Stage",
         "GOFER_PARAMETERS": "/gofer/Stage/",
         "GOFER_TABLE": "Table",
+        "GOFER_KEYS_TABLE": "KeysTable",
         "GOFER_BUCKET": "Bucket",
         "GOFER_QUEUE_URL": "Queue",
         "GOFER_DEAD_LETTER_URL": "DeadLetters",
@@ -67,8 +68,8 @@ def test_the_same_variables_are_told_to_every_function() -> None:
 
 
 ACCEPT: Mapping[str, set[str]] = {
-    "dynamodb:GetItem": {"Table.Arn"},
-    "dynamodb:PutItem": {"Table.Arn"},
+    "dynamodb:GetItem": {"Table.Arn", "KeysTable.Arn"},
+    "dynamodb:PutItem": {"Table.Arn", "KeysTable.Arn"},
     "dynamodb:Query": {"Table.Arn"},
     "sqs:SendMessage": {"Queue.Arn"},
     "s3:GetObject": {"Bucket.Arn/bundles/*"},
@@ -86,9 +87,8 @@ LET: Mapping[str, Mapping[str, set[str]]] = {
     "ScheduleFunction": {
         **ACCEPT,
         "dynamodb:Query": QUERIED,
-        **{
-            f"dynamodb:{name}": {"Table.Arn"} for name in ("BatchGetItem", "BatchWriteItem", "DeleteItem", "UpdateItem")
-        },
+        **{f"dynamodb:{name}": {"Table.Arn"} for name in ("BatchGetItem", "BatchWriteItem", "UpdateItem")},
+        "dynamodb:DeleteItem": {"Table.Arn", "KeysTable.Arn"},
         "s3:GetObject": BOTH,
         "s3:DeleteObject": {"Bucket.Arn/blobs/*"},
         "sqs:SendMessage": {"Queue.Arn", "ScheduleDeadLetters.Arn"},
@@ -96,8 +96,8 @@ LET: Mapping[str, Mapping[str, set[str]]] = {
         "sqs:ChangeMessageVisibility": {"DeadLetters.Arn"},
     },
     "WorkerFunction": {
-        **{f"dynamodb:{name}": {"Table.Arn"} for name in ("GetItem", "PutItem", "UpdateItem", "DeleteItem")},
-        **{f"dynamodb:{name}": {"Table.Arn"} for name in ("BatchGetItem", "BatchWriteItem")},
+        **{f"dynamodb:{name}": {"Table.Arn"} for name in ("PutItem", "UpdateItem", "BatchGetItem", "BatchWriteItem")},
+        **{f"dynamodb:{name}": {"Table.Arn", "KeysTable.Arn"} for name in ("GetItem", "DeleteItem")},
         "dynamodb:Query": QUERIED,
         **{f"sqs:{name}Message": {"Queue.Arn"} for name in ("Receive", "Delete")},
         "sqs:ChangeMessageVisibility": {"Queue.Arn"},
@@ -110,7 +110,7 @@ LET: Mapping[str, Mapping[str, set[str]]] = {
     },
     "DashboardFunction": {
         "dynamodb:BatchGetItem": {"Table.Arn"},
-        "dynamodb:GetItem": {"Table.Arn"},
+        "dynamodb:GetItem": {"Table.Arn", "KeysTable.Arn"},
         "dynamodb:PutItem": {"Table.Arn"},
         "dynamodb:UpdateItem": {"Table.Arn"},
         "dynamodb:Query": QUERIED,
@@ -235,8 +235,10 @@ def test_sqs_gives_up_when_the_worker_does() -> None:
 
 
 def test_the_table_is_the_one_that_the_store_needs() -> None:
-    (table,) = of_type(CLOUD, "AWS::DynamoDB::Table").values()
+    tables = of_type(CLOUD, "AWS::DynamoDB::Table")
+    table = tables["Table"]
     assert {key: table[key] for key in TABLE} == TABLE
+    assert {key: tables["KeysTable"][key] for key in KEYS_TABLE} == KEYS_TABLE
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
 
 
@@ -258,6 +260,7 @@ def test_what_cloudformation_makes_of_it_is_what_the_functions_are_told() -> Non
         told = one["Environment"]["Variables"]
         assert [name for name in named if told.get(name, named[name]) != named[name]] == []
         assert moto_cloud.client("dynamodb").describe_table(TableName=told["GOFER_TABLE"])
+        assert moto_cloud.client("dynamodb").describe_table(TableName=told["GOFER_KEYS_TABLE"])
         assert moto_cloud.client("s3").head_bucket(Bucket=told["GOFER_BUCKET"])
 
 
@@ -294,7 +297,16 @@ def test_alarms_on_runs_listen_to_what_functions_say(
 def test_every_output_that_an_operator_needs_is_there_and_described() -> None:
     outputs = CLOUD["Outputs"]
     doors = {"SlackEventsUrl", "SlackInteractivityUrl", "JiraWebhookUrl", "NotionWebhookUrl", "GithubWebhookUrl"}
-    state = {"Table", "Bucket", "QueueUrl", "DeadLetterUrl", "ScheduleDeadLetterUrl", "Parameters", "LogGroups"}
+    state = {
+        "Table",
+        "KeysTable",
+        "Bucket",
+        "QueueUrl",
+        "DeadLetterUrl",
+        "ScheduleDeadLetterUrl",
+        "Parameters",
+        "LogGroups",
+    }
     others = {"Url", "DashboardUrl", "HooksUrl", "AlarmTopicArn", "ScheduleGroup", "ScheduleRole", "ScheduleTarget"}
     others |= {"PublishPolicyArn", "PublishRoleArn", "OperatorPolicyArn"}
     assert set(outputs) == doors | state | others
@@ -303,7 +315,7 @@ def test_every_output_that_an_operator_needs_is_there_and_described() -> None:
 
 def test_the_command_line_finds_everything_below_the_prefix_of_a_stage() -> None:
     names = {spelled(one["Name"]) for one in of_type(CLOUD, "AWS::SSM::Parameter").values()}
-    own = {"STAGE", "TABLE", "BUCKET", "QUEUE_URL", "DEAD_LETTER_URL", "URL"}
+    own = {"STAGE", "TABLE", "KEYS_TABLE", "BUCKET", "QUEUE_URL", "DEAD_LETTER_URL", "URL"}
     own |= {"SCHEDULE_GROUP", "SCHEDULE_ROLE", "SCHEDULE_TARGET"}
     assert names == {f"/gofer/Stage/GOFER_{name}" for name in own}
 

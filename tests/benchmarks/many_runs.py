@@ -23,6 +23,7 @@ from gofer.bootstrap.settings import read_settings
 from gofer.bootstrap.worker import build_model
 from gofer.database import Database
 from gofer.journal import sqlite as journal
+from gofer.journal.key_file import KeyFile
 from gofer.journal.sqlite import SqliteStore
 from gofer.outside import SystemClock
 from gofer.queue import sqlite as queue
@@ -61,7 +62,7 @@ def staffed(made: Office, store: SqliteStore, bells: SqliteQueue, blobs: Directo
 
 async def play(runs: int, base_url: str, folder: Path, counted: Transactions | None) -> dict[str, float]:
     database = Database(folder / "gofer.db", journal.SCHEMA + queue.SCHEMA)
-    store, bells = SqliteStore(database), Counting(database, SystemClock())
+    store, bells = SqliteStore(database, KeyFile(folder / "keys")), Counting(database, SystemClock())
     front = front_of(store, bells)
     for reply in await asyncio.gather(*map(front.receive, mentions(0, runs))):
         assert reply.body == b"Accepted."

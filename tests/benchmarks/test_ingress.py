@@ -23,6 +23,7 @@ from gofer.database import Database
 from gofer.dispatch import Ingress
 from gofer.events import Event
 from gofer.journal import sqlite as journal
+from gofer.journal.key_file import KeyFile
 from gofer.journal.sqlite import SqliteStore
 from gofer.outside import SystemClock
 from gofer.queue import sqlite as queue
@@ -152,7 +153,7 @@ def test_events_that_come_together_share_their_transactions(tmp_path: Path, at_o
     async def play() -> None:
         database = Database(tmp_path / "gofer.db", journal.SCHEMA + queue.SCHEMA)
         await database.run(counted.watch)
-        front = front_of(SqliteStore(database), SqliteQueue(database, SystemClock()))
+        front = front_of(SqliteStore(database, KeyFile(tmp_path / "keys")), SqliteQueue(database, SystemClock()))
         await flow(mentions(0, EVENTS), [into(front)] * at_once, Measured())
         database.close()
 

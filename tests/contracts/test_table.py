@@ -239,4 +239,4 @@ def test_whatever_is_written_the_table_in_memory_and_motos_say_the_same(batches:
 
 async def test_a_table_that_is_not_there_is_named() -> None:
     with pytest.raises(ConfigError, match="GOFER_TABLE"):
-        await DynamoTable(aws(), client("dynamodb"), "nowhere").get(KEY)
+        await DynamoTable(aws(), client("dynamodb"), "nowhere", "no-keys").get(KEY)

@@ -8,7 +8,7 @@ import pytest
 from engine_room import ListModel, says
 from gofer.canonical import encode
 from gofer.errors import Damaged
-from gofer.journal.dynamo_rows import frame_key, head_key
+from gofer.journal.dynamo_rows import frame_key, head_key, key_key
 from gofer.journal.dynamodb import DynamoStore
 from gofer.journal.entries import MessageReceived, RunOwned
 from gofer.journal.frames import Frame, frame_bytes, frame_hash
@@ -222,7 +222,7 @@ async def test_a_head_that_is_no_head_is_left_out_of_lists_and_named(
 async def test_a_key_that_is_no_bytes_is_damage() -> None:
     made = Serverless()
     await made.office.accept("run1")
-    await made.cloud.table.write(Update(frame_key("run1", 1), {"key": encode("text").decode()}))
+    await made.cloud.table.write(Update(key_key("run1"), {"key": encode("text").decode()}))
     with pytest.raises(Damaged, match="key of run run1"):
         await read_journal("run1", made.cloud.store, made.cloud.blobs)
 

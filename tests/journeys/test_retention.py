@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from company import Company, company
+from examiner import files, holding, opens, reading
 from gofer.errors import Gone
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
@@ -106,6 +107,34 @@ async def test_of_a_private_run_no_byte_can_be_read_while_it_is_under_way_and_no
         with pytest.raises(Gone):
             await read_journal(head.run, store, blobs)
     assert disk.holding(CANARY.encode(), first, key) == []
+
+
+async def test_of_a_private_run_that_ends_while_its_database_is_read_no_examiner_finds_anything(tmp_path: Path) -> None:
+    words = CANARY.encode()
+    async with paused(tmp_path) as (made, disk):
+        head = await ask(made, disk, "leads")
+        store, state = made.laptop.state.store, tmp_path / "state"
+        frames, key = await store.frames(head.run), await store.key(head.run)
+        assert key is not None
+        under_way = files(state)
+        assert [name for name, raw in under_way.items() if holding(raw, key)] == ["keys"]
+        assert opens(under_way["keys"], head.run, 1, frames[0])
+        with reading(state / "gofer.db"):
+            disk.answer.set()
+            await made.ended()
+            async with asyncio.timeout(60):
+                while await store.key(head.run):
+                    await asyncio.sleep(0.01)
+            held_up = files(state)
+            known = await store.head(head.run)
+            assert known is not None
+            assert known.retention == "deleting"
+        assert [name for name, raw in held_up.items() if holding(raw, key, words)] == []
+        assert any(frames[0] in raw for raw in held_up.values())
+        assert not opens(held_up["keys"], head.run, 1, frames[0])
+        await deleted(made, head.run)
+        left = files(state)
+        assert [name for name, raw in left.items() if holding(raw, key, words, *frames)] == []
 
 
 async def test_a_mention_answered_in_a_private_channel_and_deleted_is_not_answered_again(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from machines import Faults, Machine
 
 from gofer.journal.dynamo_rows import FRAMES
 from gofer.journal.memory import MemoryStore
-from gofer.journal.table import Indexed, Item, Key, Put, Refused, Span, Table, Write
+from gofer.journal.table import KEY, Indexed, Item, Key, Put, Refused, Span, Table, Write
 from gofer.outside import Clock
 from gofer.queue.doorbell import Doorbell
 from gofer.queue.memory import MemoryQueue
@@ -32,11 +32,20 @@ class SharedTable(MemoryTable):
             await self._copy(write.item)
         return refused
 
-    async def _copy(self, item: Item) -> None:
+    async def transact(self, writes: Sequence[Write]) -> Refused | None:
+        refused = await super().transact(writes)
+        if refused is None:
+            items = [write.item for write in writes if isinstance(write, Put)]
+            key = next((item["key"] for item in items if item["sk"] == KEY), b"")
+            assert isinstance(key, bytes)
+            for item in items:
+                if str(item["sk"]).startswith(FRAMES):
+                    await self._copy(item, key)
+        return refused
+
+    async def _copy(self, item: Item, key: bytes = b"") -> None:
         run, n, frame = str(item["pk"]).removeprefix("run#"), int(str(item["sk"]).removeprefix(FRAMES)), item["frame"]
         assert isinstance(frame, bytes)
-        key = item.get("key", b"")
-        assert isinstance(key, bytes)
         await (self.copy.create(run, n, frame) if n > 1 else self.copy.claim(run, frame, key))
 
     def _lagging(self) -> float:

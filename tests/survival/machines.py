@@ -173,6 +173,9 @@ class MachineStore:
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:
         return await self._io(lambda: self._store.unlisted(before, limit))
 
+    async def drop_orphans(self, before: int) -> None:
+        await self._io(lambda: self._store.drop_orphans(before))
+
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         return await self._io(lambda: self._store.retain(run, was, becomes))
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from mutant import Mutant
 from mutants_of_doubt import OF_DOUBT
+from mutants_of_keys import OF_KEYS
 from mutants_of_outages import OF_OUTAGES
 from mutants_on_aws import ON_AWS
 
@@ -349,6 +350,7 @@ MUTANTS = (
         "contracts/test_store.py::test_of_many_that_exchange_a_memo_at_once_one_succeeds_and_all_are_told_which[sqlite]",
     ),
     *OF_DOUBT,
+    *OF_KEYS,
     *OF_OUTAGES,
     *ON_AWS,
 )

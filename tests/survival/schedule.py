@@ -33,6 +33,7 @@ from gofer.journal.below import news, runs_below, under_way_below
 from gofer.journal.codec import from_json
 from gofer.journal.dynamodb import DynamoStore
 from gofer.journal.frames import open_alone
+from gofer.journal.keys import MemoryKeys
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_body, read_journal
 from gofer.journal.memory import MemoryStore
@@ -69,6 +70,9 @@ class InlineDatabase:
 
     async def empty_log(self) -> None:
         """There is none in memory."""
+
+    def sync_first(self, sync: Callable[[], None]) -> None:
+        """There is no file to sync."""
 
     def close(self) -> None:
         self._connection.close()
@@ -124,7 +128,7 @@ class Schedule:
             self.copy = self.table.copy
             self.store: Store = DynamoStore(self.table)
         else:
-            archive = Archive(SqliteStore(self.database) if self.database else MemoryStore())  # type: ignore[arg-type]
+            archive = Archive(SqliteStore(self.database, MemoryKeys()) if self.database else MemoryStore())  # type: ignore[arg-type]
             self.copy = archive.copy
             self.store = self.rules.store(archive)  # type: ignore[arg-type]
         self.queue = StandardQueue(self.clock) if self.table else MemoryQueue(self.clock)

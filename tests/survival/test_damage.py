@@ -5,6 +5,7 @@ The specimen is the state of a real run, made through the front door; each test 
 
 import asyncio
 import json
+import shutil
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +29,7 @@ from gofer.journal.codec import to_json
 from gofer.journal.coordination import Head
 from gofer.journal.entries import FORMAT, RunAccepted, RunOwned
 from gofer.journal.frames import GENESIS, Frame, frame_bytes, frame_hash, open_chain
+from gofer.journal.key_file import KeyFile
 from gofer.journal.log import read_journal
 from gofer.journal.memory import MemoryStore
 from gofer.journal.seal import KEY_BYTES, Seal
@@ -149,10 +151,12 @@ NEWER: dict[str, tuple[Callable[[Seal, Frames], Frames], str]] = {
 
 def rewrite(folder: Path, run: str, change: Callable[[Seal, Frames], Frames]) -> None:
     """Changes the frames of a run in the file."""
+    with closing(KeyFile(folder / "keys")) as keys:
+        key = keys.get(run)
+    assert key is not None
     with closing(sqlite3.connect(folder / "gofer.db")) as connection, connection:
         rows = connection.execute("SELECT frame FROM frames WHERE run = ? ORDER BY n", (run,)).fetchall()
         connection.execute("DELETE FROM frames WHERE run = ?", (run,))
-        (key,) = connection.execute("SELECT key FROM keys WHERE run = ?", (run,)).fetchone()
         changed = change(Seal(run, key), [row[0] for row in rows])
         connection.executemany("INSERT INTO frames VALUES (?, ?, ?)", [(run, n, f) for n, f in enumerate(changed, 1)])
 
@@ -278,6 +282,7 @@ class Bench:
     def __init__(self, specimen: Specimen, folder: Path) -> None:
         self.specimen = specimen
         self.path = folder / "gofer.db"
+        shutil.copy(specimen.folder / "keys", folder / "keys")
         self.blobs = DirectoryBlobs(specimen.folder / "blobs")
 
     async def opened(self, database: bytes, log: bytes = b"") -> list[str]:
@@ -291,10 +296,12 @@ class Bench:
             made = Database(self.path, SCHEMA)
         except (Damaged, TemporaryError) as error:
             return ["refused" if str(self.path) in str(error) else "refused without a name"]
+        keys = KeyFile(self.path.with_name("keys"))
         try:
-            return [await self._read(run, SqliteStore(made)) for run in sorted(self.specimen.journals)]
+            return [await self._read(run, SqliteStore(made, keys)) for run in sorted(self.specimen.journals)]
         finally:
             made.close()
+            keys.close()
 
     async def _read(self, run: str, store: SqliteStore) -> str:
         whole = list(self.specimen.journals[run])
@@ -343,3 +350,18 @@ async def test_a_changed_byte_anywhere_in_the_file_is_reported_or_harms_no_journ
         changed = raw[:at] + bytes([raw[at] ^ (1 << at % 8)]) + raw[at + 1 :]
         seen |= set(await bench.opened(changed))
     assert seen == {"refused", "reported", "whole"}
+
+
+async def test_a_changed_byte_anywhere_in_the_file_of_keys_is_reported_and_harms_no_other_run(
+    everywhere: bool, specimen: Specimen, bench: Bench
+) -> None:
+    database = (specimen.folder / "gofer.db").read_bytes()
+    raw = (specimen.folder / "keys").read_bytes()
+    seen: set[tuple[str, ...]] = set()
+    for at in spread(everywhere, [*range(32), *range(256, len(raw), 5)], 40):
+        changed = raw[:at] + bytes([raw[at] ^ (1 << at % 8)]) + raw[at + 1 :]
+        bench.path.with_name("keys").write_bytes(changed)
+        seen.add(tuple(await bench.opened(database)))
+    assert seen <= {("whole", "whole"), ("reported", "whole"), ("whole", "reported"), ("reported", "reported")}
+    assert ("whole", "whole") in seen
+    assert len(seen) > 1

@@ -28,6 +28,7 @@ from gofer.errors import TemporaryError
 from gofer.journal import sqlite as journal_sqlite
 from gofer.journal.coordination import UNFINISHED
 from gofer.journal.entries import Entry, RunFinished, ToolCall
+from gofer.journal.key_file import KeyFile
 from gofer.journal.log import read_journal
 from gofer.journal.sqlite import SqliteStore
 from gofer.outside import SystemClock
@@ -161,7 +162,7 @@ class Desk:
 @asynccontextmanager
 async def desk(made: Company, disk: Disk, blobs: Blobs | None = None) -> AsyncIterator[Desk]:
     clock = MovableClock()
-    store, queue = SqliteStore(disk), SqliteQueue(disk, clock)
+    store, queue = SqliteStore(disk, KeyFile(disk._path.parent / "keys")), SqliteQueue(disk, clock)
     ingress = replace(made.laptop.ingress, doors={"/slack/events": OpenDoor(())}, store=store, queue=queue)
     services = made.laptop.worker.services
     services = replace(

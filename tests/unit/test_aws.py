@@ -114,7 +114,7 @@ async def test_requests_are_counted_and_only_so_many_are_under_way_at_once() -> 
 
 
 def table(**operations: Operation) -> DynamoTable:
-    return DynamoTable(Aws(), SimpleNamespace(**dict.fromkeys(NAMES) | operations), "t")  # type: ignore[arg-type]
+    return DynamoTable(Aws(), SimpleNamespace(**dict.fromkeys(NAMES) | operations), "t", "k")  # type: ignore[arg-type]
 
 
 NAMES = ("put_item", "update_item", "delete_item", "batch_get_item", "batch_write_item", "transact_write_items")

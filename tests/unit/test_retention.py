@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from clockwork import VirtualLoop
+from clockwork import play as virtually
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -244,6 +246,55 @@ async def test_a_purge_that_failed_says_so_and_comes_again(caplog: pytest.LogCap
     await asyncio.gather(serving, return_exceptions=True)
     assert "not everything that is due was deleted: read-only" in caplog.text
     assert await made.contents() == "deleted"
+
+
+class ReadElsewhere(MemoryStore):
+    """A store whose log another process reads for some attempts."""
+
+    def __init__(self, attempts: int) -> None:
+        super().__init__()
+        self.attempts = attempts
+        self.tried: list[float] = []
+
+    async def scrub(self) -> None:
+        self.tried.append(asyncio.get_running_loop().time())
+        if len(self.tried) <= self.attempts:
+            raise TemporaryError("The log is read elsewhere.")
+
+
+def test_a_deletion_that_a_reader_held_up_is_tried_again_within_seconds(caplog: pytest.LogCaptureFixture) -> None:
+    made = Archive(ReadElsewhere(8))
+
+    async def play() -> Head | None:
+        await made.add(private=True)
+        serving = asyncio.create_task(Purger(made.store, made.blobs, made.clock).serve())
+        await asyncio.sleep(400)
+        serving.cancel()
+        return await made.store.head("r")
+
+    head = virtually(VirtualLoop(), play())
+    assert head is not None
+    assert head.retention == "deleted"
+    assert isinstance(made.store, ReadElsewhere)
+    assert made.store.tried == [0.0, 2.0, 6.0, 14.0, 30.0, 62.0, 122.0, 182.0, 242.0]
+    assert caplog.text.count("not everything that is due was deleted") == 1
+
+
+def test_a_deletion_that_another_process_began_is_finished_within_seconds() -> None:
+    made = Archive()
+
+    async def play() -> Head | None:
+        serving = asyncio.create_task(Purger(made.store, made.blobs, made.clock).serve())
+        await asyncio.sleep(100)
+        await made.add(private=True)
+        await made.store.retain("r", "due", "deleting")
+        await asyncio.sleep(2.5)
+        serving.cancel()
+        return await made.store.head("r")
+
+    head = virtually(VirtualLoop(), play())
+    assert head is not None
+    assert head.retention == "deleted"
 
 
 class DamagedRows(MemoryStore):

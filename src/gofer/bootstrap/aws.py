@@ -54,7 +54,7 @@ def open_cloud(
     def client(name: str, timeout: int = _READ_TIMEOUT) -> Any:
         return build_client(session, name, settings.endpoint, timeout, threads)
 
-    store = DynamoStore(DynamoTable(aws, client("dynamodb"), settings.table))
+    store = DynamoStore(DynamoTable(aws, client("dynamodb"), settings.table, settings.keys_table))
     queue = SqsQueue(aws, client("sqs", _POLL_TIMEOUT), settings.queue_url, settings.dead_letter_url, clock)
     return Cloud(store, S3Blobs(aws, client("s3"), settings.bucket), queue, aws)
 

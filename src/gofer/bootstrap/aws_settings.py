@@ -18,6 +18,8 @@ class CloudSettings:
 
     table: str
     """GOFER_TABLE"""
+    keys_table: str
+    """GOFER_KEYS_TABLE"""
     bucket: str
     """GOFER_BUCKET"""
     queue_url: str
@@ -52,11 +54,11 @@ def aws_settings(environment: Mapping[str, str]) -> AwsSettings:
 
 def cloud_settings(environment: Mapping[str, str]) -> CloudSettings:
     """Where the state lies. Raises ConfigError naming what is missing."""
-    names = ("GOFER_TABLE", "GOFER_BUCKET", "GOFER_QUEUE_URL", "GOFER_DEAD_LETTER_URL")
+    names = ("GOFER_TABLE", "GOFER_KEYS_TABLE", "GOFER_BUCKET", "GOFER_QUEUE_URL", "GOFER_DEAD_LETTER_URL")
     if missing := [name for name in names if not environment.get(name)]:
         raise ConfigError(f"{' and '.join(missing)} must be set; the outputs of the deployed stack name them.")
     region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION", "")
     endpoint = environment.get("AWS_ENDPOINT_URL", "")
-    table, bucket, queue_url, dead_letter_url = (environment[name] for name in names)
+    table, keys_table, bucket, queue_url, dead_letter_url = (environment[name] for name in names)
     stage = environment.get("GOFER_STAGE", "")
-    return CloudSettings(table, bucket, queue_url, dead_letter_url, region, endpoint, stage)
+    return CloudSettings(table, keys_table, bucket, queue_url, dead_letter_url, region, endpoint, stage)

@@ -19,6 +19,7 @@ from gofer.errors import ConfigError
 
 NAMES = (
     "GOFER_TABLE",
+    "GOFER_KEYS_TABLE",
     "GOFER_BUCKET",
     "GOFER_QUEUE_URL",
     "GOFER_DEAD_LETTER_URL",

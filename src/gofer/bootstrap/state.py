@@ -8,13 +8,17 @@ import secrets
 import sqlite3
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from gofer.blobs.directory import DirectoryBlobs
+from gofer.bootstrap.private_files import make_private
 from gofer.database import Database
 from gofer.errors import ConfigError
 from gofer.journal import sqlite as journal
+from gofer.journal.key_file import KeyFile
 from gofer.journal.sqlite import SqliteStore
+from gofer.journal.sqlite_upgrade import move_keys
 from gofer.outside import Clock
 from gofer.queue import sqlite as queue
 from gofer.queue.sqlite import SqliteQueue
@@ -34,16 +38,22 @@ class State:
 
 
 @contextlib.contextmanager
-def open_state(data: Path, clock: Clock) -> Generator[State]:
-    """The state of a folder, made if it is not there; closed afterwards. Raises TemporaryError."""
+def open_state(data: Path, clock: Clock, *, upgrade: bool = True) -> Generator[State]:
+    """The state of a folder, made if it is not there; closed afterwards. Raises TemporaryError.
+
+    With `upgrade` a state of the version before is taken over: no other process may use the folder then.
+    """
     _make_folder(data)
-    database = Database(data / "gofer.db", journal.SCHEMA + queue.SCHEMA + marks.SCHEMA)
+    keys = KeyFile(data / "keys")
+    schema = journal.SCHEMA + queue.SCHEMA + marks.SCHEMA
+    database = Database(data / "gofer.db", schema, partial(move_keys, keys) if upgrade else None)
     try:
-        yield State(
-            SqliteStore(database), DirectoryBlobs(data / "blobs"), SqliteQueue(database, clock), SqliteMarks(database)
-        )
+        store = SqliteStore(database, keys)
+        blobs = DirectoryBlobs(data / "blobs")
+        yield State(store, blobs, SqliteQueue(database, clock), SqliteMarks(database))
     finally:
         database.close()
+        keys.close()
 
 
 @contextlib.contextmanager
@@ -51,7 +61,7 @@ def read_state(data: Path, clock: Clock) -> Generator[State]:
     """The state of a folder that somebody has used already. Raises ConfigError when there is none."""
     if not (data / "gofer.db").exists():
         raise ConfigError(f"There are no runs in {data} yet; start `gofer demo`, or set GOFER_DATA to where they are.")
-    with open_state(data, clock) as state:
+    with open_state(data, clock, upgrade=False) as state:
         yield state
 
 
@@ -114,5 +124,6 @@ def _has_heads(database: Path) -> bool:
 def _make_folder(data: Path) -> None:
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(data)
     except OSError as error:
         raise ConfigError(f"GOFER_DATA cannot be the folder {data} ({error.strerror}); name another.") from error

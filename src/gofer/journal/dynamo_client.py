@@ -8,6 +8,7 @@ from gofer.aws import Aws, Operation, Refusal
 from gofer.errors import Damaged, TemporaryError
 from gofer.journal.table import (
     INDEX,
+    KEY,
     AtMost,
     Both,
     Condition,
@@ -57,14 +58,17 @@ class DynamoClient(Protocol):
 class DynamoTable:
     """A Table of DynamoDB."""
 
-    def __init__(self, aws: Aws, client: DynamoClient, name: str) -> None:
+    def __init__(self, aws: Aws, client: DynamoClient, name: str, keys: str) -> None:
+        """Take the names of the table and of the one that holds KEY items."""
         self._aws = aws
         self._client = client
         self._name = name
+        self._keys = keys
 
     async def get(self, key: Key) -> Item | None:
         """See Table.get."""
-        found = await self._ask(self._client.get_item, Key=_key(key), ConsistentRead=True)
+        asked: Raw = {"TableName": self._name_of(key), "Key": _key(key), "ConsistentRead": True}
+        found = await self._aws.answer(self._client.get_item, **asked)
         return _item(found["Item"]) if "Item" in found else None
 
     async def get_all(self, keys: Sequence[Key]) -> Sequence[Item]:
@@ -146,10 +150,12 @@ class DynamoTable:
 
     async def _get_slice(self, keys: Sequence[Key]) -> Sequence[Item]:
         found: list[Item] = []
-        asked: Raw = {self._name: {"Keys": [_key(key) for key in keys], "ConsistentRead": True}}
+        asked: Raw = {
+            name: {"Keys": [_key(key) for key in there], "ConsistentRead": True} for name, there in self._placed(keys)
+        }
         for attempt in range(_PATIENCE):
             page = await self._aws.answer(self._client.batch_get_item, RequestItems=asked)
-            found += [_item(raw) for raw in page["Responses"].get(self._name, [])]
+            found += [_item(raw) for items in page["Responses"].values() for raw in items]
             asked = cast(Raw, page.get("UnprocessedKeys") or {})
             if not asked:
                 return found
@@ -157,7 +163,9 @@ class DynamoTable:
         raise TemporaryError("DynamoDB left some of what was asked for unread; it is busy now.")
 
     async def _delete_slice(self, keys: Sequence[Key]) -> None:
-        asked: Raw = {self._name: [{"DeleteRequest": {"Key": _key(key)}} for key in keys]}
+        asked: Raw = {
+            name: [{"DeleteRequest": {"Key": _key(key)}} for key in there] for name, there in self._placed(keys)
+        }
         for attempt in range(_PATIENCE):
             page = await self._aws.answer(self._client.batch_write_item, RequestItems=asked)
             asked = cast(Raw, page.get("UnprocessedItems") or {})
@@ -183,7 +191,17 @@ class DynamoTable:
                 said.fields["Key"] = _key(key)
             case _:
                 assert_never(write)
-        return {"TableName": self._name, **said.complete()}
+        return {"TableName": self._name_of(write.key), **said.complete()}
+
+    def _placed(self, keys: Sequence[Key]) -> Sequence[tuple[str, Sequence[Key]]]:
+        """The keys by the table that they stand in."""
+        names = sorted({self._name_of(key) for key in keys})
+        return [(name, [key for key in keys if self._name_of(key) == name]) for name in names]
+
+    def _name_of(self, key: Key) -> str:
+        if key.sk == KEY:
+            return self._keys
+        return self._name
 
 
 class _Said:

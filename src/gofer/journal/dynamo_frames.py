@@ -1,7 +1,7 @@
 """How are journals and inboxes kept in DynamoDB?
 
-A frame is one item, and one conditional put. The first one also holds the run's key, so that a claim and its key are
-one write; destroying the key removes that attribute.
+A frame is one item, and one conditional put. The run's key is an item of another table. A claim writes both in one
+transaction, so either is there with the other. Runs of earlier versions have their key in frame 1.
 """
 
 import asyncio
@@ -21,6 +21,7 @@ from gofer.journal.dynamo_rows import (
     frame_span,
     head_key,
     head_of,
+    key_key,
     open_key,
     row,
     run_pk,
@@ -29,10 +30,12 @@ from gofer.journal.table import (
     FIRST,
     ITEM_LIMIT,
     LAST,
+    Delete,
     Free,
     Item,
     Key,
     Put,
+    Refused,
     Span,
     Standing,
     Table,
@@ -61,15 +64,21 @@ class DynamoFrames:
                 413, f"The event is larger than the {ITEM_LIMIT:,} bytes that can be stored.", code="event_too_large"
             )
         index = {"gsi_pk": CLAIMED, "gsi_sk": aged(at, run)} if at else {}
-        item = row(frame_key(run, 1), frame=frame, key=key, claimed_at=at, **index)
-        if refused := await self.table.write(Put(item, Free())):
+        first = Put(row(frame_key(run, 1), frame=frame, claimed_at=at, **index), Free())
+        if refused := await self._claim(first, run, key):
             return _frame(run, 1, refused.standing)
         self._note(run, 1)
         return None
 
+    async def _claim(self, first: Put, run: str, key: bytes) -> Refused | None:
+        if not key:
+            return await self.table.write(first)
+        # A key without its frame is of no use to any run, so it may be replaced.
+        return await self.table.transact([first, Put(row(key_key(run), key=key))])
+
     async def key(self, run: str) -> bytes | None:
         """See Store.key."""
-        found = await self.table.get(frame_key(run, 1))
+        found = await self.table.get(key_key(run)) or await self.table.get(frame_key(run, 1))
         key = found.get("key") if found else None
         if key is not None and not isinstance(key, bytes):
             raise Damaged(f"The key of run {run} is not what was written; restore the table from a backup.")
@@ -115,15 +124,19 @@ class DynamoFrames:
             there = {item["pk"]: item for item in await self.table.get_all([line.key for line in lines])}
             listed = {item["pk"] for item in await self.table.get_all([head_key(run) for run in runs])}
             # Also here the index may show what is gone.
-            claimed = [run for run in runs if "key" in there.get(run_pk(run), {})]
+            claimed = [run for run in runs if "gsi_pk" in there.get(run_pk(run), {})]
             found += [run for run in claimed if run_pk(run) not in listed]
             if len(lines) < _AT_ONCE or len(found) >= limit:
                 break
             span = Span(CLAIMED, after(lines[-1].sort), span.high)
         return found[:limit]
 
+    async def drop_orphans(self, before: int) -> None:
+        """See Store.drop_orphans. A claim and its key are one transaction."""
+
     async def destroy_key(self, run: str) -> None:
         """See Store.destroy_key."""
+        await self.table.write(Delete(key_key(run)))
         removes = ("key", "gsi_pk", "gsi_sk")
         await self.table.write(Update(frame_key(run, 1), removes=removes, when=Standing()))
 
@@ -138,7 +151,8 @@ class DynamoFrames:
         """See Store.forget."""
         items = await self.table.query(Span(run_pk(run), FIRST, LAST))
         rows = [key for item in items if item["sk"] == "head" for key in _conversation_rows(item)]
-        rest = [key for key in map(key_of, items) if key != head_key(run)]
+        rest = [key for key in map(key_of, items) if key not in (head_key(run), key_key(run))]
+        await self.table.write(Delete(key_key(run)))
         await self.table.delete_all([*rest, *rows])
         await self.table.delete_all([head_key(run)])
         self._known.pop(run, None)

@@ -1,6 +1,7 @@
 """Which items stand for what a store keeps, and under which keys?
 
-    run#<run>            frame#<n>                  a frame; the first also holds the key and when it was claimed
+    run#<run>            frame#<n>                  a frame; the first also holds when it was claimed
+    run#<run>            key                        the key, in a table of its own
     run#<run>            head                       the head
     run#<run>            item#<id>                  something in the inbox
     run#<run>            usage#<scope>              when a row of usage of this run stands
@@ -17,7 +18,7 @@ import hashlib
 
 from gofer.errors import Damaged
 from gofer.journal.coordination import Head, Retention
-from gofer.journal.table import Item, Key, Span, Value, prefixed
+from gofer.journal.table import KEY, Item, Key, Span, Value, prefixed
 
 CLAIMED, USED, REMEMBERED, OPEN = "claimed", "usage", "memo", "unfinished"
 """Partitions of the index, beside those of heads that ended."""
@@ -47,6 +48,11 @@ def conversation_pk(conversation: str) -> str:
 def frame_key(run: str, n: int) -> Key:
     """Where frame `n` of a run stands."""
     return Key(run_pk(run), f"{FRAMES}{n:08d}")
+
+
+def key_key(run: str) -> Key:
+    """Where the key of a run stands."""
+    return Key(run_pk(run), KEY)
 
 
 def frame_span(run: str) -> Span:

@@ -1,7 +1,8 @@
-"""How are journals kept in one DynamoDB table?
+"""How are journals kept in a DynamoDB table, and their keys in another?
 
 Every promise of `Store` rests on one conditional write or one transaction, so whatever is tried again after a lost
-answer meets what it wrote itself. `TABLE` is what the table has to look like; `dynamo_rows.py` says what stands in it.
+answer meets what it wrote itself. `TABLE` and `KEYS_TABLE` are what the tables have to look like; `dynamo_rows.py` says
+what stands in them.
 """
 
 from collections.abc import Mapping
@@ -30,6 +31,13 @@ TABLE: Mapping[str, object] = {
     "BillingMode": "PAY_PER_REQUEST",
 }
 """The table, as CreateTable takes it; its TTL attribute is `expires_at`."""
+
+KEYS_TABLE: Mapping[str, object] = {
+    "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
+    "KeySchema": TABLE["KeySchema"],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+"""The table of keys, as CreateTable takes it."""
 
 
 class DynamoStore(DynamoFrames, DynamoHeads, DynamoCounts):

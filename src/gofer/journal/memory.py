@@ -24,7 +24,9 @@ class MemoryStore:
         """See Store.claim."""
         if run in self._frames:
             return self._frames[run][0]
-        self._frames[run], self._keys[run], self._claimed[run] = [frame], key, at
+        self._frames[run] = [frame]
+        self._keys[run] = key
+        self._claimed[run] = at
         return None
 
     async def key(self, run: str) -> bytes | None:
@@ -166,6 +168,9 @@ class MemoryStore:
         """See Store.unlisted."""
         found = sorted((at, run) for run, at in self._claimed.items() if 0 < at < before and run not in self._heads)
         return [run for _, run in found if run in self._keys][:limit]
+
+    async def drop_orphans(self, before: int) -> None:
+        """See Store.drop_orphans. A claim and its key are one step here."""
 
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         """See Store.retain."""

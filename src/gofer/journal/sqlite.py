@@ -1,26 +1,24 @@
 """How are journals kept in one SQLite file?
 
 The primary key `(run, n)` is the fence. Every method is one statement or one small transaction on the writer
-thread of `gofer.database`, so what a caller was told is on the disk. Keys stand beside what they seal: that makes
-deletion true for whoever finds the rest later, and hides nothing from who can read the live file.
+thread of `gofer.database`, so what a caller was told is on the disk. Keys are kept in a file of their own and never
+enter the database or its log. The write lock of the database covers both files, in all processes.
 """
 
-import logging
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
-from typing import Any
 
 from gofer.database import Database
 from gofer.errors import Damaged
 from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention, Usage
+from gofer.journal.keys import Keys
+from gofer.journal.sqlite_rows import HEAD, MARKS, REPLACED, Row, head_of, readable, row_of, text_of, usage_of
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS frames (
     run TEXT NOT NULL, n INTEGER NOT NULL, frame BLOB NOT NULL, PRIMARY KEY (run, n)
 );
-CREATE TABLE IF NOT EXISTS keys (run TEXT PRIMARY KEY, key BLOB NOT NULL, claimed_at INTEGER NOT NULL);
-CREATE INDEX IF NOT EXISTS keys_by_age ON keys (claimed_at, run);
 CREATE TABLE IF NOT EXISTS heads (
     run TEXT PRIMARY KEY, workflow TEXT NOT NULL, conversation TEXT NOT NULL, accepted_at INTEGER NOT NULL,
     status TEXT NOT NULL, private INTEGER NOT NULL, updated_at INTEGER NOT NULL, reason TEXT NOT NULL,
@@ -51,27 +49,17 @@ CREATE TABLE IF NOT EXISTS inbox (
 );
 """
 
-_log = logging.getLogger(__name__)
-
-Row = tuple[Any, ...]
-"""What SQLite gives back: values of the types that SCHEMA declares."""
-
-_HEAD = "run, workflow, conversation, accepted_at, status, private, updated_at, reason, wakes_at, frames, retention"
-_HEAD_TYPES = (str, str, str, int, str, int, int, str, int, int, str)
-_LATEST = 253_402_300_799_999
-"""The last millisecond of the year 9999; a number beyond it was never a time."""
-_REPLACED = ", ".join(f"{name} = excluded.{name}" for name in _HEAD.split(", ")[1:-1])
-"""All of a head but its `retention`."""
-_MARKS = ", ".join("?" for _ in _HEAD_TYPES)
 _RUNNABLE = ", ".join(f"'{status}'" for status in RUNNABLE)
 _UNFINISHED = ", ".join(f"'{status}'" for status in UNFINISHED)
 
 
 class SqliteStore:
-    """A store in the file of a Database whose schema includes SCHEMA."""
+    """A store in the file of a Database whose schema includes SCHEMA. A key is durable before its claim."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, keys: Keys) -> None:
         self._database = database
+        self._keys = keys
+        database.sync_first(keys.sync)
 
     async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
         """See Store.claim."""
@@ -80,15 +68,16 @@ class SqliteStore:
             written = connection.execute("INSERT INTO frames VALUES (?, 1, ?) ON CONFLICT DO NOTHING", (run, frame))
             if not written.rowcount:
                 return _frame(connection, run, 1)
-            connection.execute("INSERT INTO keys VALUES (?, ?, ?)", (run, key, at))
+            # The key is durable before the commit. Without the commit no frame uses it, and the next claim replaces it.
+            if key:
+                self._keys.put(run, key, at)
             return None
 
         return await self._database.run(work)
 
     async def key(self, run: str) -> bytes | None:
         """See Store.key."""
-        rows = await self._rows("SELECT key FROM keys WHERE run = ?", (run,))
-        return rows[0][0] if rows else None
+        return await self._database.run(lambda _: self._keys.get(run))
 
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
         """See Store.create."""
@@ -116,48 +105,48 @@ class SqliteStore:
 
     async def create_head(self, head: Head) -> None:
         """See Store.create_head."""
-        await self._rows(f"INSERT INTO heads ({_HEAD}) VALUES ({_MARKS}) ON CONFLICT DO NOTHING", _row(head))
+        await self._rows(f"INSERT INTO heads ({HEAD}) VALUES ({MARKS}) ON CONFLICT DO NOTHING", row_of(head))
 
     async def put_head(self, head: Head) -> None:
         """See Store.put_head."""
         await self._rows(
-            f"INSERT INTO heads ({_HEAD}) VALUES ({_MARKS}) ON CONFLICT DO UPDATE SET {_REPLACED}", _row(head)
+            f"INSERT INTO heads ({HEAD}) VALUES ({MARKS}) ON CONFLICT DO UPDATE SET {REPLACED}", row_of(head)
         )
 
     async def head(self, run: str) -> Head | None:
         """See Store.head."""
-        rows = await self._rows(f"SELECT {_HEAD} FROM heads WHERE run = ?", (run,))
-        return _head(rows[0]) if rows else None
+        rows = await self._rows(f"SELECT {HEAD} FROM heads WHERE run = ?", (run,))
+        return head_of(rows[0]) if rows else None
 
     async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
         """See Store.heads."""
         # A condition with a constant finds its own index; with a parameter it would read all that it leaves out.
         shown = "" if private else "WHERE private = 0 "
-        return await self._listed(f"SELECT {_HEAD} FROM heads {shown}ORDER BY accepted_at DESC, run", (), limit)
+        return await self._listed(f"SELECT {HEAD} FROM heads {shown}ORDER BY accepted_at DESC, run", (), limit)
 
     async def oldest_runnable(self, conversation: str) -> Head | None:
         """See Store.oldest_runnable."""
         rows = await self._rows(
-            f"SELECT {_HEAD} FROM heads WHERE conversation = ? AND status IN ({_RUNNABLE})"
+            f"SELECT {HEAD} FROM heads WHERE conversation = ? AND status IN ({_RUNNABLE})"
             " ORDER BY accepted_at, run LIMIT 1",
             (conversation,),
         )
-        return _head(rows[0]) if rows else None
+        return head_of(rows[0]) if rows else None
 
     async def previous(self, conversation: str, workflow: str, before: int) -> Head | None:
         """See Store.previous."""
         rows = await self._rows(
-            f"SELECT {_HEAD} FROM heads WHERE conversation = ? AND workflow = ? AND accepted_at < ?"
+            f"SELECT {HEAD} FROM heads WHERE conversation = ? AND workflow = ? AND accepted_at < ?"
             f" AND status NOT IN ({_UNFINISHED}) ORDER BY accepted_at DESC, run LIMIT 1",
             (conversation, workflow, before),
         )
-        return _head(rows[0]) if rows else None
+        return head_of(rows[0]) if rows else None
 
     async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
         """See Store.unfinished."""
         last = (after.touched_at, after.run) if after else (-1, "")
         return await self._listed(
-            f"SELECT {_HEAD} FROM heads WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at, wakes_at) < ?"
+            f"SELECT {HEAD} FROM heads WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at, wakes_at) < ?"
             " AND (max(accepted_at, updated_at, wakes_at), run) > (?, ?)"
             " ORDER BY max(accepted_at, updated_at, wakes_at), run",
             (before, *last),
@@ -168,7 +157,7 @@ class SqliteStore:
         """See Store.ended."""
         only = "private = 1 AND " if private else ""
         return await self._listed(
-            f"SELECT {_HEAD} FROM heads WHERE {only}status NOT IN ({_UNFINISHED}) AND retention = ?"
+            f"SELECT {HEAD} FROM heads WHERE {only}status NOT IN ({_UNFINISHED}) AND retention = ?"
             " AND max(accepted_at, updated_at) < ? ORDER BY max(accepted_at, updated_at), run",
             (retention, before),
             limit,
@@ -223,7 +212,7 @@ class SqliteStore:
         rows = await self._rows(
             "SELECT scope, run, at, usd FROM usage WHERE scope = ? AND at >= ? ORDER BY at, run", (scope, since)
         )
-        return [_usage(row) for row in rows]
+        return [usage_of(row) for row in rows]
 
     async def drop_usage(self, run: str) -> None:
         """See Store.drop_usage."""
@@ -265,12 +254,23 @@ class SqliteStore:
 
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:
         """See Store.unlisted."""
-        rows = await self._rows(
-            "SELECT run FROM keys WHERE claimed_at > 0 AND claimed_at < ? AND run NOT IN (SELECT run FROM heads)"
-            " ORDER BY claimed_at, run LIMIT ?",
-            (before, limit),
-        )
-        return [row[0] for row in rows]
+
+        def work(connection: sqlite3.Connection) -> list[str]:
+            old = (claimed.run for claimed in self._keys.before(before))
+            without = (run for run in old if not _stands(connection, "SELECT 1 FROM heads WHERE run = ?", run))
+            return list(islice(without, limit))
+
+        return await self._database.run(work)
+
+    async def drop_orphans(self, before: int) -> None:
+        """See Store.drop_orphans."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            for claimed in self._keys.before(before):
+                if not _stands(connection, "SELECT 1 FROM frames WHERE run = ? AND n = 1", claimed.run):
+                    self._keys.destroy(claimed.run)
+
+        await self._database.run(work)
 
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         """See Store.retain."""
@@ -288,7 +288,7 @@ class SqliteStore:
 
     async def destroy_key(self, run: str) -> None:
         """See Store.destroy_key."""
-        await self._rows("DELETE FROM keys WHERE run = ?", (run,))
+        await self._database.run(lambda _: self._keys.destroy(run))
 
     async def empty(self, run: str) -> None:
         """See Store.empty."""
@@ -296,7 +296,8 @@ class SqliteStore:
 
     async def forget(self, run: str) -> None:
         """See Store.forget."""
-        await self._each(run, *(f"DELETE FROM {table} WHERE run = ?" for table in ("keys", "frames", "inbox", "heads")))
+        await self.destroy_key(run)
+        await self._each(run, *(f"DELETE FROM {table} WHERE run = ?" for table in ("frames", "inbox", "heads")))
 
     async def scrub(self) -> None:
         """See Store.scrub."""
@@ -316,9 +317,9 @@ class SqliteStore:
 
         def work(connection: sqlite3.Connection) -> list[Head]:
             # Bytes that are no text would end the whole list; so they come as what no text that was written holds.
-            connection.text_factory = _text
+            connection.text_factory = text_of
             try:
-                return list(islice(_readable(connection.execute(statement, values)), limit))
+                return list(islice(readable(connection.execute(statement, values)), limit))
             finally:
                 connection.text_factory = str
 
@@ -328,52 +329,8 @@ class SqliteStore:
         return await self._database.run(lambda connection: connection.execute(statement, values).fetchall())
 
 
-def _row(head: Head) -> Row:
-    return (
-        head.run,
-        head.workflow,
-        head.conversation,
-        head.accepted_at,
-        head.status,
-        int(head.private),
-        head.updated_at,
-        head.reason,
-        head.wakes_at,
-        head.frames,
-        head.retention,
-    )
-
-
-def _head(row: Row) -> Head:
-    run, workflow, conversation, accepted_at, status, private, updated_at, *rest = row
-    times = (accepted_at, updated_at, rest[1])
-    plausible = tuple(map(type, row)) == _HEAD_TYPES and all(0 <= at <= _LATEST for at in times)
-    if not plausible or not all(map(_is_text, row)):
-        named = ascii(run)[1:-1] if isinstance(run, str) else "?"
-        raise Damaged(f"The list row of run {named} is not what was written; restore gofer.db from a backup.")
-    return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, *rest)
-
-
-def _usage(row: Row) -> Usage:
-    if tuple(map(type, row)) != (str, str, int, float):
-        raise Damaged("A row of what was used is not what was written; restore gofer.db from a backup.")
-    return Usage(*row)
-
-
-def _readable(rows: Iterable[Row]) -> Iterator[Head]:
-    for row in rows:
-        try:
-            yield _head(row)
-        except Damaged as error:
-            _log.error("%s", error)
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode(errors="surrogateescape")
-
-
-def _is_text(value: object) -> bool:
-    return not isinstance(value, str) or not any("\ud800" <= letter <= "\udfff" for letter in value)
+def _stands(connection: sqlite3.Connection, statement: str, run: str) -> bool:
+    return connection.execute(statement, (run,)).fetchone() is not None
 
 
 def _frame(connection: sqlite3.Connection, run: str, n: int) -> bytes | None:

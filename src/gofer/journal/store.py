@@ -139,6 +139,10 @@ class Store(Protocol):
         """Runs claimed before `before` (unix ms) whose head was never written, oldest first."""
         ...
 
+    async def drop_orphans(self, before: int) -> None:
+        """Destroy the keys written before `before` (unix ms) whose claim never came to be."""
+        ...
+
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         """Changes what becomes of a run, if it is `was` now; gives what it is afterwards, None without a head."""
         ...

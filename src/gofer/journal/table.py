@@ -1,4 +1,4 @@
-"""What does a store ask of DynamoDB? One table: items under two keys, conditional writes, one sparse index.
+"""What does a store ask of DynamoDB? Items under two keys, conditional writes, one sparse index.
 
 What is read by key is consistent. The index is not: it lags, and holds keys only, so whoever reads it looks at the
 items themselves before acting on them.
@@ -13,6 +13,8 @@ Item: TypeAlias = Mapping[str, Value]
 """All attributes of an item, `pk` and `sk` among them."""
 
 INDEX = "sweep"
+KEY = "key"
+"""The sort key of items that are kept in a table of their own, so that they can be restored for a shorter time."""
 EXPIRES = "expires_at"
 """Unix seconds after which DynamoDB may remove an item whenever it likes, or never: nothing is concluded from it."""
 ITEM_LIMIT = 390_000
@@ -135,7 +137,10 @@ class Refused:
 
 
 class Table(Protocol):
-    """One table. Every call may raise TemporaryError, and then whether something was written is not known."""
+    """One table, and beside it the one of KEY items.
+
+    Every call may raise TemporaryError, and then whether something was written is not known.
+    """
 
     async def get(self, key: Key) -> Item | None:
         """One item, or None."""

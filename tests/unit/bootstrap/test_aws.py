@@ -19,8 +19,10 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, str]:
         monkeypatch.setenv(name, "testing")
     monkeypatch.delenv("AWS_PROFILE", raising=False)
     url, dead = new_queues()
+    table = new_table()
     return {
-        "GOFER_TABLE": new_table()._name,
+        "GOFER_TABLE": table._name,
+        "GOFER_KEYS_TABLE": table._keys,
         "GOFER_BUCKET": new_bucket(),
         "GOFER_QUEUE_URL": url,
         "GOFER_DEAD_LETTER_URL": dead,
@@ -40,11 +42,20 @@ async def test_an_environment_opens_the_table_the_bucket_and_the_queues(environm
     (bell,) = await cloud.queue.receive(1, 120, 0)
     assert (bell.run, list(await cloud.queue.buried(9))) == ("r", [])
     cloud.close()
-    asked = {"put_item": 1, "query": 1, "put_object": 1, "get_object": 1, "send_message": 1, "receive_message": 2}
+    asked = {
+        "transact_write_items": 1,
+        "query": 1,
+        "put_object": 1,
+        "get_object": 1,
+        "send_message": 1,
+        "receive_message": 2,
+    }
     assert cloud.aws.requests == asked
 
 
-@pytest.mark.parametrize("missing", ["GOFER_TABLE", "GOFER_BUCKET", "GOFER_QUEUE_URL", "GOFER_DEAD_LETTER_URL"])
+@pytest.mark.parametrize(
+    "missing", ["GOFER_TABLE", "GOFER_KEYS_TABLE", "GOFER_BUCKET", "GOFER_QUEUE_URL", "GOFER_DEAD_LETTER_URL"]
+)
 async def test_what_is_missing_is_named(environment: Mapping[str, str], missing: str) -> None:
     with pytest.raises(ConfigError, match=f"^{missing} must be set"):
         cloud_settings({**environment, missing: ""})

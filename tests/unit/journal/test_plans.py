@@ -13,6 +13,7 @@ import pytest
 
 from gofer.journal import sqlite as journal
 from gofer.journal.coordination import Head, InboxItem, Usage
+from gofer.journal.keys import MemoryKeys
 from gofer.journal.sqlite import SqliteStore
 from gofer.queue import sqlite as queue
 from gofer.queue.doorbell import Doorbell
@@ -44,6 +45,9 @@ class Watched:
     async def empty_log(self) -> None:
         """There is none in memory."""
 
+    def sync_first(self, sync: Callable[[], None]) -> None:
+        """There is no file to sync."""
+
     def _step(self) -> None:
         self.steps += 1
 
@@ -67,7 +71,6 @@ def filled(rows: int) -> sqlite3.Connection:
         rows,
         {
             "frames": lambda i: (f"r{i // 3}", i % 3 + 1, b"frame"),
-            "keys": lambda i: (f"r{i}", b"key", i),
             "inbox": lambda i: (f"r{i}", "a", b"item"),
             "leases": lambda i: (f"c{i}", "somebody", 1.0),
             "doorbells": lambda i: (i, f"r{i}", float(i), 0),
@@ -120,6 +123,7 @@ def questions(store: SqliteStore, bells: SqliteQueue) -> Mapping[str, Callable[[
         "forget": lambda: store.forget("r5"),
         "scrub": store.scrub,
         "unlisted": lambda: store.unlisted(5, 20),
+        "drop_orphans": lambda: store.drop_orphans(5),
         "forget_dead": lambda: bells.forget_dead(5.0),
         "put_usage": lambda: store.put_usage([Usage("s5", "new", 7, 0.5)]),
         "usage": lambda: store.usage("s5", 1),
@@ -141,7 +145,7 @@ def questions(store: SqliteStore, bells: SqliteQueue) -> Mapping[str, Callable[[
 
 def asked(watched: Watched) -> dict[str, int]:
     """The steps that each question takes."""
-    everything = questions(SqliteStore(watched), SqliteQueue(watched, SetClock()))  # type: ignore[arg-type]
+    everything = questions(SqliteStore(watched, MemoryKeys()), SqliteQueue(watched, SetClock()))  # type: ignore[arg-type]
     taken: dict[str, int] = {}
 
     async def ask() -> None:

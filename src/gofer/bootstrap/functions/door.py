@@ -50,7 +50,8 @@ def door(ground: Ground, *names: str, jwt: JwtProofs | None = None, hooks: bool 
     """The function of a source; `names` are the parameters of its own. With `hooks` it has the webhooks' doors."""
     cloud, aws = ground.cloud, Aws(THREADS)
     sqs = LightSqs(ground.wire("sqs"))
-    store = DynamoStore(DynamoTable(aws, LightDynamo(ground.wire("dynamodb")), cloud.table))
+    table = DynamoTable(aws, LightDynamo(ground.wire("dynamodb")), cloud.table, cloud.keys_table)
+    store = DynamoStore(table)
     blobs = S3Bodies(aws, LightS3(ground.wire("s3", cloud.bucket)), cloud.bucket)
     queue = SqsQueue(aws, sqs, cloud.queue_url, cloud.dead_letter_url, ground.clock)
     ssm, token = (

@@ -49,7 +49,9 @@ class Ticking:
         """What was done, in numbers and ids. Raises TemporaryError, Damaged: then Lambda tries again; BadRequest."""
         match as_object(event):
             case {"sweep": True}:
-                return {"rung": await self.sweeper.sweep(self.sweeper.still)}
+                rung = await self.sweeper.sweep(self.sweeper.still)
+                await self.purger.finish()
+                return {"rung": rung}
             case {"purge": True}:
                 (await self.timed.now()).measure_tokens(self.clock.now())
                 purged = await self.purger.purge()

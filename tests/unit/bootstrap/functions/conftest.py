@@ -19,6 +19,7 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ground]:
     cloud, path = moto_cloud.MotoCloud(moto_cloud.MotoClock()), f"/gofer/{uuid.uuid4().hex[:8]}/"
     variables = {
         "GOFER_TABLE": cloud.table._name,
+        "GOFER_KEYS_TABLE": cloud.table._keys,
         "GOFER_BUCKET": cloud.bucket,
         "GOFER_QUEUE_URL": cloud.url,
         "GOFER_DEAD_LETTER_URL": cloud.dead,

@@ -99,8 +99,8 @@ def test_a_read_of_s3_is_signed_as_botocore_signs_it(key: str) -> None:
 
 
 def test_a_store_over_it_claims_fences_and_reads_bytes_back() -> None:
-    name = moto_cloud.new_table()._name
-    store = DynamoStore(DynamoTable(Aws(2), LightDynamo(wire("dynamodb")), name))
+    made = moto_cloud.new_table()
+    store = DynamoStore(DynamoTable(Aws(2), LightDynamo(wire("dynamodb")), made._name, made._keys))
     frame, key = bytes(range(256)), b"\x00\xff"
 
     async def play() -> None:
@@ -158,7 +158,7 @@ def test_parameters_are_read_by_name_and_those_that_are_missing_left_out(light: 
 
 
 def test_what_is_not_there_is_said_as_boto3_says_it() -> None:
-    store = DynamoStore(DynamoTable(Aws(1), LightDynamo(wire("dynamodb")), "no-such-table"))
+    store = DynamoStore(DynamoTable(Aws(1), LightDynamo(wire("dynamodb")), "no-such-table", "no-keys"))
     with pytest.raises(ConfigError, match="AWS does not know the table of GOFER_TABLE"):
         asyncio.run(store.head("run1"))
     queue = SqsQueue(Aws(1), LightSqs(wire("sqs")), f"{moto_cloud.server()}/1/none", "", SystemClock())
@@ -215,7 +215,7 @@ def test_a_connection_that_was_closed_meanwhile_is_opened_again() -> None:
 
 
 def test_a_service_that_nobody_reaches_is_trouble_for_later() -> None:
-    table = DynamoTable(Aws(1), LightDynamo(Wire(NOWHERE, "dynamodb", SystemClock())), "t")
+    table = DynamoTable(Aws(1), LightDynamo(Wire(NOWHERE, "dynamodb", SystemClock())), "t", "k")
     with pytest.raises(TemporaryError, match="AWS did not answer get_item"):
         asyncio.run(DynamoStore(table).head("run1"))
     with pytest.raises(TemporaryError, match="The parameters cannot be read now"):

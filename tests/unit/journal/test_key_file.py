@@ -1,0 +1,155 @@
+"""The file of keys: what it keeps, what it overwrites, and what a torn slot becomes."""
+
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gofer.errors import Damaged, TemporaryError
+from gofer.journal.key_file import MAGIC, SLOT, KeyFile
+from gofer.journal.keys import Claimed
+
+KEY = bytes(range(64))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "keys"
+
+
+@pytest.fixture
+def keys(path: Path) -> Iterator[KeyFile]:
+    made = KeyFile(path)
+    yield made
+    made.close()
+
+
+def reopened(path: Path) -> KeyFile:
+    return KeyFile(path)
+
+
+def test_a_key_is_there_after_the_file_was_opened_again(path: Path, keys: KeyFile) -> None:
+    keys.put("r", KEY, 7)
+    keys.put("other", b"short", 0)
+    keys.sync()
+    again = reopened(path)
+    assert (again.get("r"), again.get("other"), again.get("nobody")) == (KEY, b"short", None)
+    assert again.before(8) == [Claimed("r", 7)]
+    again.close()
+
+
+def test_the_file_is_for_its_owner_only_also_where_it_was_not(path: Path) -> None:
+    path.touch(0o644)
+    path.chmod(0o644)
+    keys = KeyFile(path)
+    keys.put("r", KEY, 1)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    keys.close()
+
+
+def test_a_destroyed_key_is_nowhere_in_the_file_and_its_slot_is_used_again(path: Path, keys: KeyFile) -> None:
+    keys.put("r", KEY, 1)
+    size = path.stat().st_size
+    for _ in range(2):
+        keys.destroy("r")
+        assert keys.get("r") is None
+    raw = path.read_bytes()
+    assert raw[SLOT:] == bytes(len(raw) - SLOT)
+    keys.put("s", b"another", 2)
+    assert path.stat().st_size == size
+    assert keys.get("s") == b"another"
+
+
+def test_a_key_that_is_put_again_replaces_the_one_of_a_lost_claim(path: Path, keys: KeyFile) -> None:
+    keys.put("r", KEY, 1)
+    keys.put("r", b"another", 2)
+    assert keys.get("r") == b"another"
+    assert KEY not in path.read_bytes()
+
+
+def test_more_keys_than_the_file_first_has_room_for_are_all_kept(path: Path, keys: KeyFile) -> None:
+    for number in range(100):
+        keys.put(f"run{number}", bytes([number]) * 64, number)
+    again = reopened(path)
+    assert [again.get(f"run{number}") for number in range(100)] == [bytes([number]) * 64 for number in range(100)]
+    again.close()
+
+
+def test_keys_are_listed_oldest_first_without_those_of_unknown_age(keys: KeyFile) -> None:
+    for run, at in (("new", 30), ("b", 10), ("a", 10), ("unknown", 0)):
+        keys.put(run, KEY, at)
+    assert keys.before(30) == [Claimed("a", 10), Claimed("b", 10)]
+
+
+@pytest.mark.parametrize("cut", range(1, SLOT, 15))
+def test_a_torn_slot_is_no_key_of_any_run_and_is_overwritten(path: Path, cut: int) -> None:
+    first = KeyFile(path)
+    first.put("r", KEY, 1)
+    first.put("s", bytes(64), 2)
+    first.close()
+    raw = bytearray(path.read_bytes())
+    at = next(at for at in range(SLOT, len(raw), SLOT) if KEY in raw[at : at + SLOT])
+    raw[at : at + cut] = bytes(cut)
+    path.write_bytes(raw)
+    torn = KeyFile(path)
+    kept = torn.get("r")
+    assert torn.get("s") == bytes(64)
+    assert (kept, KEY in path.read_bytes()) == (None, False)
+    torn.put("t", b"new", 3)
+    assert (torn.get("t"), torn.get("s")) == (b"new", bytes(64))
+    torn.close()
+
+
+def test_any_changed_byte_of_a_slot_loses_that_key_and_no_other(path: Path) -> None:
+    first = KeyFile(path)
+    first.put("r", KEY, 1)
+    first.put("s", bytes(64), 2)
+    first.close()
+    raw = path.read_bytes()
+    at = next(at for at in range(SLOT, len(raw), SLOT) if KEY in raw[at : at + SLOT])
+    for offset in range(0, 210, 7):
+        path.write_bytes(raw[: at + offset] + bytes([raw[at + offset] ^ 1]) + raw[at + offset + 1 :])
+        changed = KeyFile(path)
+        assert (changed.get("r"), changed.get("s")) == (None, bytes(64))
+        changed.close()
+
+
+def test_a_process_sees_what_another_one_wrote_and_destroyed(path: Path, keys: KeyFile) -> None:
+    other = KeyFile(path)
+    assert other.get("r") is None
+    keys.put("r", KEY, 1)
+    assert other.get("r") == KEY
+    other.put("s", b"theirs", 2)
+    assert keys.get("s") == b"theirs"
+    other.destroy("r")
+    assert keys.get("r") is None
+    other.close()
+
+
+def test_another_file_in_its_place_is_reported_and_left_alone(path: Path) -> None:
+    path.write_bytes(b"notes of a person\n")
+    keys = KeyFile(path)
+    with pytest.raises(Damaged, match="is no file of keys; stop Gofer and restore the file from a backup"):
+        keys.get("r")
+    assert path.read_bytes() == b"notes of a person\n"
+    keys.close()
+
+
+def test_a_file_that_cannot_be_opened_says_so(tmp_path: Path) -> None:
+    with pytest.raises(TemporaryError, match="cannot be read or written"):
+        KeyFile(tmp_path / "nowhere" / "keys").put("r", KEY, 1)
+
+
+def test_a_run_or_a_key_that_does_not_fit_is_refused(keys: KeyFile) -> None:
+    for run, key in (("r" * 121, KEY), ("", KEY), ("r", bytes(65)), ("r", b"")):
+        with pytest.raises(ValueError, match="does not fit"):
+            keys.put(run, key, 1)
+
+
+def test_a_file_that_was_cut_off_while_it_was_made_is_made_anew(path: Path) -> None:
+    path.write_bytes(MAGIC[:5])
+    keys = KeyFile(path)
+    keys.put("r", KEY, 1)
+    assert keys.get("r") == KEY
+    keys.close()
