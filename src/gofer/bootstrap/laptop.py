@@ -9,13 +9,15 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from gofer.bootstrap.catalog import checked_catalog
+from gofer.bootstrap.disk import write_secret
 from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.bootstrap.ingress import build_ingress
+from gofer.bootstrap.intact import unclean_until_closed
 from gofer.bootstrap.notion_token import FILE, Tell, Window, registered
 from gofer.bootstrap.own_accounts import with_own_accounts
 from gofer.bootstrap.settings import Settings
 from gofer.bootstrap.simulated import Simulated, simulate
-from gofer.bootstrap.state import State, installation_key, open_state, serving, write_secret
+from gofer.bootstrap.state import State, installation_key, open_state, serving
 from gofer.bootstrap.worker import build_model, build_worker
 from gofer.dispatch import Ingress
 from gofer.files.child import Children
@@ -82,6 +84,7 @@ async def open_laptop(
         stack.enter_context(serving(settings.data))
         clock = SystemClock()
         state = stack.enter_context(open_state(settings.data, clock))
+        stack.enter_context(unclean_until_closed(settings.data))
         http = await stack.enter_async_context(http_client())
         simulated = Simulated()
         if world is not None:
