@@ -17,7 +17,7 @@ from gofer.bootstrap.notion_token import FILE, Tell, Window, registered
 from gofer.bootstrap.own_accounts import with_own_accounts
 from gofer.bootstrap.settings import Settings
 from gofer.bootstrap.simulated import Simulated, simulate
-from gofer.bootstrap.state import State, installation_key, open_state, serving
+from gofer.bootstrap.state import State, forgive_clock, installation_key, open_state, serving
 from gofer.bootstrap.worker import build_model, build_worker
 from gofer.dispatch import Ingress
 from gofer.files.child import Children
@@ -85,6 +85,7 @@ async def open_laptop(
         clock = SystemClock()
         state = stack.enter_context(open_state(settings.data, clock))
         stack.enter_context(unclean_until_closed(settings.data))
+        await forgive_clock(state, clock)
         http = await stack.enter_async_context(http_client())
         simulated = Simulated()
         if world is not None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import logging
 import os
 import re
 import secrets
@@ -24,6 +25,8 @@ from gofer.queue.sqlite import SqliteQueue
 from gofer.scheduler import marks
 from gofer.scheduler.marks import SqliteMarks
 from gofer.secret import Secret
+
+_log = logging.getLogger(__name__)
 
 LOCK = "serving.lock"
 """Held by the process that serves the folder, with its id."""
@@ -52,6 +55,17 @@ def open_state(data: Path, clock: Clock) -> Generator[State]:
     finally:
         database.close()
         _forget_unclean_stop(data)
+
+
+async def forgive_clock(state: State, clock: Clock) -> None:
+    """Count as due what a clock that was ahead put into the future. Raises TemporaryError, Damaged.
+
+    Only with the right to serve the folder: it proves that every earlier owner is dead.
+    """
+    heads = await state.store.bring_back(int(clock.now() * 1000))
+    messages = await state.queue.bring_forward()
+    if heads or messages:
+        _log.warning("the clock was set back: %d runs and %d queue messages were ahead of it", heads, messages)
 
 
 @contextlib.contextmanager

@@ -265,13 +265,13 @@ class Step(Views):
             self.note(unknown(call.call, call.tool, why, ANYWHERE))
 
     def quiet_left(self, predecessor_is_dead: bool) -> float:
-        """Seconds until what a lost predecessor may have sent is sure to be seen; 0 when nothing is in doubt."""
+        """Return the seconds until what a lost predecessor may have sent is seen: at most the longest quiet time."""
         doubtful = (call.tool for call in self.progress.in_doubt.values() if call.effect == "lookup")
         tools = (self.services.tools.get(name) for name in doubtful)
         patience = self.services.patience
         waits = [quiet_seconds(tool, patience, predecessor_is_dead=predecessor_is_dead) for tool in tools if tool]
         until = self.progress.quiet_until or self.progress.owned_at + int(max(waits, default=0.0) * 1000)
-        return max(0.0, (until - self.now_ms()) / 1000) if waits else 0.0
+        return min(max(0.0, (until - self.now_ms()) / 1000), max(waits, default=0.0))
 
     async def shorten(self, text: str, name: str, origin: str) -> str:
         """A text as the model is shown it; too long a one becomes a file, which is noted. Raises TemporaryError."""
