@@ -7,7 +7,7 @@ from pathlib import Path
 from gofer.errors import ConfigError
 
 _SENTENCES = {
-    errno.EROFS: "is on a read-only file system; mount it for writing, or set GOFER_DATA to another folder",
+    errno.EROFS: "is on a read-only file system; mount it for writing, or name another folder",
     errno.EACCES: "may not be used by this user; start Gofer as the user that owns the folder, or change its owner",
     errno.EPERM: "may not be used by this user; start Gofer as the user that owns the folder, or change its owner",
     errno.ENOSPC: "does not fit on the disk; free some space and start again",
