@@ -17,6 +17,7 @@ from gofer.journal.store import Store
 from gofer.outside import Clock
 from gofer.projections.progress import project
 from gofer.queue.doorbell import Queue
+from gofer.restored import moment, restored_from
 
 LEASE = 60.0
 """Seconds in which the head is written; nobody else does meanwhile."""
@@ -54,6 +55,9 @@ async def retry(run: str, store: Store, blobs: Blobs, queue: Queue, clock: Clock
     await queue.ring(run)
     if progress.parked is not None:
         return Retried(True, f"Run {run} makes its next attempt now.")
+    if backup_at := await restored_from(run, store):
+        doubt = "what it did afterwards is unknown to it and may be done a second time"
+        return Retried(True, f"Run {run} is queued; it goes on from the backup of {moment(backup_at)}, and {doubt}.")
     return Retried(True, f"Run {run} is queued; it goes on where it was.")
 
 

@@ -64,7 +64,9 @@ def sync_folder(folder: Path) -> None:
 
 def make_folder(folder: Path) -> None:
     """Create a folder for its owner only, and those above it. Raises OSError."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not folder.parent.is_dir():
+        make_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def clear(folder: Path, *, keep: Sequence[str] = ()) -> None:
@@ -76,6 +78,16 @@ def clear(folder: Path, *, keep: Sequence[str] = ()) -> None:
             shutil.rmtree(path)
         else:
             path.unlink()
+
+
+@contextlib.contextmanager
+def emptied_on_failure(folder: Path) -> Iterator[None]:
+    """Remove a folder and everything in it when what happens in the block fails."""
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _listed(folder: Path) -> Sequence[Path]:

@@ -13,7 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gofer.backup.database_copy import copy_database, read_keys, runs_of
-from gofer.backup.files import bodies, clear, copy_file, described, make_folder, sync_folder, sync_folders, write_file
+from gofer.backup.files import (
+    bodies,
+    clear,
+    copy_file,
+    described,
+    emptied_on_failure,
+    make_folder,
+    sync_folder,
+    sync_folders,
+    write_file,
+)
 from gofer.backup.manifest import NAME, SEALED, CopiedFile, Manifest, binding, copied
 from gofer.backup.sealed import Secrets, seal
 from gofer.bootstrap.disk import refused
@@ -77,7 +87,8 @@ def _partial(folder: Path) -> Generator[Path]:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         clear(partial)
-        yield partial
+        with emptied_on_failure(partial):
+            yield partial
     except BlockingIOError as error:
         raise ConfigError(f"Another `gofer backup` writes {folder} just now; name another folder.") from error
     finally:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gofer.backup.database_copy import write_keys
-from gofer.backup.files import clear, copy_file, make_folder, sync_folder, sync_folders, write_file
+from gofer.backup.files import clear, copy_file, emptied_on_failure, make_folder, sync_folder, sync_folders, write_file
 from gofer.backup.manifest import SEALED, CopiedFile, Manifest, binding, copied, read_manifest
 from gofer.backup.sealed import Secrets, unseal
 from gofer.bootstrap.backup import RUN_KEYS, SECRET_FILES, Progress
@@ -46,7 +46,11 @@ def restore_backup(folder: Path, data: Path, passphrase: Secret, clock: Clock, t
         _check_empty(data)
         try:
             clear(data, keep=(LOCK, RESTORING))
-            return _prepare_and_move(folder, data, manifest, secrets, clock, tell)
+            staged = _staged(data)
+            with emptied_on_failure(staged):
+                restored = _prepare(folder, staged, manifest, secrets, clock, tell)
+            _move(staged, data)
+            return restored
         except OSError as error:
             raise refused(Path(error.filename or data), error) from error
 
@@ -69,13 +73,18 @@ def _check_empty(data: Path) -> None:
         raise ConfigError(f"{data} is not empty; move it away, or set GOFER_DATA to a new folder, and restore there.")
 
 
-def _prepare_and_move(
-    folder: Path, data: Path, manifest: Manifest, secrets: Secrets, clock: Clock, tell: Progress
-) -> RestoredState:
+def _staged(data: Path) -> Path:
+    """Return an empty folder to prepare the state in; while it is there no Gofer opens the state."""
     staged = data / RESTORING
     make_folder(staged)
     sync_folder(data)
     clear(staged)
+    return staged
+
+
+def _prepare(
+    folder: Path, staged: Path, manifest: Manifest, secrets: Secrets, clock: Clock, tell: Progress
+) -> RestoredState:
     _copy(folder, staged, manifest, tell)
     write_keys(staged / DATABASE, secrets[RUN_KEYS])
     for name in SECRET_FILES:
@@ -84,7 +93,6 @@ def _prepare_and_move(
     with open_state(staged, clock) as state:
         restored = asyncio.run(_settle(state, clock, manifest.at))
     sync_folders(staged)
-    _move(staged, data)
     return restored
 
 
