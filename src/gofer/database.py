@@ -8,6 +8,7 @@ deleted is overwritten in the file (secure_delete); the log keeps a copy until i
 
 import asyncio
 import contextlib
+import os
 import sqlite3
 import threading
 from collections import deque
@@ -39,6 +40,8 @@ _ADVICE = {
     sqlite3.SQLITE_LOCKED: "another process writes to it; try again",
 }
 """What the operator can do about each class of refusal."""
+_ROOM = 65_536
+"""Bytes without which SQLite cannot open a database: its shared memory and a page of the log."""
 
 
 @dataclass(slots=True)
@@ -154,13 +157,13 @@ class Database:
             return error
         if _unreadable(error):
             return self._damaged(error)
-        advice = _advice(error, "check the folder and the disk")
+        advice = _advice(self._path, error, "check the folder and the disk")
         return TemporaryError(f"{self._path} cannot be opened ({error}); {advice}.")
 
     def _refusal(self, error: Exception) -> GoferError:
         if _unreadable(error):
             return self._damaged(error)
-        advice = _advice(error, "check the disk")
+        advice = _advice(self._path, error, "check the disk")
         return TemporaryError(f"{self._path} was refused ({error}) and nothing was written; {advice}.")
 
     def _damaged(self, error: Exception) -> Damaged:
@@ -194,8 +197,14 @@ def _connect(path: Path, schema: str) -> sqlite3.Connection:
     return connection
 
 
-def _advice(error: Exception, otherwise: str) -> str:
-    """Return what the operator can do about a refusal of SQLite."""
+def _advice(path: Path, error: Exception, otherwise: str) -> str:
+    """Return what the operator can do about a refusal of SQLite, which the file system knows better."""
+    with contextlib.suppress(OSError):
+        system = os.statvfs(path.parent)
+        if system.f_flag & os.ST_RDONLY:
+            return "its file system is read-only: mount it for writing, or set GOFER_DATA to another folder"
+        if system.f_bavail * system.f_frsize < _ROOM:
+            return "the disk is full: free some space"
     code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     return _ADVICE.get(code & 0xFF, otherwise)
 

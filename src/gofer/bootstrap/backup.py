@@ -81,7 +81,8 @@ def _check_place(data: Path, folder: Path) -> None:
 @contextlib.contextmanager
 def _partial(folder: Path) -> Generator[Path]:
     """Give an empty folder to write into; what a backup that was killed left there is removed."""
-    partial = folder.absolute().with_name(f"{folder.absolute().name}{PARTIAL}")
+    named = folder if folder.name else folder.absolute()
+    partial = named.with_name(f"{named.name}{PARTIAL}")
     make_folder(partial)
     handle = os.open(partial, os.O_RDONLY)
     try:

@@ -29,7 +29,14 @@ _DO = "Move the folder away and restore a backup with `gofer restore`, or delete
 
 
 def check_intact(data: Path) -> None:
-    """Raise ConfigError when something of a folder that was used before is missing."""
+    """Raise ConfigError when something of a folder that was used before is missing, or cannot be read."""
+    try:
+        _check(data)
+    except OSError as error:
+        raise refused(Path(error.filename or data), error) from error
+
+
+def _check(data: Path) -> None:
     if (data / RESTORING).exists():
         raise ConfigError(f"A restore into {data} did not come to its end; run `gofer restore` with the backup again.")
     used = _used(data)
@@ -98,7 +105,7 @@ def _used(data: Path) -> str | None:
         return (data / USED).read_text(encoding="ascii").strip()
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError):
+    except UnicodeDecodeError:
         return ""
 
 

@@ -72,6 +72,14 @@ def test_tables_without_rows_that_were_made_meanwhile_are_refused(tmp_path: Path
         open_again(tmp_path / "one")
 
 
+def test_a_mark_that_cannot_be_read_is_named_and_not_taken_for_another_one(tmp_path: Path) -> None:
+    use(tmp_path)
+    (tmp_path / USED).unlink()
+    (tmp_path / USED).mkdir()
+    with pytest.raises(ConfigError, match=r"/used cannot be used \(Is a directory\); check the folder"):
+        open_again(tmp_path)
+
+
 def test_a_key_that_was_never_used_begins_with_a_new_database(tmp_path: Path) -> None:
     installation_key(tmp_path)
     open_again(tmp_path)
