@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from gofer.engine import asking
 from gofer.engine.claims import Claims
 from gofer.engine.context import Window
-from gofer.engine.effects import LOST, Permit, carry_out, longest, quiet_seconds
+from gofer.engine.effects import LOST, Permit, carry_out, doubt_after_restore, longest, quiet_seconds
 from gofer.engine.outages import parked, settle
 from gofer.engine.permitted import Asked, Gate, Outcome, Permitted, unasked
 from gofer.engine.results import Shown, Taken, entries_of, shorten, unknown
@@ -341,7 +341,7 @@ class Step(Views):
     def _doubt(self, item: Permitted, fresh: Sequence[Permitted]) -> str:
         """Return why an earlier attempt of a call may have had its effect; empty where there was none."""
         if item in fresh and not item.key:
-            return ""
+            return doubt_after_restore(item.tool, item.call, restored=self.progress.restored)
         if waited := self.progress.waits.get(item.call):
             return waited.why
         return LOST
