@@ -99,7 +99,10 @@ async def _settled(head: Head, store: Store, blobs: Blobs, moments: Restored) ->
         progress = project(await read_journal(head.run, store, blobs))
     except Damaged as error:
         return head.now("needs_attention", moments.now, reason=_public(str(error), private=head.private))
-    private = progress.private if progress.event else head.private
+    # Without a journal only the head says whether it is private.
+    private = progress.private
+    if progress.event is None:
+        private = head.private
     if (finished := progress.finished) is not None:
         reason = _public(finished.reason, private=private)
         return head.now(finished.status, progress.last_at, private=private, reason=reason)
@@ -108,8 +111,10 @@ async def _settled(head: Head, store: Store, blobs: Blobs, moments: Restored) ->
 
 
 def _public(reason: str, *, private: bool) -> str:
-    # The head of a private run outlives its contents and says nothing of them.
-    return "" if private else reason
+    if private:
+        # The head of a private run outlives its contents and says nothing of them.
+        return ""
+    return reason
 
 
 def _memo_key(run: str) -> str:

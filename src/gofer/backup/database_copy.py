@@ -42,8 +42,9 @@ def read_keys(source: Path, runs: frozenset[str]) -> bytes:
     """Return the keys that runs still have, in a form for `write_keys`. Raises Damaged, TemporaryError."""
     try:
         with contextlib.closing(_connect(source)) as connection:
-            there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (KEYS,)).fetchone()
-            rows = connection.execute(f"SELECT run, key, claimed_at FROM {KEYS}").fetchall() if there else []
+            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (KEYS,)).fetchone() is None:
+                return b"[]"
+            rows = connection.execute(f"SELECT run, key, claimed_at FROM {KEYS}").fetchall()
     except sqlite3.Error as error:
         raise _told(source, error) from error
     return json.dumps([[run, b64encode(key).decode(), at] for run, key, at in rows if run in runs]).encode()

@@ -14,7 +14,8 @@ _CHUNK = 1 << 20
 
 def copy_file(source: Path, target: Path) -> CopiedFile:
     """Copy a file for its owner only and return what was written. Raises OSError."""
-    digest, size = hashlib.sha256(), 0
+    digest = hashlib.sha256()
+    size = 0
     make_folder(target.parent)
     with source.open("rb") as from_file, _created(target) as handle:
         while chunk := from_file.read(_CHUNK):

@@ -81,8 +81,9 @@ def _check_place(data: Path, folder: Path) -> None:
 @contextlib.contextmanager
 def _partial(folder: Path) -> Generator[Path]:
     """Give an empty folder to write into; what a backup that was killed left there is removed."""
-    named = folder if folder.name else folder.absolute()
-    partial = named.with_name(f"{named.name}{PARTIAL}")
+    if not folder.name:
+        folder = folder.absolute()
+    partial = folder.with_name(f"{folder.name}{PARTIAL}")
     make_folder(partial)
     handle = os.open(partial, os.O_RDONLY)
     try:

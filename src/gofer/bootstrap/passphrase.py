@@ -29,8 +29,7 @@ def known_passphrase(variables: Mapping[str, str], ask: Ask | None) -> Secret:
 
 
 def _asked(prompt: str, ask: Ask | None) -> str:
-    typed = ask(prompt) if ask is not None else ""
-    if not typed:
-        told = "it seals the keys, which open every run of the backup"
-        raise ConfigError(f"Set {VARIABLE}, or start the command at a terminal and type a passphrase: {told}.")
-    return typed
+    if ask is not None and (typed := ask(prompt)):
+        return typed
+    told = "it seals the keys, which open every run of the backup"
+    raise ConfigError(f"Set {VARIABLE}, or start the command at a terminal and type a passphrase: {told}.")

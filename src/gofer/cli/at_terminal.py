@@ -18,6 +18,8 @@ def progress(done: str) -> Callable[[int, int], None]:
 
     def tell(count: int, total: int) -> None:
         if shown and (count % 100 == 0 or count == total):
-            print(f"\r{done} {count} of {total} files", end="\n" if count == total else "", file=sys.stderr, flush=True)
+            print(f"\r{done} {count} of {total} files", end="", file=sys.stderr, flush=True)
+        if shown and count == total:
+            print(file=sys.stderr)
 
     return tell
