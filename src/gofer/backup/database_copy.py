@@ -8,7 +8,7 @@ import contextlib
 import json
 import sqlite3
 from base64 import b64decode, b64encode
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from gofer.errors import Damaged, GoferError, TemporaryError
@@ -66,7 +66,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def _attached(source: Path, target: Path) -> Iterator[sqlite3.Connection]:
+def _attached(source: Path, target: Path) -> Generator[sqlite3.Connection]:
     # The copy is made durable as a file when it is whole, so SQLite need not.
     target.touch(0o600)
     with contextlib.closing(_connect(target)) as connection:

@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from gofer.backup.manifest import CopiedFile
@@ -82,7 +82,7 @@ def clear(folder: Path, *, keep: Sequence[str] = ()) -> None:
 
 
 @contextlib.contextmanager
-def emptied_on_failure(folder: Path) -> Iterator[None]:
+def emptied_on_failure(folder: Path) -> Generator[None]:
     """Remove a folder and everything in it when what happens in the block fails."""
     try:
         yield
@@ -99,7 +99,7 @@ def _listed(folder: Path) -> Sequence[Path]:
 
 
 @contextlib.contextmanager
-def _created(path: Path) -> Iterator[int]:
+def _created(path: Path) -> Generator[int]:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         yield handle

@@ -5,9 +5,8 @@ What else the backup holds is bound to it, so a database and keys of two backups
 """
 
 import hashlib
-import os
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -27,10 +26,10 @@ Secrets = Mapping[str, bytes]
 """Contents by the name of their file."""
 
 
-def seal(secrets: Secrets, passphrase: Secret, bound: bytes) -> bytes:
-    """Return the sealed form of the secrets, bound to `bound`."""
-    salt = os.urandom(_SALT)
-    nonce = os.urandom(_NONCE)
+def seal(secrets: Secrets, passphrase: Secret, bound: bytes, chance: Callable[[int], bytes]) -> bytes:
+    """Return the sealed form of the secrets, bound to `bound`; `chance` gives random bytes."""
+    salt = chance(_SALT)
+    nonce = chance(_NONCE)
     plain = encode({name: b64encode(content).decode() for name, content in secrets.items()})
     return _HEADER + salt + nonce + _cipher(passphrase, salt).encrypt(nonce, plain, _HEADER + bound)
 

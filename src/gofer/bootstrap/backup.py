@@ -103,7 +103,7 @@ def _write(data: Path, partial: Path, passphrase: Secret, clock: Clock, tell: Pr
     runs = runs_of(partial / DATABASE)
     files = {DATABASE: described(partial / DATABASE), **_copy_bodies(data, partial, runs, tell)}
     secrets = _secrets(data, runs)
-    sealed = seal(secrets, passphrase, binding(at, files))
+    sealed = seal(secrets, passphrase, binding(at, files), os.urandom)
     write_file(partial / SEALED, sealed)
     manifest = Manifest(at=at, files=files, sealed=copied(sealed))
     write_file(partial / NAME, manifest.model_dump_json(indent=1).encode())
