@@ -26,7 +26,8 @@ def test_a_run_is_listed_again_in_another_folder(
     trace = gofer(capsys, "trace", run, "--json")
     code, out, err = gofer(capsys, "backup", str(tmp_path / "monday"))
     assert (code, out) == (0, "")
-    assert "monday holds 1 runs as of " in err
+    assert "monday is a backup of " in err
+    assert " UTC (runs: 1, files: " in err
     code, out, _ = gofer(capsys, "backup", str(tmp_path / "tuesday"), "--json")
     assert (code, json.loads(out)["runs"]) == (0, 1)
     monkeypatch.setenv("GOFER_DATA", str(tmp_path / "elsewhere"))

@@ -12,12 +12,11 @@ from gofer.bootstrap.catalog import checked_catalog
 from gofer.bootstrap.disk import write_secret
 from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.bootstrap.ingress import build_ingress
-from gofer.bootstrap.intact import unclean_until_closed
 from gofer.bootstrap.notion_token import FILE, Tell, Window, registered
 from gofer.bootstrap.own_accounts import with_own_accounts
 from gofer.bootstrap.settings import Settings
 from gofer.bootstrap.simulated import Simulated, simulate
-from gofer.bootstrap.state import State, forgive_clock, installation_key, open_state, serving
+from gofer.bootstrap.state import State, installation_key, served_state
 from gofer.bootstrap.worker import build_model, build_worker
 from gofer.dispatch import Ingress
 from gofer.files.child import Children
@@ -81,11 +80,8 @@ async def open_laptop(
     """
     catalog = checked_catalog(root / "agents")
     async with contextlib.AsyncExitStack() as stack:
-        stack.enter_context(serving(settings.data))
         clock = SystemClock()
-        state = stack.enter_context(open_state(settings.data, clock))
-        stack.enter_context(unclean_until_closed(settings.data))
-        await forgive_clock(state, clock)
+        state = await stack.enter_async_context(served_state(settings.data, clock))
         http = await stack.enter_async_context(http_client())
         simulated = Simulated()
         if world is not None:

@@ -7,14 +7,23 @@ import os
 import re
 import secrets
 import sqlite3
-from collections.abc import Generator
+from collections.abc import AsyncGenerator, Generator
 from dataclasses import dataclass
 from pathlib import Path
 
 from gofer.blobs.directory import DirectoryBlobs
 from gofer.bootstrap.disk import refused, write_secret
 from gofer.bootstrap.holder import read_holder, refusal, sign
-from gofer.bootstrap.intact import DATABASE, KEY, LOG, UNCLEAN, check_intact, forget_unclean_stop, mark_used
+from gofer.bootstrap.intact import (
+    DATABASE,
+    KEY,
+    LOG,
+    UNCLEAN,
+    check_intact,
+    forget_unclean_stop,
+    mark_used,
+    unclean_until_closed,
+)
 from gofer.database import Database
 from gofer.errors import ConfigError
 from gofer.journal import sqlite as journal
@@ -57,6 +66,14 @@ def open_state(data: Path, clock: Clock) -> Generator[State]:
         _forget_unclean_stop(data)
 
 
+@contextlib.asynccontextmanager
+async def served_state(data: Path, clock: Clock) -> AsyncGenerator[State]:
+    """Hold the right to serve a folder and open its state. Raises ConfigError, TemporaryError, Damaged."""
+    with serving(data), open_state(data, clock) as state, unclean_until_closed(data):
+        await forgive_clock(state, clock)
+        yield state
+
+
 async def forgive_clock(state: State, clock: Clock) -> None:
     """Count as due what a clock that was ahead put into the future. Raises TemporaryError, Damaged.
 
@@ -65,7 +82,7 @@ async def forgive_clock(state: State, clock: Clock) -> None:
     heads = await state.store.bring_back(int(clock.now() * 1000))
     messages = await state.queue.bring_forward()
     if heads or messages:
-        _log.warning("the clock was set back: %d runs and %d queue messages were ahead of it", heads, messages)
+        _log.warning("the clock was set back; made due: runs %d, queue messages %d", heads, messages)
 
 
 @contextlib.contextmanager

@@ -45,6 +45,6 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(asdict(made)))
     else:
-        size = f"{made.files} files, {made.bytes / 1e6:.1f} MB"
-        print(f"{arguments.folder} holds {made.runs} runs as of {moment(made.at)} ({size}).", file=sys.stderr)
+        size = f"runs: {made.runs}, files: {made.files}, {made.bytes / 1e6:.1f} MB"
+        print(f"{arguments.folder} is a backup of {moment(made.at)} ({size}).", file=sys.stderr)
     return 0
