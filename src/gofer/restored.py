@@ -59,6 +59,11 @@ async def restored_from(run: str, store: Store) -> int:
     return int(await store.memo(_memo_key(run)) or 0)
 
 
+async def release(run: str, store: Store, clock: Clock) -> None:
+    """Hold a run no longer; its journal is told first that it goes on from a backup."""
+    await store.put_memo(_memo_key(run), "0", int(clock.now() * 1000))
+
+
 def moment(at: int) -> str:
     """Return a time as people read it, from unix milliseconds."""
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M} UTC"

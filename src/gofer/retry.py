@@ -17,7 +17,7 @@ from gofer.journal.store import Store
 from gofer.outside import Clock
 from gofer.projections.progress import project
 from gofer.queue.doorbell import Queue
-from gofer.restored import moment, restored_from
+from gofer.restored import moment, release, restored_from
 
 _DOUBT = "It looks for its answer before it posts one; what its tools changed after the backup may be done again."
 LEASE = 60.0
@@ -56,6 +56,7 @@ async def retry(run: str, store: Store, blobs: Blobs, queue: Queue, clock: Clock
         await inbox.put(store, run, f"retry-{owner}", RunRetried("an operator", restored=bool(backup_at)))
     await queue.ring(run)
     if backup_at:
+        await release(run, store, clock)
         return Retried(True, f"Run {run} is queued; it goes on from the backup of {moment(backup_at)}. {_DOUBT}")
     if progress.parked is not None:
         return Retried(True, f"Run {run} makes its next attempt now.")

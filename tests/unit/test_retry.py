@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import says
+from gofer.cancel import cancel
 from gofer.errors import Damaged, Gone, TemporaryError
-from gofer.journal.entries import RunConcluded, RunFinished, RunParked, Status, ToolCall
+from gofer.journal.entries import RunCancelled, RunConcluded, RunFinished, RunParked, Status, ToolCall
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.restored import hold_unfinished
 from gofer.retention import delete
@@ -79,6 +80,19 @@ async def test_a_restored_run_answers_once_after_a_retry_whatever_it_posted_afte
     while await made.hear():
         pass
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
+
+
+async def test_a_held_run_is_cancelled_once_it_is_retried() -> None:
+    made = office()
+    await restored(made, posted_since=False)
+    assert await cancel("run1", RunCancelled("an operator"), made.store, made.queue, "wish")
+    await made.hear()
+    assert await made.status("run1") == "needs_attention"
+    await again(made)
+    while await made.hear():
+        pass
+    assert await made.status("run1") == "cancelled"
+    assert not await cancel("run1", RunCancelled("an operator"), made.store, made.queue, "another wish")
 
 
 async def test_a_run_whose_doorbell_was_given_up_is_heard_at_once() -> None:
