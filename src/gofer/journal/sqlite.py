@@ -192,13 +192,14 @@ class SqliteStore:
         await self._rows("DELETE FROM leases", ())
 
     async def bring_back(self, now: int) -> int:
-        """Move heads that were written after `now` (unix ms) right before it; return how many.
+        """Move unfinished heads that were written after `now` (unix ms) right before it; return how many.
 
         Only for a process that knows that every owner is dead.
         """
         rows = await self._rows(
             "UPDATE heads SET accepted_at = min(accepted_at, ?1 - 1), updated_at = min(updated_at, ?1 - 1)"
-            " WHERE accepted_at > ?1 OR updated_at > ?1 RETURNING run",
+            f" WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at, wakes_at) > ?1"
+            " AND (accepted_at > ?1 OR updated_at > ?1) RETURNING run",
             (now,),
         )
         return len(rows)
