@@ -4,6 +4,7 @@ import errno
 import os
 from pathlib import Path
 
+from gofer.backup.files import sync_folder
 from gofer.errors import ConfigError
 
 _SENTENCES = {
@@ -32,12 +33,3 @@ def write_secret(path: Path, text: str) -> None:
     partial.rename(path)
     # A rename is durable only once its folder is.
     sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the entries of a folder durable. Raises OSError."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
