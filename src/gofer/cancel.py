@@ -5,16 +5,17 @@ from gofer.journal import inbox
 from gofer.journal.entries import RunCancelled
 from gofer.journal.store import Store
 from gofer.queue.doorbell import Queue
+from gofer.restored import restored_from
 
 
 async def cancel(run: str, wish: RunCancelled, store: Store, queue: Queue, item: str) -> bool:
     """Asks for a run to stop; `item` is the same for every repetition of the same wish.
 
     False when there is no such run or it has ended. A run that has decided on its answer delivers it all the same.
-    Raises TemporaryError when nobody was told.
+    A run that is held after a restore stops once an operator retries it. Raises TemporaryError when nobody was told.
     """
     head = await store.head(run)
-    if head is None or head.ended:
+    if head is None or (head.ended and not await restored_from(run, store)):
         return False
     try:
         await inbox.put(store, run, item, wish)

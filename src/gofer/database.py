@@ -33,6 +33,20 @@ _TROUBLE = (sqlite3.Error, UnicodeDecodeError)
 _UNREADABLE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 """The file is not what was written, or not what this Gofer writes; waiting does not help."""
 
+_ADVICE = {
+    sqlite3.SQLITE_READONLY: "mount its file system for writing, or start Gofer as the user that owns the file",
+    sqlite3.SQLITE_PERM: "start Gofer as the user that owns the file",
+    sqlite3.SQLITE_CANTOPEN: "check the folder: it has to be there, on a file system mounted for writing, and belong "
+    "to the user that starts Gofer",
+    sqlite3.SQLITE_FULL: "free some space on the disk; Gofer then goes on by itself",
+    sqlite3.SQLITE_IOERR: "the disk failed to read or to write; check it and the log of the system",
+    sqlite3.SQLITE_BUSY: "another process writes to it; try again",
+    sqlite3.SQLITE_LOCKED: "another process writes to it; try again",
+}
+"""What the operator can do about each class of refusal."""
+_ROOM = 65_536
+"""Bytes without which SQLite cannot open a database: its shared memory and a page of the log."""
+
 
 @dataclass(slots=True)
 class _Job:
@@ -156,19 +170,22 @@ class Database:
             return error
         if _unreadable(error):
             return self._damaged(error)
-        return TemporaryError(f"{self._path} cannot be opened ({error}); check the folder and the disk.")
+        advice = _advice(self._path, error, "check the folder and the disk")
+        return TemporaryError(f"{self._path} cannot be opened ({error}); {advice}.")
 
     def _refusal(self, error: Exception) -> GoferError:
         if isinstance(error, TemporaryError):
             return error
         if _unreadable(error):
             return self._damaged(error)
-        return TemporaryError(f"The database did not do it ({error}); nothing was written. Check the disk.")
+        advice = _advice(self._path, error, "check the disk")
+        return TemporaryError(f"{self._path} was refused ({error}) and nothing was written; {advice}.")
 
     def _damaged(self, error: Exception) -> Damaged:
         # Without a code it is a value that is no text, and the message would show it.
         said = str(error) if hasattr(error, "sqlite_errorcode") else "a value is not what was written"
-        return Damaged(f"{self._path} cannot be read ({said}); stop Gofer and restore the file from a backup.")
+        advice = "restore the file from a backup: move the folder away, then run `gofer restore`"
+        return Damaged(f"{self._path} cannot be read ({said}); stop Gofer and {advice}.")
 
     def _next_batch(self) -> list[_Job]:
         with self._wake:
@@ -211,6 +228,18 @@ def make_private(path: Path) -> None:
     for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
         with contextlib.suppress(FileNotFoundError):
             path.with_name(name).chmod(0o600)
+
+
+def _advice(path: Path, error: Exception, otherwise: str) -> str:
+    """Return what the operator can do about a refusal of SQLite, which the file system knows better."""
+    with contextlib.suppress(OSError):
+        system = os.statvfs(path.parent)
+        if system.f_flag & os.ST_RDONLY:
+            return "its file system is read-only: mount it for writing, or set GOFER_DATA to another folder"
+        if system.f_bavail * system.f_frsize < _ROOM:
+            return "the disk is full: free some space"
+    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return _ADVICE.get(code & 0xFF, otherwise)
 
 
 def _unreadable(error: Exception) -> bool:

@@ -64,7 +64,7 @@ class Owner:
         """
         if ended := step.progress.finished:
             return ended
-        if (parked := step.progress.parked) and parked.until > step.now_ms() and not await step.has_news():
+        if (parked := step.progress.parked) and self._too_early(step, parked) and not await step.has_news():
             return parked
         again = again or bool(step.progress.owned_at)
         step.note(RunOwned())
@@ -88,6 +88,11 @@ class Owner:
                 await step.let_go(RunHandedOver("trouble"))
             raise
         return left
+
+    def _too_early(self, step: Step, parked: RunParked) -> bool:
+        """Whether a parked run still waits; not for a time that a clock set, which was ahead and is right again."""
+        set_back = self.alone and step.progress.last_at > step.now_ms()
+        return parked.until > step.now_ms() and not set_back
 
     def _quiet(self, step: Step) -> RunParked | None:
         seconds = step.quiet_left(self.alone)

@@ -17,7 +17,9 @@ from gofer.journal.store import Store
 from gofer.outside import Clock
 from gofer.projections.progress import project
 from gofer.queue.doorbell import Queue
+from gofer.restored import moment, release, restored_from
 
+_DOUBT = "It looks for its answer before it posts one; what its tools changed after the backup may be done again."
 LEASE = 60.0
 """Seconds in which the head is written; nobody else does meanwhile."""
 
@@ -48,10 +50,14 @@ async def retry(run: str, store: Store, blobs: Blobs, queue: Queue, clock: Clock
         return Retried(False, f"Run {run} {_ended(progress.finished.status, reason)}")
     if head.ended and not await _reopen(run, head.conversation, store, clock, owner):
         raise TemporaryError(f"Somebody is at work in the conversation of run {run}; try again in a minute.")
-    if progress.parked is not None:
-        # A parked run looks at its inbox before its time has come.
-        await inbox.put(store, run, f"retry-{owner}", RunRetried("an operator"))
+    backup_at = await restored_from(run, store)
+    if progress.parked is not None or backup_at:
+        # A parked run looks at its inbox before its time has come. One from a backup looks for what it has posted.
+        await inbox.put(store, run, f"retry-{owner}", RunRetried("an operator", restored=bool(backup_at)))
     await queue.ring(run)
+    if backup_at:
+        await release(run, store, clock)
+        return Retried(True, f"Run {run} is queued; it goes on from the backup of {moment(backup_at)}. {_DOUBT}")
     if progress.parked is not None:
         return Retried(True, f"Run {run} makes its next attempt now.")
     return Retried(True, f"Run {run} is queued; it goes on where it was.")

@@ -85,6 +85,45 @@ async def test_a_full_disk_writes_nothing_says_so_and_goes_on_when_there_is_room
     database.close()
 
 
+async def test_a_full_disk_says_that_there_is_no_room(path: Path) -> None:
+    database = Database(path, SCHEMA)
+    pages = await database.run(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0])
+    await database.run(lambda connection: connection.execute(f"PRAGMA max_page_count={pages}").fetchall())
+    with pytest.raises(TemporaryError, match=r"notes\.db was refused .*full.* nothing was written; free some space"):
+        await database.run(add("x" * 100_000))
+    database.close()
+
+
+async def test_a_file_that_may_not_be_written_says_who_has_to_do_what(path: Path) -> None:
+    database = Database(path, SCHEMA)
+    await database.run(lambda connection: connection.execute("PRAGMA query_only=ON").fetchall())
+    with pytest.raises(TemporaryError, match=r"readonly database.* nothing was written; mount its file system for"):
+        await database.run(add("one"))
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    [
+        (sqlite3.SQLITE_IOERR_READ, "the disk failed to read"),
+        (sqlite3.SQLITE_READONLY_DIRECTORY, "mount its file system for writing"),
+        (sqlite3.SQLITE_BUSY, "another process writes to it; try again"),
+        (sqlite3.SQLITE_NOMEM, "check the disk"),
+    ],
+)
+async def test_each_refusal_of_the_disk_says_what_to_do(path: Path, code: int, advice: str) -> None:
+    database = Database(path, SCHEMA)
+
+    def refuse(connection: sqlite3.Connection) -> None:
+        error = sqlite3.OperationalError("refused")
+        error.sqlite_errorcode = code
+        raise error
+
+    with pytest.raises(TemporaryError, match=rf"notes\.db was refused .* nothing was written; {advice}"):
+        await database.run(refuse)
+    database.close()
+
+
 async def test_a_file_with_changed_pages_says_that_it_is_damaged_and_what_to_do(path: Path) -> None:
     database = Database(path, SCHEMA)
     for n in range(50):

@@ -86,6 +86,41 @@ async def test_the_row_of_a_private_run_does_not_say_what_it_waits_for() -> None
     assert (head.status, head.private, head.reason) == ("parked", True, "")
 
 
+async def test_a_run_that_a_clock_parked_an_hour_ahead_goes_on_once_the_clock_is_right() -> None:
+    made = await parked(says("Hello."))
+    made.worker = replace(made.worker, alone=True)
+    made.clock.advance(-3_600)
+    await made.queue.ring("run1")
+    await made.hear()
+    assert (made.posted, await made.status("run1")) == (["Hello."], "done")
+
+
+async def test_a_quiet_time_that_was_set_an_hour_ahead_is_no_longer_than_it_is() -> None:
+    made = office(says("unused"))
+
+    async def look(call: Call, arguments: PostMessage) -> ToolResult | None:
+        return ToolResult("Posted", "posted")
+
+    post = made.worker.services.tools["slack_post_message"]
+    tools = {**made.worker.services.tools, "slack_post_message": replace(post, effect="lookup", look=look, settle=5.0)}
+    made.worker = replace(made.worker, alone=True, services=replace(made.worker.services, tools=tools))
+    made.clock.advance(3_600)
+    await made.accept("run1")
+    journal, _ = await open_journal("run1", made.store, made.blobs, Pen("crashed", made.worker.services.outside))
+    for entry in (await made.started(), RunConcluded("done", "", "Hello.")):
+        journal.add(entry)
+    journal.add(ToolCall("answer/1", "slack_post_message", "lookup"))
+    await journal.commit()
+    await made.hear()
+    assert await made.status("run1") == "parked"
+    made.clock.advance(-3_600)
+    for _ in range(3):
+        await made.queue.ring("run1")
+        await made.hear()
+        made.clock.advance(6)
+    assert await made.status("run1") == "done"
+
+
 async def test_a_parked_run_does_not_keep_its_conversation_from_others() -> None:
     made = await parked(says("second"), says("first"))
     await made.accept("run2", 2)

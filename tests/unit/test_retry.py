@@ -1,15 +1,21 @@
 """What a retry does for a run that was given up, and what it never does."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_room import says
+from gofer.cancel import cancel
 from gofer.errors import Damaged, Gone, TemporaryError
-from gofer.journal.entries import RunConcluded, RunFinished, RunParked, Status, ToolCall
+from gofer.journal.entries import RunCancelled, RunConcluded, RunFinished, RunParked, Status, ToolCall
 from gofer.journal.log import Pen, open_journal, read_journal
+from gofer.restored import hold_unfinished
 from gofer.retention import delete
 from gofer.retry import Retried, retry
+from gofer.tools.slack.write import PostMessage
+from gofer.tools.tool import Call, ToolResult
 from office import Office, office
 
 pytestmark = pytest.mark.anyio
@@ -41,6 +47,52 @@ async def test_a_run_that_was_given_up_is_answered_once_after_a_retry() -> None:
     assert await made.hear() == 1
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
     assert await again(made) == Retried(False, "Run run1 is done; there is nothing to do again.")
+
+
+async def restored(made: Office, *, posted_since: bool) -> None:
+    """A run that a backup had before it posted anything, in a restored state, with a post that can be looked up."""
+
+    async def look(call: Call, arguments: PostMessage) -> ToolResult | None:
+        return ToolResult("Posted", "posted", {"channel": "C1", "ts": "1.0"}) if posted_since else None
+
+    post = made.worker.services.tools["slack_post_message"]
+    tools = {**made.worker.services.tools, "slack_post_message": replace(post, effect="lookup", look=look)}
+    made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
+    await made.accept("run1")
+    for bell in await made.queue.receive(9, 60, 0):
+        await made.queue.acknowledge(bell)
+    await hold_unfinished(made.store, made.blobs, made.clock, int(made.clock.now() * 1000))
+
+
+@pytest.mark.parametrize("posted_since", [True, False])
+async def test_a_restored_run_answers_once_after_a_retry_whatever_it_posted_after_the_backup(
+    posted_since: bool,
+) -> None:
+    made = office(says("Hello."))
+    await restored(made, posted_since=posted_since)
+    if posted_since:
+        made.posted.append("What it said before the restore.")
+    await made.queue.ring("run1")
+    await made.hear()
+    assert await made.status("run1") == "needs_attention"
+    told = await again(made)
+    assert (told.rung, "goes on from the backup of 2026-11-21 12:00 UTC" in told.told) == (True, True)
+    while await made.hear():
+        pass
+    assert (made.posted, await made.status("run1")) == (["Hello."], "done")
+
+
+async def test_a_held_run_is_cancelled_once_it_is_retried() -> None:
+    made = office()
+    await restored(made, posted_since=False)
+    assert await cancel("run1", RunCancelled("an operator"), made.store, made.queue, "wish")
+    await made.hear()
+    assert await made.status("run1") == "needs_attention"
+    await again(made)
+    while await made.hear():
+        pass
+    assert await made.status("run1") == "cancelled"
+    assert not await cancel("run1", RunCancelled("an operator"), made.store, made.queue, "another wish")
 
 
 async def test_a_run_whose_doorbell_was_given_up_is_heard_at_once() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from gofer.bootstrap.catalog import checked_catalog
+from gofer.bootstrap.disk import write_secret
 from gofer.bootstrap.editions import Edition, Editions, Make, Watcher
 from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.bootstrap.ingress import build_ingress
@@ -16,7 +17,7 @@ from gofer.bootstrap.notion_token import FILE, Tell, Window, registered
 from gofer.bootstrap.own_accounts import with_own_accounts
 from gofer.bootstrap.settings import Settings
 from gofer.bootstrap.simulated import Simulated, simulate
-from gofer.bootstrap.state import State, installation_key, open_state, serving, write_secret
+from gofer.bootstrap.state import State, installation_key, served_state
 from gofer.bootstrap.worker import build_model, build_worker
 from gofer.dispatch import Ingress
 from gofer.errors import ConfigError
@@ -101,9 +102,8 @@ async def open_laptop(
     """
     catalog = checked_catalog(root / "agents")
     async with contextlib.AsyncExitStack() as stack:
-        stack.enter_context(serving(settings.data))
         clock = SystemClock()
-        state = stack.enter_context(open_state(settings.data, clock))
+        state = await stack.enter_async_context(served_state(settings.data, clock))
         http = await stack.enter_async_context(http_client())
         simulated = Simulated()
         if world is not None:

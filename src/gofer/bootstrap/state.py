@@ -1,17 +1,30 @@
-"""Where does the embedded state live, and who may serve it?"""
+"""The embedded state of one GOFER_DATA folder, and the right to serve it."""
 
 import contextlib
 import fcntl
+import logging
 import os
 import re
 import secrets
 import sqlite3
-from collections.abc import Generator
+from collections.abc import AsyncGenerator, Generator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from gofer.blobs.directory import DirectoryBlobs
+from gofer.bootstrap.disk import refused, write_secret
+from gofer.bootstrap.holder import read_holder, refusal, sign
+from gofer.bootstrap.intact import (
+    DATABASE,
+    KEY,
+    LOG,
+    UNCLEAN,
+    check_intact,
+    forget_unclean_stop,
+    mark_used,
+    unclean_until_closed,
+)
 from gofer.bootstrap.private_files import make_private
 from gofer.database import Database
 from gofer.errors import ConfigError
@@ -26,6 +39,11 @@ from gofer.scheduler import marks
 from gofer.scheduler.marks import SqliteMarks
 from gofer.secret import Secret
 
+_log = logging.getLogger(__name__)
+
+LOCK = "serving.lock"
+"""Held by the process that serves the folder, with its id."""
+
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -39,14 +57,15 @@ class State:
 
 @contextlib.contextmanager
 def open_state(data: Path, clock: Clock, *, upgrade: bool = True) -> Generator[State]:
-    """The state of a folder, made if it is not there; closed afterwards. Raises TemporaryError.
+    """The state of a folder, made if it is not there; closed afterwards. Raises ConfigError, TemporaryError.
 
     With `upgrade` a state of the version before is taken over: no other process may use the folder then.
     """
     _make_folder(data)
+    check_intact(data)
     keys = KeyFile(data / "keys")
     schema = journal.SCHEMA + queue.SCHEMA + marks.SCHEMA
-    database = Database(data / "gofer.db", schema, partial(move_keys, keys) if upgrade else None)
+    database = Database(data / DATABASE, schema, partial(move_keys, keys) if upgrade else None)
     try:
         store = SqliteStore(database, keys)
         blobs = DirectoryBlobs(data / "blobs")
@@ -54,12 +73,33 @@ def open_state(data: Path, clock: Clock, *, upgrade: bool = True) -> Generator[S
     finally:
         database.close()
         keys.close()
+        _forget_unclean_stop(data)
+
+
+@contextlib.asynccontextmanager
+async def served_state(data: Path, clock: Clock) -> AsyncGenerator[State]:
+    """Hold the right to serve a folder and open its state. Raises ConfigError, TemporaryError, Damaged."""
+    with serving(data), open_state(data, clock) as state, unclean_until_closed(data):
+        await forgive_clock(state, clock)
+        yield state
+
+
+async def forgive_clock(state: State, clock: Clock) -> None:
+    """Count as due what a clock that was ahead put into the future. Raises TemporaryError, Damaged.
+
+    Only with the right to serve the folder: it proves that every earlier owner is dead.
+    """
+    heads = await state.store.bring_back(int(clock.now() * 1000))
+    messages = await state.queue.bring_forward()
+    if heads or messages:
+        _log.warning("the clock was set back; made due: runs %d, queue messages %d", heads, messages)
 
 
 @contextlib.contextmanager
 def read_state(data: Path, clock: Clock) -> Generator[State]:
     """The state of a folder that somebody has used already. Raises ConfigError when there is none."""
-    if not (data / "gofer.db").exists():
+    check_intact(data)
+    if not (data / DATABASE).exists():
         raise ConfigError(f"There are no runs in {data} yet; start `gofer demo`, or set GOFER_DATA to where they are.")
     with open_state(data, clock, upgrade=False) as state:
         yield state
@@ -67,47 +107,66 @@ def read_state(data: Path, clock: Clock) -> Generator[State]:
 
 @contextlib.contextmanager
 def serving(data: Path) -> Generator[None]:
-    """Holds the right to serve a folder. Raises ConfigError when another process has it."""
+    """Hold the right to serve a folder. Raises ConfigError when another process has it, or the disk refuses."""
     _make_folder(data)
-    handle = os.open(data / "serving.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    handle = _open_lock(data / LOCK)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _take(handle, data)
         yield
-    except BlockingIOError as error:
-        raise ConfigError(f"Another Gofer serves {data}; stop it, or set GOFER_DATA to another folder.") from error
     finally:
         os.close(handle)
 
 
+def _take(handle: int, data: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        sign(handle)
+    except BlockingIOError as error:
+        raise ConfigError(refusal(data, read_holder(handle))) from error
+    except OSError as error:
+        raise refused(data / LOCK, error) from error
+
+
 def installation_key(data: Path) -> Secret:
-    """The key that run ids are made with; created on first use and kept beside the state. Raises ConfigError."""
-    path = data / "installation.key"
-    if not path.exists():
-        if _has_heads(data / "gofer.db"):
-            told = "is missing, and with another one old mentions would be answered again"
-            raise ConfigError(f"{path} {told}; restore it from a backup, or delete the whole folder to start anew.")
-        write_secret(path, secrets.token_hex(32))
-    text = path.read_bytes().decode("ascii", "replace").strip()
+    """Return the key that run ids are made with; it is created on first use and kept beside the state.
+
+    From here on the folder needs the database that is there now. Raises ConfigError, TemporaryError.
+    """
+    path = data / KEY
+    try:
+        if not path.exists():
+            _create_key(data)
+        text = path.read_bytes().decode("ascii", "replace").strip()
+    except OSError as error:
+        raise refused(path, error) from error
     if not re.fullmatch("[0-9a-f]{64}", text):
         # With another key a mention that was answered before would be answered again.
         raise ConfigError(f"{path} is damaged; restore it from a backup, or delete the whole folder to start anew.")
+    mark_used(data)
     return Secret(text)
 
 
-def write_secret(path: Path, text: str) -> None:
-    """Writes a file that only its owner can read: whole, and as durable as the state. Raises OSError."""
-    aside = path.with_suffix(f".{os.getpid()}")
-    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.rename(path)
-    # A rename is durable only once its folder is.
-    folder = os.open(path.parent, os.O_RDONLY)
+def _create_key(data: Path) -> None:
+    path = data / KEY
+    if _has_heads(data / DATABASE):
+        told = "is missing, and with another one old mentions would be answered again"
+        raise ConfigError(f"{path} {told}; restore it from a backup, or delete the whole folder to start anew.")
+    write_secret(path, secrets.token_hex(32))
+
+
+def _open_lock(path: Path) -> int:
     try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise refused(path, error) from error
+
+
+def _forget_unclean_stop(data: Path) -> None:
+    """Remove the mark of a killed Gofer if closing the database here removed its log in good order."""
+    if not (data / UNCLEAN).exists() or (data / LOG).exists():
+        return
+    with contextlib.suppress(ConfigError), serving(data):
+        forget_unclean_stop(data)
 
 
 def _has_heads(database: Path) -> bool:

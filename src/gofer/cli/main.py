@@ -31,6 +31,8 @@ COMMANDS = {
     "sweep": "continue what an earlier process left under way, once",
     "keep": "keep the contents of a run beyond their time",
     "purge": "delete the contents of runs whose time has come",
+    "backup": "copy the state of this machine into a folder, also while Gofer serves",
+    "restore": "put a backup into an empty GOFER_DATA; unfinished runs wait for `gofer retry`",
 }
 """Subcommands, each a module of this folder: only the one that is asked for is imported."""
 

@@ -16,6 +16,9 @@ _EXAMPLES = """what it does, by what became of the run:
                  became a dead letter is queued again
   needs attention because it could not be continued (its workers were lost, its journal could not be read, a bug)
                  the same, once whatever was wrong is corrected: a deploy, a restored body
+  needs attention because it was restored from a backup
+                 it goes on from there: it looks for its answer before it posts one, and what its tools changed
+                 after the backup may be done again
   ended          nothing: `done`, `failed`, `limited`, `cancelled` are the last entry of a journal. Correct what its
                  reason says and ask anew, as with another message in the same thread; that run is told what this
                  one found

@@ -50,6 +50,7 @@ class Patience:
 
 
 LOST = "it was under way when its worker was lost"
+RESTORED = "it may have happened after the backup that the run goes on from"
 
 _log = logging.getLogger(__name__)
 
@@ -194,6 +195,14 @@ async def carry_out(
             return Unknown(outcome.why) if isinstance(outcome, Silence) else outcome
         case "blind":
             return Unknown(doubt)
+
+
+def doubt_after_restore(tool: Tool[Any], call: str, *, restored: bool) -> str:
+    """Return why a fresh call of a run that goes on from a backup may have happened already; empty for no doubt."""
+    # What the run does by itself had the same id then, so its marker can be found.
+    if restored and "/" in call and tool.effect == "lookup":
+        return RESTORED
+    return ""
 
 
 def longest(tool: Tool[Any], patience: Patience) -> float:

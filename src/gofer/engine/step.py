@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from gofer.engine import asking
 from gofer.engine.claims import Claims
 from gofer.engine.context import Window
-from gofer.engine.effects import LOST, Permit, carry_out, longest, quiet_seconds
+from gofer.engine.effects import LOST, Permit, carry_out, doubt_after_restore, longest, quiet_seconds
 from gofer.engine.outages import parked, settle
 from gofer.engine.permitted import Asked, Gate, Outcome, Permitted, unasked
 from gofer.engine.results import Shown, Taken, entries_of, shorten, unknown
@@ -265,13 +265,13 @@ class Step(Views):
             self.note(unknown(call.call, call.tool, why, ANYWHERE))
 
     def quiet_left(self, predecessor_is_dead: bool) -> float:
-        """Seconds until what a lost predecessor may have sent is sure to be seen; 0 when nothing is in doubt."""
+        """Return the seconds until what a lost predecessor may have sent is seen: at most the longest quiet time."""
         doubtful = (call.tool for call in self.progress.in_doubt.values() if call.effect == "lookup")
         tools = (self.services.tools.get(name) for name in doubtful)
         patience = self.services.patience
         waits = [quiet_seconds(tool, patience, predecessor_is_dead=predecessor_is_dead) for tool in tools if tool]
         until = self.progress.quiet_until or self.progress.owned_at + int(max(waits, default=0.0) * 1000)
-        return max(0.0, (until - self.now_ms()) / 1000) if waits else 0.0
+        return min(max(0.0, (until - self.now_ms()) / 1000), max(waits, default=0.0))
 
     async def shorten(self, text: str, name: str, origin: str) -> str:
         """A text as the model is shown it; too long a one becomes a file, which is noted. Raises TemporaryError."""
@@ -341,7 +341,7 @@ class Step(Views):
     def _doubt(self, item: Permitted, fresh: Sequence[Permitted]) -> str:
         """Return why an earlier attempt of a call may have had its effect; empty where there was none."""
         if item in fresh and not item.key:
-            return ""
+            return doubt_after_restore(item.tool, item.call, restored=self.progress.restored)
         if waited := self.progress.waits.get(item.call):
             return waited.why
         return LOST

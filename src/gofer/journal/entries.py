@@ -240,12 +240,13 @@ class RunCancelled:
 
 @dataclass(frozen=True, slots=True)
 class RunRetried:
-    """`run.retried`: an operator asked for the next attempt now; a parked run takes it up at once."""
+    """`run.retried`: an operator asked for the next attempt now; with `restored`, of a run that a backup had."""
 
     by: str
     """Who asked, as people will read it."""
     item: str = ""
     """Id of the inbox item it came in."""
+    restored: bool = False
 
 
 @dataclass(frozen=True, slots=True)

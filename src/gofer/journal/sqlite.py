@@ -180,6 +180,19 @@ class SqliteStore:
         """See Store.drop_leases."""
         await self._rows("DELETE FROM leases", ())
 
+    async def bring_back(self, now: int) -> int:
+        """Move unfinished heads that were written after `now` (unix ms) right before it; return how many.
+
+        Only for a process that knows that every owner is dead.
+        """
+        rows = await self._rows(
+            "UPDATE heads SET accepted_at = min(accepted_at, ?1 - 1), updated_at = min(updated_at, ?1 - 1)"
+            f" WHERE status IN ({_UNFINISHED}) AND max(accepted_at, updated_at, wakes_at) > ?1"
+            " AND (accepted_at > ?1 OR updated_at > ?1) RETURNING run",
+            (now,),
+        )
+        return len(rows)
+
     async def put_item(self, run: str, item: InboxItem) -> None:
         """See Store.put_item."""
         await self._rows("INSERT INTO inbox VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (run, item.id, item.entry))

@@ -78,6 +78,8 @@ class Progress:
     parked: RunParked | None = None
     """Why nobody works on it now, if it is parked."""
     cancelled: RunCancelled | None = None
+    restored: bool = False
+    """Whether it goes on from a backup, and so may have done more than its journal says."""
     takeovers: int = 0
     """Owners in a row that left neither in good order nor with anything new done."""
     troubles: int = 0
@@ -279,7 +281,9 @@ def _take(state: Progress, item: Item) -> None:
             state.cancelled = state.cancelled or state.heeded(item)
         case ApprovalClicked():
             state.clicks.append(item)
-        case MessageReceived() | RunRetried():
+        case RunRetried(restored=restored):
+            state.restored = state.restored or restored
+        case MessageReceived():
             pass
 
 

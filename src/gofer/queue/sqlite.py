@@ -27,6 +27,9 @@ Row = tuple[Any, ...]
 _HELD = "id = ? AND receives = ? AND visible_at > ?"
 """A bell that still is in the hands of who received it so."""
 
+LONGEST_DELAY = 900.0
+"""Seconds that a queue message is held back or hidden at most; a wrong clock wrote one that is further ahead."""
+
 POLL_SECONDS = 1.0
 """How soon a ring from another process, or one that was delayed, is heard."""
 
@@ -88,6 +91,15 @@ class SqliteQueue:
     async def forget_dead(self, before: float) -> None:
         """See Queue.forget_dead."""
         await self._execute("DELETE FROM dead_letters WHERE at < ?", (before,))
+
+    async def bring_forward(self) -> int:
+        """Make messages due that are further ahead than any delay; return how many.
+
+        Only for a process that knows that every receiver is dead.
+        """
+        now = self._clock.now()
+        statement = "UPDATE doorbells SET visible_at = ? WHERE visible_at > ? RETURNING id"
+        return len(await self._execute(statement, (now, now + LONGEST_DELAY)))
 
     def _held(self, bell: Doorbell) -> tuple[str, int, float]:
         """The values of _HELD."""

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from gofer.blobs.memory import MemoryBlobs
+from gofer.bootstrap.disk import write_secret
 from gofer.bootstrap.doors import PATHS
 from gofer.bootstrap.ingress import build_ingress
 from gofer.bootstrap.notion_token import FILE, Window, registered
 from gofer.bootstrap.settings import read_settings
-from gofer.bootstrap.state import write_secret
 from gofer.dispatch import Ingress
 from gofer.errors import ConfigError
 from gofer.journal.memory import MemoryStore

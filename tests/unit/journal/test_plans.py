@@ -139,6 +139,8 @@ def questions(store: SqliteStore, bells: SqliteQueue) -> Mapping[str, Callable[[
         "acknowledge": lambda: bells.acknowledge(bell),
         "bury": lambda: bells.bury(Doorbell("r7", "7", 10), "why"),
         "buried": lambda: bells.buried(20),
+        "bring_back": lambda: store.bring_back(LATE),
+        "bring_forward": bells.bring_forward,
         "drop_leases": store.drop_leases,
     }
 

@@ -1,0 +1,101 @@
+"""The copy of a database while another process writes to it.
+
+Rows are read in one transaction, so the copy is what was there at one moment. Keys, queue messages and leases are left
+out, and the file is written anew: no free page of it holds a key.
+"""
+
+import contextlib
+import json
+import sqlite3
+from base64 import b64decode, b64encode
+from collections.abc import Generator
+from pathlib import Path
+
+from gofer.errors import Damaged, GoferError, TemporaryError
+
+KEYS = "keys"
+"""The table of the keys of runs; they are read last and sealed."""
+LEFT_OUT = (KEYS, "leases", "doorbells", "dead_letters")
+"""Tables whose rows stay where they are: keys are sealed, and the others mean nothing after a restore."""
+_VERSIONS = ("user_version", "application_id")
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """Write a copy of a database into a new file. Raises Damaged for an unreadable page, TemporaryError."""
+    try:
+        with _attached(source, target) as connection:
+            connection.execute("BEGIN")
+            _copy_tables(connection)
+            _copy_the_rest(connection)
+            connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise _told(source, error) from error
+
+
+def runs_of(database: Path) -> frozenset[str]:
+    """Return the ids of all runs that a copy has frames of."""
+    with contextlib.closing(_connect(database)) as connection:
+        return frozenset(run for (run,) in connection.execute("SELECT DISTINCT run FROM frames"))
+
+
+def read_keys(source: Path, runs: frozenset[str]) -> bytes:
+    """Return the keys that runs still have, in a form for `write_keys`. Raises Damaged, TemporaryError."""
+    try:
+        with contextlib.closing(_connect(source)) as connection:
+            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (KEYS,)).fetchone() is None:
+                return b"[]"
+            rows = connection.execute(f"SELECT run, key, claimed_at FROM {KEYS}").fetchall()
+    except sqlite3.Error as error:
+        raise _told(source, error) from error
+    return json.dumps([[run, b64encode(key).decode(), at] for run, key, at in rows if run in runs]).encode()
+
+
+def write_keys(target: Path, kept: bytes) -> None:
+    """Put keys that `read_keys` gave into a copy."""
+    rows = [(run, b64decode(key), at) for run, key, at in json.loads(kept)]
+    if not rows:
+        return
+    with contextlib.closing(_connect(target)) as connection:
+        connection.execute("BEGIN")
+        connection.executemany(f"INSERT INTO {KEYS} (run, key, claimed_at) VALUES (?, ?, ?)", rows)
+        connection.execute("COMMIT")
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=5)
+
+
+@contextlib.contextmanager
+def _attached(source: Path, target: Path) -> Generator[sqlite3.Connection]:
+    # The copy is made durable as a file when it is whole, so SQLite need not.
+    target.touch(0o600)
+    with contextlib.closing(_connect(target)) as connection:
+        connection.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY;")
+        connection.execute("ATTACH ? AS live", (f"{source.absolute().as_uri()}?mode=ro",))
+        yield connection
+
+
+def _copy_tables(connection: sqlite3.Connection) -> None:
+    tables = "SELECT name, sql FROM live.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    for name, sql in connection.execute(tables).fetchall():
+        connection.execute(sql)
+        if name not in LEFT_OUT:
+            connection.execute(f'INSERT INTO main."{name}" SELECT * FROM live."{name}"')
+
+
+def _copy_the_rest(connection: sqlite3.Connection) -> None:
+    for (sql,) in connection.execute("SELECT sql FROM live.sqlite_master WHERE type = 'index' AND sql IS NOT NULL"):
+        connection.execute(sql)
+    for name in _VERSIONS:
+        (value,) = connection.execute(f"PRAGMA live.{name}").fetchone()
+        connection.execute(f"PRAGMA main.{name} = {int(value)}")
+
+
+def _told(source: Path, error: sqlite3.Error) -> GoferError:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
+        kept = "Keep the backups that you have, and restore the newest of them with `gofer restore`"
+        return Damaged(f"{source} cannot be copied, because a page of it is not what was written ({error}). {kept}.")
+    if code == sqlite3.SQLITE_FULL:
+        return TemporaryError(f"{source} does not fit on the disk of the backup; free some space there and try again.")
+    return TemporaryError(f"{source} cannot be copied now ({error}); check both disks and try again.")

@@ -1,0 +1,58 @@
+"""The sealed part of a backup: keys and tokens, encrypted under a passphrase.
+
+The key comes from the passphrase by scrypt, with a salt of its own for each backup, and AES-256-GCM notices any change.
+What else the backup holds is bound to it, so a database and keys of two backups do not open together.
+"""
+
+import hashlib
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from gofer.canonical import as_object, as_text, decode, encode
+from gofer.errors import ConfigError
+from gofer.secret import Secret
+
+_HEADER = b"gofer sealed 1\n"
+_SALT = 16
+_NONCE = 12
+_COST = 2**17
+"""Of scrypt: 128 MB and about half a second for each guess."""
+_BLOCK = 8
+
+Secrets = Mapping[str, bytes]
+"""Contents by the name of their file."""
+
+
+def seal(secrets: Secrets, passphrase: Secret, bound: bytes, chance: Callable[[int], bytes]) -> bytes:
+    """Return the sealed form of the secrets, bound to `bound`; `chance` gives random bytes."""
+    salt = chance(_SALT)
+    nonce = chance(_NONCE)
+    plain = encode({name: b64encode(content).decode() for name, content in secrets.items()})
+    return _HEADER + salt + nonce + _cipher(passphrase, salt).encrypt(nonce, plain, _HEADER + bound)
+
+
+def unseal(raw: bytes, passphrase: Secret, bound: bytes) -> Secrets:
+    """Return what was sealed. Raises ConfigError for another passphrase and for anything that was changed."""
+    salt, nonce, ciphertext = _parts(raw)
+    try:
+        plain = _cipher(passphrase, salt).decrypt(nonce, ciphertext, _HEADER + bound)
+    except InvalidTag as error:
+        told = "The passphrase does not open the backup: it is another one, or the backup was changed"
+        raise ConfigError(f"{told}. Check the passphrase, then try an earlier backup.") from error
+    return {name: b64decode(as_text(content)) for name, content in as_object(decode(plain)).items()}
+
+
+def _parts(raw: bytes) -> tuple[bytes, bytes, bytes]:
+    start = len(_HEADER)
+    if not raw.startswith(_HEADER) or len(raw) < start + _SALT + _NONCE:
+        raise ConfigError("The keys of the backup are not what was written; use an earlier backup.")
+    return raw[start : start + _SALT], raw[start + _SALT : start + _SALT + _NONCE], raw[start + _SALT + _NONCE :]
+
+
+def _cipher(passphrase: Secret, salt: bytes) -> AESGCM:
+    room = 2 * 128 * _COST * _BLOCK
+    secret = passphrase.reveal().encode()
+    return AESGCM(hashlib.scrypt(secret, salt=salt, n=_COST, r=_BLOCK, p=1, maxmem=room, dklen=32))

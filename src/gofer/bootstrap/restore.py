@@ -1,0 +1,133 @@
+"""The restore of a backup into an empty folder.
+
+The state is prepared in a folder within the final one: files are copied and compared with the manifest, what is due is
+deleted, and unfinished runs are held. Then everything is moved to its place. As long as that folder is there no Gofer
+opens the state, and a restore that was killed begins again from the backup.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gofer.backup.database_copy import write_keys
+from gofer.backup.files import clear, copy_file, emptied_on_failure, make_folder, sync_folder, sync_folders, write_file
+from gofer.backup.manifest import SEALED, CopiedFile, Manifest, binding, copied, read_manifest
+from gofer.backup.sealed import Secrets, unseal
+from gofer.bootstrap.backup import RUN_KEYS, SECRET_FILES, Progress
+from gofer.bootstrap.disk import refused
+from gofer.bootstrap.intact import DATABASE, RESTORING
+from gofer.bootstrap.state import LOCK, State, open_state, serving
+from gofer.errors import ConfigError, Damaged
+from gofer.journal.coordination import Head
+from gofer.outside import Clock
+from gofer.restored import hold_unfinished
+from gofer.retention import Purger
+from gofer.secret import Secret
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredState:
+    """What became of the runs of a backup."""
+
+    backup_at: int
+    """When the backup was made, unix milliseconds."""
+    deleted: int
+    """Runs whose contents were deleted because their time had come meanwhile."""
+    held: Sequence[Head]
+    """Runs that had not ended."""
+
+
+def restore_backup(folder: Path, data: Path, passphrase: Secret, clock: Clock, tell: Progress) -> RestoredState:
+    """Put a backup into an empty GOFER_DATA. Raises ConfigError, Damaged, TemporaryError."""
+    manifest = read_manifest(folder)
+    secrets = _open_secrets(folder, manifest, passphrase)
+    with serving(data):
+        _check_empty(data)
+        try:
+            clear(data, keep=(LOCK, RESTORING))
+            staged = _staged(data)
+            with emptied_on_failure(staged):
+                restored = _prepare(folder, staged, manifest, secrets, clock, tell)
+            _move(staged, data)
+            return restored
+        except OSError as error:
+            raise refused(Path(error.filename or data), error) from error
+
+
+def _open_secrets(folder: Path, manifest: Manifest, passphrase: Secret) -> Secrets:
+    try:
+        sealed = (folder / SEALED).read_bytes()
+    except OSError as error:
+        raise _damaged(folder, SEALED) from error
+    if copied(sealed) != manifest.sealed:
+        raise _damaged(folder, SEALED)
+    return unseal(sealed, passphrase, binding(manifest.at, manifest.files))
+
+
+def _check_empty(data: Path) -> None:
+    """Raise ConfigError unless the folder holds nothing, or only what a restore that was killed left there."""
+    if (data / RESTORING).exists():
+        return
+    if any(path.name != LOCK for path in data.iterdir()):
+        raise ConfigError(f"{data} is not empty; move it away, or set GOFER_DATA to a new folder, and restore there.")
+
+
+def _staged(data: Path) -> Path:
+    """Return an empty folder to prepare the state in; while it is there no Gofer opens the state."""
+    staged = data / RESTORING
+    make_folder(staged)
+    sync_folder(data)
+    clear(staged)
+    return staged
+
+
+def _prepare(
+    folder: Path, staged: Path, manifest: Manifest, secrets: Secrets, clock: Clock, tell: Progress
+) -> RestoredState:
+    _copy(folder, staged, manifest, tell)
+    write_keys(staged / DATABASE, secrets[RUN_KEYS])
+    for name in SECRET_FILES:
+        if name in secrets:
+            write_file(staged / name, secrets[name])
+    with open_state(staged, clock) as state:
+        restored = asyncio.run(_settle(state, clock, manifest.at))
+    sync_folders(staged)
+    return restored
+
+
+def _copy(folder: Path, staged: Path, manifest: Manifest, tell: Progress) -> None:
+    for n, (name, expected) in enumerate(manifest.files.items(), start=1):
+        if _copied(folder / name, staged / name) != expected:
+            raise _damaged(folder, name)
+        tell(n, len(manifest.files))
+
+
+def _copied(source: Path, target: Path) -> CopiedFile | None:
+    try:
+        return copy_file(source, target)
+    except FileNotFoundError:
+        return None
+
+
+async def _settle(state: State, clock: Clock, backup_at: int) -> RestoredState:
+    held = await hold_unfinished(state.store, state.blobs, clock, backup_at)
+    purged = await Purger(state.store, state.blobs, clock, state.queue).purge()
+    # What was due between the backup and now was begun then, or missed: neither happens again.
+    now = int(clock.now())
+    await state.marks.write({name: max(at, now) for name, at in (await state.marks.read()).items()})
+    return RestoredState(backup_at, purged.deleted, held)
+
+
+def _move(staged: Path, data: Path) -> None:
+    """Move everything to its place; the state counts as there when the folder it was prepared in is gone."""
+    for path in sorted(staged.iterdir(), key=lambda path: path.name == DATABASE):
+        path.rename(data / path.name)
+    sync_folder(data)
+    staged.rmdir()
+    sync_folder(data)
+
+
+def _damaged(folder: Path, name: str) -> Damaged:
+    told = "is missing or not what was written"
+    return Damaged(f"{folder / name} {told}; restore an earlier backup. Nothing of this one was put in place.")

@@ -1,0 +1,50 @@
+"""`gofer backup FOLDER`: a consistent copy of the state of this machine, also while Gofer serves."""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from gofer.bootstrap.backup import take_backup
+from gofer.bootstrap.operations import read_place
+from gofer.bootstrap.passphrase import new_passphrase
+from gofer.bootstrap.settings import process_variables
+from gofer.cli.at_terminal import asking, progress
+from gofer.errors import ConfigError
+from gofer.outside import SystemClock
+from gofer.restored import moment
+
+_EXAMPLES = """The keys in a backup are sealed under a passphrase: GOFER_BACKUP_PASSPHRASE, or typed at the terminal.
+With it the backup also opens runs that Gofer deletes later, so delete old backups, or forget their passphrase.
+docs/reliability.md says what stands in clear.
+
+examples:
+  gofer backup backups/monday            a new folder for each backup
+  gofer backup backups/monday --json     {at, runs, files, bytes} on stdout
+
+Exit codes: 0 the backup is whole and durable, 1 the state or a disk refused, 2 the folder or the passphrase was wrong.
+"""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `gofer backup`."""
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="a folder that is not there yet")
+    parser.add_argument("--json", action="store_true", help="{at, runs, files, bytes} on stdout")
+    parser.epilog = _EXAMPLES
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Write the backup and print what it holds."""
+    variables = process_variables()
+    place = read_place(variables, "", "")
+    if place.away:
+        raise ConfigError("GOFER_TABLE names a Gofer on AWS, which DynamoDB and S3 keep earlier versions of.")
+    passphrase = new_passphrase(variables, asking())
+    made = take_backup(place.data, arguments.folder, passphrase, SystemClock(), progress("copied"))
+    if arguments.json:
+        print(json.dumps(asdict(made)))
+    else:
+        size = f"runs: {made.runs}, files: {made.files}, {made.bytes / 1e6:.1f} MB"
+        print(f"{arguments.folder} is a backup of {moment(made.at)} ({size}).", file=sys.stderr)
+    return 0

@@ -1,0 +1,64 @@
+"""`gofer restore FOLDER`: the state of a backup in an empty GOFER_DATA, with its unfinished runs held."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from gofer.bootstrap.operations import read_place
+from gofer.bootstrap.passphrase import known_passphrase
+from gofer.bootstrap.restore import RestoredState, restore_backup
+from gofer.bootstrap.settings import process_variables
+from gofer.cli.at_terminal import asking, progress
+from gofer.errors import ConfigError
+from gofer.outside import SystemClock
+from gofer.projections.trace import timestamp
+from gofer.restored import moment
+
+_EXAMPLES = """What is due by now is deleted first. A run that the backup had unfinished needs attention: nothing of it
+happens before `gofer retry RUN`, because what it did after the backup is unknown. Of private runs only the number is
+shown. The passphrase of the backup is GOFER_BACKUP_PASSPHRASE, or typed at the terminal.
+
+examples:
+  gofer restore backups/monday
+  GOFER_DATA=elsewhere gofer restore backups/monday
+
+Exit codes: 0 it is restored, 1 the backup is damaged or a disk refused, 2 the folder or the passphrase was wrong.
+"""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `gofer restore`."""
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="a folder that `gofer backup` wrote")
+    told = "{at, deleted, held: ids of runs, private: the number of private runs held} on stdout"
+    parser.add_argument("--json", action="store_true", help=told)
+    parser.epilog = _EXAMPLES
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Restore the backup and print which runs wait for the operator."""
+    variables = process_variables()
+    place = read_place(variables, "", "")
+    if place.away:
+        raise ConfigError("GOFER_TABLE names a Gofer on AWS; restore its table and its bucket there.")
+    passphrase = known_passphrase(variables, asking())
+    restored = restore_backup(arguments.folder, place.data, passphrase, SystemClock(), progress("restored"))
+    listed = [head for head in restored.held if not head.private]
+    private = len(restored.held) - len(listed)
+    if arguments.json:
+        held = [head.run for head in listed]
+        print(json.dumps({"at": restored.backup_at, "deleted": restored.deleted, "held": held, "private": private}))
+        return 0
+    print(_summary(restored, arguments.folder, place.data), file=sys.stderr)
+    for head in listed:
+        print(f"{head.run}  {head.status}: restored  {timestamp(head.accepted_at)}  {head.workflow}")
+    if private:
+        print(f"Private runs that need attention: {private}.", file=sys.stderr)
+    return 0
+
+
+def _summary(restored: RestoredState, folder: Path, data: Path) -> str:
+    what = f"{data} is as {folder} had it at {moment(restored.backup_at)}."
+    deleted = f"Runs whose contents were deleted because their time had come: {restored.deleted}."
+    held = f"Unfinished runs that wait for `gofer retry RUN`: {len(restored.held)}."
+    return f"{what} {deleted} {held}"

@@ -1,0 +1,110 @@
+"""What a person at a terminal backs up and restores."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gofer.bootstrap.passphrase import known_passphrase, new_passphrase
+from gofer.errors import ConfigError
+from typed import gofer, run_json
+
+pytestmark = pytest.mark.usefixtures("terminal")
+
+PASSPHRASE = "correct horse battery staple"
+
+
+@pytest.fixture(autouse=True)
+def passphrase(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOFER_BACKUP_PASSPHRASE", PASSPHRASE)
+
+
+def test_a_run_is_listed_again_in_another_folder(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = run_json(capsys)["run"]
+    trace = gofer(capsys, "trace", run, "--json")
+    code, out, err = gofer(capsys, "backup", str(tmp_path / "monday"))
+    assert (code, out) == (0, "")
+    assert "monday is a backup of " in err
+    assert " UTC (runs: 1, files: " in err
+    code, out, _ = gofer(capsys, "backup", str(tmp_path / "tuesday"), "--json")
+    assert (code, json.loads(out)["runs"]) == (0, 1)
+    monkeypatch.setenv("GOFER_DATA", str(tmp_path / "elsewhere"))
+    code, out, err = gofer(capsys, "restore", str(tmp_path / "monday"))
+    assert (code, out) == (0, "")
+    assert "Unfinished runs that wait for `gofer retry RUN`: 0." in err
+    assert gofer(capsys, "trace", run, "--json") == trace
+    code, _, err = gofer(capsys, "restore", str(tmp_path / "monday"))
+    assert (code, "is not empty; move it away" in err) == (2, True)
+
+
+@pytest.mark.usefixtures("busy_model")
+def test_an_unfinished_run_is_listed_as_restored_until_it_is_retried(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = run_json(capsys, code=1)["run"]
+    assert gofer(capsys, "backup", str(tmp_path / "monday"))[0] == 0
+    monkeypatch.setenv("GOFER_DATA", str(tmp_path / "elsewhere"))
+    code, out, _ = gofer(capsys, "restore", str(tmp_path / "monday"))
+    assert code == 0
+    assert out.startswith(f"{run}  needs_attention: restored  ")
+    (row,) = json.loads(gofer(capsys, "runs", "--json")[1])
+    assert (row["status"], row["reason"].partition(":")[0]) == ("needs_attention", "restored")
+    code, _, err = gofer(capsys, "retry", run[:8])
+    assert (code, "goes on from the backup of" in err) == (0, True)
+    (row,) = json.loads(gofer(capsys, "runs", "--json")[1])
+    assert row["status"] == "queued"
+
+
+def test_a_restore_as_json_names_what_is_held(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_json(capsys)
+    gofer(capsys, "backup", str(tmp_path / "monday"))
+    monkeypatch.setenv("GOFER_DATA", str(tmp_path / "elsewhere"))
+    code, out, _ = gofer(capsys, "restore", str(tmp_path / "monday"), "--json")
+    restored = json.loads(out)
+    assert (code, list(restored)) == (0, ["at", "deleted", "held", "private"])
+    assert (restored["deleted"], restored["held"], restored["private"]) == (0, [], 0)
+
+
+def test_what_is_no_backup_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for folder in (tmp_path / "nowhere", tmp_path):
+        code, _, err = gofer(capsys, "restore", str(folder))
+        assert (code, "is no backup, or one that was not finished: backup.json is missing" in err) == (2, True)
+    code, _, err = gofer(capsys, "backup", str(tmp_path / "monday"))
+    assert (code, "There are no runs" in err) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["backup", "restore"])
+def test_a_gofer_on_aws_is_not_backed_up_here(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("GOFER_TABLE", "gofer-prod")
+    code, _, err = gofer(capsys, command, "monday")
+    assert (code, err.startswith("gofer: GOFER_TABLE names a Gofer on AWS")) == (2, True)
+
+
+def test_without_a_passphrase_nothing_is_written(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_json(capsys)
+    monkeypatch.setenv("GOFER_BACKUP_PASSPHRASE", "")
+    code, _, err = gofer(capsys, "backup", str(tmp_path / "monday"))
+    assert (code, err.startswith("gofer: Set GOFER_BACKUP_PASSPHRASE, or start the command at a terminal")) == (2, True)
+    assert not (tmp_path / "monday").exists()
+
+
+def test_a_passphrase_is_typed_twice_for_a_new_backup_and_once_for_a_known_one() -> None:
+    typed = iter(["one", "one", "one", "two", "three", ""])
+
+    def ask(_prompt: str) -> str:
+        return next(typed)
+
+    assert new_passphrase({}, ask).reveal() == "one"
+    with pytest.raises(ConfigError, match="The two passphrases differ; nothing was written"):
+        new_passphrase({}, ask)
+    assert known_passphrase({}, ask).reveal() == "three"
+    with pytest.raises(ConfigError, match="Set GOFER_BACKUP_PASSPHRASE"):
+        known_passphrase({}, ask)
