@@ -54,7 +54,7 @@ async def close(step: Step, provenance: Provenance) -> None:
     """Takes the buttons from questions that need no answer any more, because the run is over."""
     for approval in list(step.progress.approvals.values()):
         requested = approval.requested
-        if approval.decided is not None or requested.about == "leaving":
+        if approval.decided is not None or requested.about != "call":
             continue
         for call in ask_calls(requested):
             if (recorded := step.progress.in_doubt.get(call)) and recorded.arguments is not None:

@@ -223,8 +223,7 @@ class Step(Views):
             await self._before_an_intent(max(longest(item.tool, self.services.patience) for item in fresh))
             gate()
             for item in fresh:
-                intent = e.ToolCall(item.call, item.tool.name, item.tool.effect, item.recorded, item.key, item.since)
-                self.note(intent)
+                self.note(item.intent)
             await self.commit()
         doubtful = [item for item in calls if item.call not in self.progress.outcomes]
         outcomes, stopped = await together(
@@ -326,14 +325,15 @@ class Step(Views):
 
     async def _cleared(self, item: Permitted, provenance: Provenance) -> Permitted:
         """The call as it may be made; one that may not has its outcome afterwards."""
-        if self.guard is None or "/" in item.call or self._known(item.call):
+        if self.guard is None or "/" in item.call:
             return item
-        match await self.guard.clear(self, item, provenance):
-            case Permitted() as cleared:
-                return cleared
-            case outcome:
-                self.note(outcome)
-                return item
+        if self._known(item.call):
+            return item.as_recorded(self.progress.in_doubt.get(item.call))
+        cleared = await self.guard.clear(self, item, provenance)
+        if isinstance(cleared, Permitted):
+            return cleared
+        self.note(cleared)
+        return item
 
     def _known(self, call: str) -> bool:
         return call in self.progress.outcomes or call in self.progress.in_doubt
@@ -353,7 +353,7 @@ class Step(Views):
         reach = Reach(self.shelf, self.services, self.workspace)
         reach.call = call = self._call(item, provenance, reach)
         # Cancelled calls are not retried, except the cancellation notice.
-        outcome = await carry_out(item.tool, call, item.arguments, self.permit, doubt=doubt, wanted=self.wanted)
+        outcome = await carry_out(item.tool, call, item.sent, self.permit, doubt=doubt, wanted=self.wanted)
         waited_ms = self.progress.call_waits_ms.get(item.call, 0)
         settled = settle(item, outcome, self.services.patience, waited_ms=waited_ms, now_ms=self.now_ms())
         if isinstance(settled, e.CallDeferred | e.ToolUnknown):

@@ -189,8 +189,8 @@ class ValueRecorded:
 Decision = Literal["approved", "denied", "expired"]
 """What became of a request for approval; only `approved` lets the call happen."""
 
-About = Literal["call", "leaving"]
-"""What somebody is asked: whether a call may be made, or whether it may take something out of a private channel."""
+About = Literal["call", "leaving", "elsewhere"]
+"""What a person is asked: may a call be made, may it take something out of a private channel, or write elsewhere?"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class Question(Arguments):
     tool: str
     arguments: dict[str, object]
     arguments_sha256: str
-    about: Literal["call", "leaving"]
+    about: Literal["call", "leaving", "elsewhere"]
     by: list[str] = Field(min_length=1)
     """Who may decide, as the workflow file says it."""
     page: list[str] = Field(default_factory=list)
@@ -128,9 +128,13 @@ def moment(at_ms: int) -> str:
 
 
 def _title(asked: Question) -> str:
-    if asked.about == "leaving":
-        return f"You started this in a private channel. May {asked.tool} take this out of it?"
-    return f"May I call {asked.tool} with exactly this?"
+    match asked.about:
+        case "leaving":
+            return f"You started this in a private channel. May {asked.tool} take this out of it?"
+        case "elsewhere":
+            return f"You started this somewhere else. May {asked.tool} write this there?"
+        case "call":
+            return f"May I call {asked.tool} with exactly this?"
 
 
 def _visible(value: object) -> str:
