@@ -23,7 +23,7 @@ from gofer.tools.slack.places import ABSENT
 from gofer.tools.slack.read_thread import ID
 from gofer.tools.tool import Provenance
 from gofer.tools.written import Place
-from gofer.workflows.writes import PUBLIC, Destinations
+from gofer.workflows.writes import Destinations
 
 FRESH_MS = 300_000
 """How long a run relies on what it looked up of a place, milliseconds."""
@@ -179,7 +179,7 @@ class Judge:
         return Known(
             channel,
             home=bool(self._home) and channel == self._home,
-            listed=found.get("listed") is True or (public and self.writes.slack == PUBLIC),
+            listed=found.get("listed") is True or (public and self.writes.all_public),
             public=public,
             member=found.get("member") is True,
             own=found.get("own") is True,

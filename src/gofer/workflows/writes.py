@@ -1,7 +1,7 @@
 """The key `writes` of a workflow file: where its runs may write besides where they were asked, system by system."""
 
 import re
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -9,7 +9,7 @@ from gofer.workflows.parts import Strict, listed, mistake
 
 PUBLIC = "public"
 """Stands for all public channels of Slack."""
-_CHANNEL = r"#[^\s#]{1,80}|[CG][A-Z0-9]{2,20}"
+_CHANNEL = r"public|#[^\s#]{1,80}|[CG][A-Z0-9]{2,20}"
 _PROJECT = r"[A-Z][A-Z0-9_]{0,50}"
 _REPOSITORY = r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}"
 _PAGE = re.compile(r"([0-9a-f]{8})" + 3 * r"-?([0-9a-f]{4})" + r"-?([0-9a-f]{12})(?:\?.*)?$", re.IGNORECASE)
@@ -17,7 +17,7 @@ _PAGE = re.compile(r"([0-9a-f]{8})" + 3 * r"-?([0-9a-f]{4})" + r"-?([0-9a-f]{12}
 
 def _channel(value: str) -> str:
     if not re.fullmatch(_CHANNEL, value):
-        raise mistake("This is no channel of Slack.", 'Write its name, as "#general", or its id.')
+        raise mistake("This is no channel of Slack.", 'Write its name, as "#general", its id, or `public` for all.')
     return value
 
 
@@ -45,16 +45,7 @@ Page = Annotated[str, AfterValidator(_page)]
 Repository = Annotated[str, AfterValidator(_repository), Field(json_schema_extra={"pattern": f"^{_REPOSITORY}$"})]
 
 
-def _one_or_public(value: object) -> object:
-    if value == PUBLIC:
-        return value
-    return listed(value)
-
-
-Channels = Annotated[
-    Literal["public"] | tuple[Channel, ...],
-    BeforeValidator(_one_or_public, json_schema_input_type=Literal["public"] | Channel | tuple[Channel, ...]),
-]
+Channels = Annotated[tuple[Channel, ...], BeforeValidator(listed, json_schema_input_type=Channel | tuple[Channel, ...])]
 Projects = Annotated[tuple[Project, ...], BeforeValidator(listed, json_schema_input_type=Project | tuple[Project, ...])]
 Pages = Annotated[tuple[Page, ...], BeforeValidator(listed, json_schema_input_type=str | tuple[str, ...])]
 Repositories = Annotated[
@@ -80,6 +71,9 @@ class Destinations(Strict):
     @property
     def channels(self) -> tuple[str, ...]:
         """The channels that are listed one by one."""
-        if self.slack == PUBLIC:
-            return ()
-        return self.slack
+        return tuple(channel for channel in self.slack if channel != PUBLIC)
+
+    @property
+    def all_public(self) -> bool:
+        """Whether all public channels of Slack are listed."""
+        return PUBLIC in self.slack
