@@ -30,6 +30,8 @@ class Wanted:
     expires_ms: int
     owner: str = ""
     """Where it is asked when the run did not begin in Slack: the channel of whoever answers for the workflow."""
+    where: str = ""
+    """The place that the call writes to, for people, where the question is about that."""
 
 
 async def approved(step: Step, item: Permitted, wanted: Wanted, provenance: Provenance) -> Result | None:
@@ -43,7 +45,7 @@ async def approved(step: Step, item: Permitted, wanted: Wanted, provenance: Prov
     requested = step.progress.approvals[name].requested
     if requested.arguments_sha256 != sha256:
         return _refused(item.call, "its arguments are not those that somebody was asked for", "changed")
-    question = Question(step, item, requested, wanted.owner)
+    question = Question(step, item, requested, wanted.owner, wanted.where)
     if step.progress.approvals[name].decided is None:
         await _decide(step, question, provenance)
     await question.show(provenance)

@@ -75,7 +75,7 @@ class Clearance:
         if verdict == "no":
             return ToolResult(item.call, "refused", judged.refusal, details={"code": "elsewhere"})
         if verdict == "ask":
-            wanted = Wanted("elsewhere", ("requester",), DAY_MS)
+            wanted = Wanted("elsewhere", ("requester",), DAY_MS, where=judged.where)
             if refused := await approved(step, item, wanted, provenance):
                 return refused
         if approve is not None and item.tool.name in approve.tools:

@@ -40,6 +40,8 @@ class Known:
 
     id: str = ""
     """Empty for a place that was not looked up, and for one that the run may not know of."""
+    name: str = ""
+    """As people know it."""
     home: bool = False
     """Whether the run was asked there."""
     listed: bool = False
@@ -58,6 +60,8 @@ class Judged:
 
     item: Permitted
     verdict: Verdict
+    where: str = ""
+    """The place, for people."""
     refusal: str = ""
     """What the model reads of a call that may not be made."""
 
@@ -128,7 +132,7 @@ class Judge:
             item = replace(item, ids={place.argument: known.id})
         asker = asker_of(self.step)
         if item.tool.effect != "read":
-            return Judged(item, may_write(known, asker), _refusal(place))
+            return Judged(item, may_write(known, asker), known.name or str(place), _refusal(place))
         if may_read(known, asker, alone=self._home.startswith("D")):
             return Judged(item, "yes")
         return ToolResult(item.call, "refused", ABSENT.message_to_model, details={"code": ABSENT.code})
@@ -178,6 +182,7 @@ class Judge:
             raise ABSENT
         return Known(
             channel,
+            "#" * bool(found.get("name")) + as_text(found.get("name")),
             home=bool(self._home) and channel == self._home,
             listed=found.get("listed") is True or (public and self.writes.all_public),
             public=public,

@@ -30,8 +30,9 @@ GROUPS = "slack_find_groups"
 class Question:
     """One request as it is put to people."""
 
-    def __init__(self, step: Step, item: Permitted, requested: ApprovalRequested, owner: str) -> None:
+    def __init__(self, step: Step, item: Permitted, requested: ApprovalRequested, owner: str, where: str = "") -> None:
         self.requested = requested
+        self._where = where
         self._step, self._item, self._owner = step, item, owner
         self._event = step.progress.event
         self._alone = requested.about != "call"
@@ -118,6 +119,7 @@ class Question:
             "arguments": dict(_plain(self._item)),
             "arguments_sha256": requested.arguments_sha256,
             "about": requested.about,
+            "where": self._where,
             "by": list(requested.by),
             "until": requested.until,
         }

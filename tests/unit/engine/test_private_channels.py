@@ -77,7 +77,7 @@ async def test_a_public_run_asks_before_it_writes_where_its_asker_is_not() -> No
     await made.office.accept("run1", private=False)
     await made.work(2)
     (question,) = made.asked
-    assert (question.about, question.to) == ("elsewhere", "U0NEWCO0")
+    assert (question.about, question.to, question.where) == ("elsewhere", "U0NEWCO0", "#random")
     assert "there" not in made.office.posted
     await made.press("approved", "U0LEAD000")
     await made.work(2)

@@ -37,6 +37,8 @@ class Question(Arguments):
     arguments: dict[str, object]
     arguments_sha256: str
     about: Literal["call", "leaving", "elsewhere"]
+    where: str = ""
+    """The place that the call writes to, where the question is about that."""
     by: list[str] = Field(min_length=1)
     """Who may decide, as the workflow file says it."""
     page: list[str] = Field(default_factory=list)
@@ -132,7 +134,9 @@ def _title(asked: Question) -> str:
         case "leaving":
             return f"You started this in a private channel. May {asked.tool} take this out of it?"
         case "elsewhere":
-            return f"You started this somewhere else. May {asked.tool} write this there?"
+            return (
+                f"You did not start this in {_visible(asked.where)[:_LONGEST_NAME]}. May {asked.tool} write this there?"
+            )
         case "call":
             return f"May I call {asked.tool} with exactly this?"
 
