@@ -131,6 +131,10 @@ STARTS: Mapping[str, str] = {
     "schedule": '{schedule: {cron: "0 9 ? * MON *", zone: Europe/Berlin}}',
     "webhook": "{webhook: {name: hook, key: /id}}",
 }
+OTHERS = (
+    'writes: {slack: ["#general"], jira: [OPS], github: [acme/other], notion: [5f1c7d2e-0a3b-4c4d-8e9f-0000000000ff]}\n'
+)
+"""Places that no call is about: without any, such a workflow does not start."""
 PERMITTED = (
     f'writes: {{slack: ["#finance", {LEADS}, "#lobby"], jira: [PAY, SHOP], notion: [{RFCS}], github: [acme/SHOP]}}\n'
 )
@@ -185,7 +189,7 @@ def _listed(calls: Sequence[Call]) -> list[dict[str, object]]:
 
 @asynccontextmanager
 async def gofer(
-    folder: Path, start: str, keys: str = "", *, judged: bool = True, calls: Sequence[Call] = ()
+    folder: Path, start: str, keys: str = OTHERS, *, judged: bool = True, calls: Sequence[Call] = ()
 ) -> AsyncGenerator[tuple[Company, Scene]]:
     """Gofer with one workflow that has all tools, and a model that makes all calls in its first turn."""
     _files(folder, start, keys)

@@ -19,7 +19,7 @@ from gofer.engine.who import Person, known_person
 from gofer.errors import ToolError
 from gofer.events import Event
 from gofer.journal.entries import ToolResult
-from gofer.tools.slack.places import ABSENT
+from gofer.tools.slack.places import HIDDEN
 from gofer.tools.slack.read_thread import ID
 from gofer.tools.tool import Provenance
 from gofer.tools.written import Place
@@ -123,19 +123,39 @@ class Judge:
         """
         if item.tool.where is None:
             return Judged(item, "yes")
+        if item.tool.effect == "read" and not self._may_read_private:
+            # The tool itself refuses all channels but public ones and the origin.
+            return Judged(item, "yes")
         try:
             place = item.tool.where(self.event, item.arguments)
             known = await self._known(item, place)
+            if known.id and place.argument:
+                item = replace(item, ids={place.argument: known.id})
+            if item.tool.effect == "read":
+                return self._read(item, known)
         except ToolError as error:
             return ToolResult(item.call, "refused", error.message_to_model, details={"code": error.code})
-        if known.id and place.argument:
-            item = replace(item, ids={place.argument: known.id})
+        verdict = may_write(known, asker_of(self.step))
+        return Judged(item, verdict, known.name or str(place), _refusal(place))
+
+    @property
+    def _may_read_private(self) -> bool:
+        """Whether it depends on the channel, beside its being public, what the run may read."""
         asker = asker_of(self.step)
-        if item.tool.effect != "read":
-            return Judged(item, may_write(known, asker), known.name or str(place), _refusal(place))
-        if may_read(known, asker, alone=self._home.startswith("D")):
-            return Judged(item, "yes")
-        return ToolResult(item.call, "refused", ABSENT.message_to_model, details={"code": ABSENT.code})
+        if asker is None:
+            return bool(self.writes.channels)
+        return asker.kind != "member" or self._alone
+
+    @property
+    def _alone(self) -> bool:
+        """Whether only the asker reads what the run answers."""
+        return self._home.startswith("D")
+
+    def _read(self, item: Permitted, known: Known) -> Judged:
+        """Return a read that may be made. Raises ToolError for one that may not."""
+        if not may_read(known, asker_of(self.step), alone=self._alone):
+            raise HIDDEN
+        return Judged(replace(item, cleared=not (known.home or known.public)), "yes")
 
     @property
     def _home(self) -> str:
@@ -179,7 +199,7 @@ class Judge:
         public = found.get("public") is True
         if not channel and not ID.fullmatch(place.name):
             # A name of no place cannot be asked about either: another channel may get it before the call is made.
-            raise ABSENT
+            raise HIDDEN
         return Known(
             channel,
             "#" * bool(found.get("name")) + as_text(found.get("name")),

@@ -42,6 +42,9 @@ class Permitted:
     ids: Mapping[str, str] = field(default_factory=dict[str, str])
     """Arguments that named a place, each with the id that it was looked up by; the call is sent to these."""
 
+    cleared: bool = False
+    """Whether its place was looked up and may be read although it is private."""
+
     @property
     def sent(self) -> Arguments:
         """The arguments as the tool gets them."""
@@ -54,6 +57,11 @@ class Permitted:
         if self.ids:
             recorded = {**self.arguments.model_dump(mode="json", exclude_unset=True), **self.ids}
         return ToolCall(self.call, self.tool.name, self.tool.effect, recorded, self.key, self.since)
+
+    @property
+    def judged_again(self) -> bool:
+        """Whether its place is looked up again when the call is made again: nothing is on record of that."""
+        return self.tool.effect == "read" and self.tool.where is not None
 
     def as_recorded(self, intent: ToolCall | None) -> "Permitted":
         """Return the call with the arguments of its intent, where these are on record: names may mean others by now."""

@@ -218,7 +218,8 @@ class Step(Views):
         raises.
         """
         calls = [await self._cleared(item, provenance) for item in calls]
-        fresh = [item for item in calls if not self._known(item.call)]
+        known = {*self.progress.outcomes, *self.progress.in_doubt}
+        fresh = [item for item in calls if item.call not in known]
         if fresh:
             await self._before_an_intent(max(longest(item.tool, self.services.patience) for item in fresh))
             gate()
@@ -325,18 +326,16 @@ class Step(Views):
 
     async def _cleared(self, item: Permitted, provenance: Provenance) -> Permitted:
         """The call as it may be made; one that may not has its outcome afterwards."""
-        if self.guard is None or "/" in item.call:
+        if self.guard is None or "/" in item.call or item.call in self.progress.outcomes:
             return item
-        if self._known(item.call):
-            return item.as_recorded(self.progress.in_doubt.get(item.call))
+        # A read that is made again is judged again.
+        if (intent := self.progress.in_doubt.get(item.call)) and not item.judged_again:
+            return item.as_recorded(intent)
         cleared = await self.guard.clear(self, item, provenance)
         if isinstance(cleared, Permitted):
             return cleared
         self.note(cleared)
         return item
-
-    def _known(self, call: str) -> bool:
-        return call in self.progress.outcomes or call in self.progress.in_doubt
 
     def _doubt(self, item: Permitted, fresh: Sequence[Permitted]) -> str:
         """Return why an earlier attempt of a call may have had its effect; empty where there was none."""
@@ -394,6 +393,7 @@ class Step(Views):
             self.shown.whole,
             self.shown.look,
             replace(self.repertoire, withdrawn=self.withdrawn),
+            item.cleared,
         )
 
     def _elapsed(self, since: int) -> int:

@@ -116,6 +116,8 @@ class Call:
     """Characters of base64 that it may give to look at, together."""
     repertoire: Repertoire = field(default_factory=Repertoire)
     """Which tools and skills the run has; to be read only."""
+    cleared: bool = False
+    """Whether its place was looked up and may be read although it is private."""
 
 
 @dataclass(frozen=True, slots=True)

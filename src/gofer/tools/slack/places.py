@@ -8,7 +8,7 @@ from gofer.canonical import as_list, as_object, as_text
 from gofer.tools.slack.api import SlackApi, SlackRefusal
 from gofer.tools.slack.get_permalink import GetPermalink
 from gofer.tools.slack.names import PAGE, find_channel, one_line
-from gofer.tools.slack.read_thread import ID, ReadThread, channel_name, is_private, meant
+from gofer.tools.slack.read_thread import ABSENT, ID, ReadThread, channel_name, is_private, meant
 from gofer.tools.tool import Arguments, Call, ToolResult
 from gofer.tools.written import Origin, Place
 
@@ -16,7 +16,7 @@ PAGES = 10
 """Pages of one person's channels that are read at most; a person of more channels is a member of none."""
 UNSEEN = ToolResult("Not seen.", "looked up a place", {"id": "", "name": ""})
 """What is known of a channel that the run may not know of, and of one that does not exist: the same."""
-ABSENT = SlackRefusal("conversations.info", "channel_not_found")
+HIDDEN = SlackRefusal("conversations.info", ABSENT)
 """What a run is told of such a channel."""
 
 

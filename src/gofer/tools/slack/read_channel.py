@@ -9,7 +9,7 @@ from gofer.canonical import as_list, as_object, as_text
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.attached import attached
 from gofer.tools.slack.names import Names, look_up, mentioned, one_line
-from gofer.tools.slack.read_thread import Message, channel_id, is_private, render
+from gofer.tools.slack.read_thread import Message, channel_id, check_readable, is_private, render
 from gofer.tools.tool import Arguments, Call, ToolResult
 
 PAGE = 200
@@ -31,6 +31,7 @@ async def read_channel(api: SlackApi, call: Call, arguments: ReadChannel) -> Too
     channel = await channel_id(api, call, arguments.channel)
     info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
     private = is_private(info)
+    check_readable(call, channel, info)
     messages = await _newest(api, call, channel, arguments.limit)
     people = {as_text(message.get("user")) for message in messages}
     names = await look_up(api, call, people | mentioned(as_text(message.get("text")) for message in messages))

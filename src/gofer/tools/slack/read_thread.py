@@ -8,7 +8,7 @@ from pydantic import Field
 
 from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
-from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.api import SlackApi, SlackRefusal
 from gofer.tools.slack.attached import attached, line, of
 from gofer.tools.slack.names import Names, find_channel, look_up, mentioned, one_line
 from gofer.tools.tool import Arguments, Call, NewFile, ToolResult
@@ -18,6 +18,8 @@ _LINK = re.compile(r"/archives/([A-Z0-9]+)/p(\d{10})(\d{6})(?:\?\S*?thread_ts=(\
 ID = re.compile(r"[CDG][A-Z0-9]{6,}")
 """What the id of a channel looks like."""
 _TS = re.compile(r"\d{1,12}\.\d{1,9}")
+ABSENT = "channel_not_found"
+"""Slack's code for a channel that does not exist or that Gofer does not see."""
 PAGE, PAGES = 200, 50
 """Messages asked for at once, and how often, for one thread."""
 TEXT_BUDGET = 30_000
@@ -45,6 +47,7 @@ async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolR
     channel = await channel_id(api, call, named)
     info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
     private = is_private(info)
+    check_readable(call, channel, info)
     messages = await _whole_thread(api, call, channel, ts)
     names = await look_up(api, call, _people(messages))
     name = one_line(as_text(info.get("name"))) or "a direct message"
@@ -195,6 +198,12 @@ def is_private(info: Mapping[str, object]) -> bool:
     """Anything not plainly public counts as private."""
     flags = ("is_private", "is_im", "is_mpim", "is_ext_shared")
     return info.get("is_channel") is not True or any(info.get(flag) is True for flag in flags)
+
+
+def check_readable(call: Call, channel: str, info: Mapping[str, object]) -> None:
+    """Raise what Slack says of a channel that does not exist, for a private one that the run may not read."""
+    if is_private(info) and channel != call.place.get("channel") and not call.cleared:
+        raise SlackRefusal("conversations.info", ABSENT)
 
 
 def _people(messages: Sequence[Message]) -> set[str]:

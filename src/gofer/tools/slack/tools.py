@@ -94,7 +94,7 @@ def _links(api: SlackApi) -> tuple[Tool[Any], ...]:
             act=partial(get_permalink, api),
             mock=mocks.get_permalink,
             where=message_place,
-            scopes=scopes("conversations.list", "chat.getPermalink"),
+            scopes=scopes("conversations.list", "conversations.info", "chat.getPermalink"),
         ),
     )
 
