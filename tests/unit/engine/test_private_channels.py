@@ -70,7 +70,7 @@ async def test_what_a_public_run_writes_for_a_member_and_a_private_one_at_home_n
 
 
 async def test_a_public_run_asks_before_it_writes_where_its_asker_is_not() -> None:
-    where = {"text": "there", "channel": "#random"}
+    where: dict[str, object] = {"text": "there", "channel": "#random"}
     made = desk(says("", ("slack_post_message", where)), says("Done."), approve=None, tools=["slack_post_message"])
     made.office.member = False
     _private(made, private=False)
@@ -89,7 +89,7 @@ async def test_a_public_run_asks_before_it_writes_where_its_asker_is_not() -> No
 
 @pytest.mark.parametrize("said", ["reply_only", "allow"])
 async def test_a_private_run_is_asked_one_question_about_a_place_where_its_asker_is_not(said: str) -> None:
-    where = {"text": "there", "channel": "#random"}
+    where: dict[str, object] = {"text": "there", "channel": "#random"}
     made = desk(
         says("", ("slack_post_message", where)),
         says("Done."),
@@ -108,7 +108,7 @@ async def test_a_private_run_is_asked_one_question_about_a_place_where_its_asker
 
 
 async def test_neither_the_file_nor_membership_lets_anything_leave_a_private_channel_unasked() -> None:
-    where = {"text": "there", "channel": "#random"}
+    where: dict[str, object] = {"text": "there", "channel": "#random"}
     writes = {"slack": ["#random"]}
     made = desk(
         says("", ("slack_post_message", where)),
