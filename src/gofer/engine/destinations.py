@@ -247,6 +247,6 @@ def _entry(place: Place) -> str:
         case "channel":
             return f'slack: ["{place}"]'
         case "issue":
-            return f"jira: [{place.name.rpartition('-')[0]}]"
+            return f"jira: [{place.name.rpartition('-')[0] or 'KEY'}]"
         case _:
             return f"{place.system}: [{place}]"
