@@ -20,6 +20,7 @@ from gofer.secret import Secret
 from gofer.tools.slack.api import SlackApi, SlackRefusal
 from gofer.tools.slack.aside import PostEphemeral
 from gofer.tools.slack.get_user import GetUser
+from gofer.tools.slack.places import FindPlace, place_result
 from gofer.tools.slack.read_thread import ReadThread
 from gofer.tools.slack.tools import slack_tools
 from gofer.tools.slack.write import DeleteMessage, PostMessage, UpdateMessage
@@ -86,6 +87,8 @@ class Office:
     """What kind of person starts its runs."""
     unknown: str = ""
     """Why Slack does not say who starts its runs."""
+    member: bool = True
+    """Whether that person is in every channel, all of which are public."""
     aside: list[str] = field(default_factory=list)
     """What was shown to nobody but that person."""
     catalog: Catalog = CATALOG
@@ -124,14 +127,26 @@ class Office:
             self.posted[int(float(arguments.ts)) - 1] = ""
             return ToolResult("Deleted", "deleted")
 
+        async def place(call: Call, arguments: FindPlace) -> ToolResult:
+            asked = arguments.channel
+            listed = {asked, f"#{asked}"} & {*arguments.listed}
+            channel = "".join(["C0", asked.upper()])
+            return place_result(channel, asked, public=True, member=self.member, own=False, listed=bool(listed))
+
         gone, writes = _REAL["slack_update_message"].gone, _REAL["slack_post_message"].writes
+        where = _REAL["slack_post_message"].where
         tools = {
             "slack_get_user": Tool("slack_get_user", "", "read", GetUser, person),
             "slack_post_ephemeral": Tool("slack_post_ephemeral", "", "blind", PostEphemeral, aside),
-            "slack_delete_message": Tool("slack_delete_message", "", "keyed", DeleteMessage, delete),
+            "slack_delete_message": Tool("slack_delete_message", "", "keyed", DeleteMessage, delete, where=where),
             "slack_read_thread": Tool("slack_read_thread", "", "read", ReadThread, read),
-            "slack_post_message": Tool("slack_post_message", "", "blind", PostMessage, post, writes=writes),
-            "slack_update_message": Tool("slack_update_message", "", "keyed", UpdateMessage, update, gone=gone),
+            "slack_post_message": Tool(
+                "slack_post_message", "", "blind", PostMessage, post, writes=writes, where=where
+            ),
+            "slack_find_place": Tool("slack_find_place", "", "read", FindPlace, place, internal=True),
+            "slack_update_message": Tool(
+                "slack_update_message", "", "keyed", UpdateMessage, update, gone=gone, where=where
+            ),
         }
         services = Services(
             self.store,

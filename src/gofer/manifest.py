@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gofer import deliver
-from gofer.engine import admission, question, who
+from gofer.engine import admission, destinations, question, who
 from gofer.engine.aside import aside_tools
 from gofer.errors import ConfigError
 from gofer.tools.tool import Tool
@@ -28,7 +28,7 @@ DESCRIPTION = "Does small jobs where colleagues ask for them, by the workflows i
 def needed(workflows: Iterable[Workflow], tools: Iterable[Tool[Any]]) -> Mapping[str, frozenset[str]]:
     """What Slack has to allow: who needs it, by scope. A tool nobody uses and nobody defined needs nothing."""
     workflows, tools = list(workflows), list(tools)
-    used = {*admission.TOOLS, *deliver.TOOLS, *_all_used(workflows)}
+    used = {*_lookups(workflows, tools), *admission.TOOLS, *deliver.TOOLS, *_all_used(workflows)}
     by_user = {tool.name: tool.scopes for tool in tools if tool.name in used and tool.name.startswith(f"{SOURCE}_")}
     by_user |= {kind: SUBSCRIPTIONS[kind].scopes for kind in _kinds(workflows)}
     by_user |= {STOP: STOPPING.scopes} if _kinds(workflows) else {}
@@ -110,11 +110,18 @@ def _interactivity(workflows: Sequence[Workflow], tools: Sequence[Tool[Any]], ur
     return {"interactivity": {"is_enabled": True, **({"request_url": f"{url}{PATH}"} if url else {})}}
 
 
+def _lookups(workflows: Sequence[Workflow], tools: Sequence[Tool[Any]]) -> set[str]:
+    """The tools that look up the places of calls; none when no workflow has a tool that acts on a place."""
+    placed = {tool.name for tool in tools if tool.where is not None}
+    used = any(placed & set(one.tool_names) for one in workflows)
+    return set(destinations.LOOKUPS * used)
+
+
 def _asking(workflows: Sequence[Workflow], tools: Sequence[Tool[Any]]) -> set[str]:
     """The tools that ask people for a decision; none when no workflow needs one."""
     writing = {tool.name for tool in tools if tool.effect != "read"}
     asked = {name for one in workflows if one.approve for name in one.approve.by}
-    kept = any(one.private_channels == "reply_only" and writing & set(one.tool_names) for one in workflows)
+    kept = any(writing & set(one.tool_names) for one in workflows)
     groups = {question.GROUPS} if names_group(sorted(asked)) else set[str]()
     return {*question.TOOLS, *groups} if asked or kept else set()
 

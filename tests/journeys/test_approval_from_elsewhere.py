@@ -36,8 +36,11 @@ async def by_a_webhook(made: Company) -> None:
 
 
 STARTS: Mapping[str, tuple[str, Callable[[Company], Awaitable[None]]]] = {
-    "jira": ("when: [jira.commented]\ntools: [slack_post_message]", by_a_comment),
-    "webhook": ("when: [{webhook: {name: refunds}}]\ntools: [slack_post_message]", by_a_webhook),
+    "jira": ("when: [jira.commented]\ntools: [slack_post_message]\nwrites: {slack: public}", by_a_comment),
+    "webhook": (
+        "when: [{webhook: {name: refunds}}]\ntools: [slack_post_message]\nwrites: {slack: public}",
+        by_a_webhook,
+    ),
 }
 
 

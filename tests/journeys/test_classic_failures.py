@@ -136,7 +136,7 @@ async def test_edit_and_unfurl_loops(tmp_path: Path) -> None:
 
 
 async def test_private_content_leaks(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A run of a public channel cannot read a private one, although Gofer is a member and whoever asks is, too."""
+    """A run of a public channel cannot read a private one, although Gofer and the asker are members."""
     secret = "canary-2c9e"
     model = Echo()
     async with gofer(tmp_path, "when: [slack.mention]\ntools: [slack_read_thread]", model) as made:
@@ -146,7 +146,7 @@ async def test_private_content_leaks(tmp_path: Path, caplog: pytest.LogCaptureFi
         (head,) = await made.ended()
         assert texts(made.answers(asked)) == ["Here you are."]
         pages = [(await made.get(path)).text for path in ("/runs", f"/runs/{head.run}", f"/runs/{head.run}/trace")]
-    assert any(b"That channel is private" in body for body in model.bodies)
+    assert any(b"channel_not_found" in body for body in model.bodies)
     assert not any(secret in text for text in [*pages, caplog.text, *(body.decode() for body in model.bodies)])
 
 

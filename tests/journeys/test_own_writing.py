@@ -27,7 +27,8 @@ async def gofer(folder: Path, when: str, *asks: tuple[str, dict[str, object]]) -
     agents = folder / "repository" / "agents"
     agents.mkdir(parents=True)
     tools = ", ".join(dict.fromkeys(name for name, _ in asks))
-    (agents / "w.yaml").write_text(f'description: d\nowner: "#o"\nwhen: [{when}]\ntools: [{tools}]\n')
+    writes = "writes: {jira: [OPS], github: [acme/app]}\n"
+    (agents / "w.yaml").write_text(f'description: d\nowner: "#o"\nwhen: [{when}]\ntools: [{tools}]\n{writes}')
     (agents / "w.md").write_text("Help.")
     (agents / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
     # An account like those of people: nothing of its name says that it is a machine.

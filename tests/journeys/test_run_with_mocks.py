@@ -22,6 +22,7 @@ FILES_TICKETS = """
     - text: "Filed {key}."
 """
 WORKFLOW = "description: Files a ticket.\nowner: '#dev'\nwhen: [slack.mention]\ntools: [jira_create_issue]\n"
+WORKFLOW += "writes: {jira: PAY}\n"
 
 
 @pytest.fixture

@@ -299,6 +299,13 @@ MUTANTS = (
         f"{APPROVAL}without_a_decision_in_time_it_counts_as_denied",
     ),
     Mutant(
+        "a write elsewhere is asked for",
+        "engine/destinations.py",
+        "    if known.home or known.listed or known.own:\n",
+        "    if True:\n",
+        "unit/engine/test_private_channels.py::test_a_public_run_asks_before_it_writes_where_its_asker_is_not",
+    ),
+    Mutant(
         "what leaves a private channel is asked for",
         "engine/clearance.py",
         "if event is not None and leaves(item, event, private=step.progress.private):",

@@ -19,6 +19,7 @@ from gofer.outside import HttpRequest, HttpResponse
 from gofer.tools.slack.approval import CloseQuestion, MayDecide, TellOne
 from gofer.tools.slack.question import Question
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
+from gofer.tools.written import Origin, Place
 
 INFLIGHT = 30.0
 SETTLE = 5.0
@@ -198,8 +199,14 @@ def _tool(name: str, effect: Effect) -> Tool[Arguments]:
         settle=SETTLE if effect == "lookup" else 0.0,
         destination=_words,
         internal=name in ARGUMENTS,
+        where=_place,
         system=vendor_of(name),
     )
+
+
+def _place(_: Origin, said: Arguments) -> Place:
+    """Every call may be made: where runs may write is no rule of the simulation."""
+    return Place("simulated", "other", _words(said))
 
 
 class RestlessModel:

@@ -8,6 +8,7 @@ from gofer.engine.loop import Ending
 from gofer.errors import TemporaryError
 from gofer.owner import TAKEOVERS
 from gofer.projections.progress import Progress
+from gofer.tools.slack.places import channel_place
 from gofer.tools.slack.write import PostMessage
 from gofer.tools.tool import Call, Tool, ToolResult
 from office import office
@@ -58,7 +59,7 @@ def _writes(name: str, system: str) -> Tool[PostMessage]:
     async def act(call: Call, arguments: PostMessage) -> ToolResult:
         raise AssertionError
 
-    return Tool(name, "", "blind", PostMessage, act, system=system)
+    return Tool(name, "", "blind", PostMessage, act, system=system, where=channel_place)
 
 
 async def test_an_answer_whose_place_was_deleted_while_its_worker_was_lost_is_posted_anew() -> None:

@@ -110,8 +110,8 @@ def asking(**keys: object) -> Workflow:
     [
         ({"tools": ["slack_read_thread"]}, False),
         ({"tools": ["slack_add_reaction"]}, True),
-        ({"tools": ["slack_add_reaction"], "private_channels": "allow"}, False),
-        ({"tools": ["slack_add_reaction"], "private_channels": "refuse"}, False),
+        ({"tools": ["slack_add_reaction"], "private_channels": "allow"}, True),
+        ({"tools": ["slack_add_reaction"], "private_channels": "refuse"}, True),
         ({"tools": ["slack_read_thread"], "approve": {"tools": ["slack_read_thread"], "by": "requester"}}, True),
     ],
 )

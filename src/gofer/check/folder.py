@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from gofer.check.destinations import check_destinations
 from gofer.check.drift import Known
 from gofer.check.models import check_models
 from gofer.check.pages import check_hints, check_pages, skill_names
@@ -49,6 +50,8 @@ def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], prices: Prices) -
         mistakes += wrong
         if workflow is not None and workflow.coordinator == "llm":
             mistakes += check_amount(source, workflow.skills, skills)
+        if workflow is not None:
+            mistakes += check_destinations(folder.parent, source, workflow, tools)
         mistakes += check_tools(source, tools)
         mistakes += check_named_skills(all_skills, source)
     mistakes += check_triggers(workflows)

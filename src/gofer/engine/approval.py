@@ -31,6 +31,8 @@ class Wanted:
     expires_ms: int
     owner: str = ""
     """Where it is asked when the run did not begin in Slack: the channel of whoever answers for the workflow."""
+    where: str = ""
+    """The place that the call writes to, for people, where the question is about that."""
 
 
 async def approved(step: Step, item: Permitted, wanted: Wanted, provenance: Provenance) -> Result | None:
@@ -44,7 +46,7 @@ async def approved(step: Step, item: Permitted, wanted: Wanted, provenance: Prov
     requested = step.progress.approvals[name].requested
     if requested.arguments_sha256 != sha256:
         return _refused(item.call, "its arguments are not those that somebody was asked for", "changed")
-    question = Question(step, item, requested, wanted.owner)
+    question = Question(step, item, requested, wanted.owner, wanted.where)
     if step.progress.approvals[name].decided is None:
         await _decide(step, question, provenance)
     await question.show(provenance)
@@ -55,7 +57,7 @@ async def close(step: Step, provenance: Provenance) -> None:
     """Takes the buttons from questions that need no answer any more, because the run is over."""
     for approval in list(step.progress.approvals.values()):
         requested = approval.requested
-        if approval.decided is not None or requested.about == "leaving":
+        if approval.decided is not None or requested.about != "call":
             continue
         for call in ask_calls(requested):
             if (recorded := step.progress.in_doubt.get(call)) and recorded.arguments is not None:

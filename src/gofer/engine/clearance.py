@@ -1,12 +1,14 @@
-"""May a permitted call be made now, or does somebody have to agree first, or was it done already?
+"""The last check before an intent: was the call made already, may it act on its place, and has a person to agree first?
 
-Asked right before an intent, whoever coordinates: a model's turn and a script's `run.call` come through here alike.
+A model's turn and a script's `run.call` come through here alike, and so do the runs of subagents.
 """
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 
 from gofer.engine import once
 from gofer.engine.approval import Wanted, approved
+from gofer.engine.destinations import Judge, Judged
 from gofer.engine.leaving import leaves
 from gofer.engine.step import Outcome, Permitted, Step
 from gofer.journal.coordination import DAY_MS
@@ -22,6 +24,8 @@ class Clearance:
     """What the workflow of a run says about its calls."""
 
     workflow: Workflow
+    looking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a place is looked up."""
 
     async def clear(self, step: Step, item: Permitted, provenance: Provenance) -> Permitted | Outcome:
         """The call as it may be made, or what it is told instead. Raises Cancelled, Parked."""
@@ -30,7 +34,12 @@ class Clearance:
         # Nobody is asked for what was done already; what somebody decided stands.
         if limited and not _decided(step, item.call) and (outcome := await once.answered(step, item)):
             return outcome
-        if refused := await self._agreed(step, item, provenance):
+        match await self._judged(step, item, provenance):
+            case Judged() as judged:
+                item = judged.item
+            case result:
+                return result
+        if refused := await self._agreed(step, judged, provenance):
             return refused
         return await once.claim(step, item) if limited else item
 
@@ -40,7 +49,15 @@ class Clearance:
         allowed = self.workflow.private_channels == "allow"
         return allowed or (decided is not None and decided.decision == "approved")
 
-    async def _agreed(self, step: Step, item: Permitted, provenance: Provenance) -> ToolResult | None:
+    async def _judged(self, step: Step, item: Permitted, provenance: Provenance) -> Judged | ToolResult:
+        event = step.progress.event
+        if event is None:
+            return Judged(item, "yes")
+        return await Judge(step, event, self.workflow.writes, provenance, self.looking).judge(item)
+
+    async def _agreed(self, step: Step, judged: Judged, provenance: Provenance) -> ToolResult | None:
+        item = judged.item
+        verdict = judged.verdict
         event, owner, approve = step.progress.event, self.workflow.owner, self.workflow.approve
         if event is not None and leaves(item, event, private=step.progress.private):
             match self.workflow.private_channels:
@@ -50,8 +67,17 @@ class Clearance:
                     wanted = Wanted("leaving", ("requester",), DAY_MS)
                     if refused := await approved(step, item, wanted, provenance):
                         return refused
+                    # The same person agreed to the same call: one question is enough.
+                    if verdict == "ask":
+                        verdict = "yes"
                 case "allow":
                     pass
+        if verdict == "no":
+            return ToolResult(item.call, "refused", judged.refusal, details={"code": "elsewhere"})
+        if verdict == "ask":
+            wanted = Wanted("elsewhere", ("requester",), DAY_MS, where=judged.where)
+            if refused := await approved(step, item, wanted, provenance):
+                return refused
         if approve is not None and item.tool.name in approve.tools:
             return await approved(step, item, Wanted("call", approve.by, approve.expires_ms, owner), provenance)
         return None

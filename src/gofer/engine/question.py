@@ -1,4 +1,4 @@
-"""How is a person asked for a decision in Slack, and whose press of a button counts? Each a journaled step."""
+"""The question put to people in Slack, and the presses of its buttons that count; each a journaled step."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -30,11 +30,12 @@ GROUPS = "slack_find_groups"
 class Question:
     """One request as it is put to people."""
 
-    def __init__(self, step: Step, item: Permitted, requested: ApprovalRequested, owner: str) -> None:
+    def __init__(self, step: Step, item: Permitted, requested: ApprovalRequested, owner: str, where: str = "") -> None:
         self.requested = requested
+        self._where = where
         self._step, self._item, self._owner = step, item, owner
         self._event = step.progress.event
-        self._alone = requested.about == "leaving"
+        self._alone = requested.about != "call"
 
     async def ask(self, provenance: Provenance) -> str:
         """Puts the question once; why nobody could be asked, or the empty string."""
@@ -118,6 +119,7 @@ class Question:
             "arguments": dict(_plain(self._item)),
             "arguments_sha256": requested.arguments_sha256,
             "about": requested.about,
+            "where": self._where,
             "by": list(requested.by),
             "until": requested.until,
         }
@@ -169,8 +171,11 @@ async def close_shown(
 
 
 def arguments_sha256(item: Permitted) -> str:
-    """The hash that an approval holds for: the tool and every argument, left out or not."""
-    return hashlib.sha256(encode([item.tool.name, _plain(item)])).hexdigest()
+    """The hash that an approval holds for: the tool, every argument, left out or not, and the ids of its place."""
+    asked: list[object] = [item.tool.name, _plain(item)]
+    if item.ids:
+        asked.append(dict(item.ids))
+    return hashlib.sha256(encode(asked)).hexdigest()
 
 
 def _plain(item: Permitted) -> Mapping[str, object]:

@@ -218,13 +218,13 @@ class Step(Views):
         raises.
         """
         calls = [await self._cleared(item, provenance) for item in calls]
-        fresh = [item for item in calls if not self._known(item.call)]
+        known = {*self.progress.outcomes, *self.progress.in_doubt}
+        fresh = [item for item in calls if item.call not in known]
         if fresh:
             await self._before_an_intent(max(longest(item.tool, self.services.patience) for item in fresh))
             gate()
             for item in fresh:
-                intent = e.ToolCall(item.call, item.tool.name, item.tool.effect, item.recorded, item.key, item.since)
-                self.note(intent)
+                self.note(item.intent)
             await self.commit()
         doubtful = [item for item in calls if item.call not in self.progress.outcomes]
         outcomes, stopped = await together(
@@ -326,17 +326,16 @@ class Step(Views):
 
     async def _cleared(self, item: Permitted, provenance: Provenance) -> Permitted:
         """The call as it may be made; one that may not has its outcome afterwards."""
-        if self.guard is None or "/" in item.call or self._known(item.call):
+        if self.guard is None or "/" in item.call or item.call in self.progress.outcomes:
             return item
-        match await self.guard.clear(self, item, provenance):
-            case Permitted() as cleared:
-                return cleared
-            case outcome:
-                self.note(outcome)
-                return item
-
-    def _known(self, call: str) -> bool:
-        return call in self.progress.outcomes or call in self.progress.in_doubt
+        # A read that is made again is judged again.
+        if (intent := self.progress.in_doubt.get(item.call)) and not item.judged_again:
+            return item.as_recorded(intent)
+        cleared = await self.guard.clear(self, item, provenance)
+        if isinstance(cleared, Permitted):
+            return cleared
+        self.note(cleared)
+        return item
 
     def _doubt(self, item: Permitted, fresh: Sequence[Permitted]) -> str:
         """Return why an earlier attempt of a call may have had its effect; empty where there was none."""
@@ -353,7 +352,7 @@ class Step(Views):
         reach = Reach(self.shelf, self.services, self.workspace)
         reach.call = call = self._call(item, provenance, reach)
         # Cancelled calls are not retried, except the cancellation notice.
-        outcome = await carry_out(item.tool, call, item.arguments, self.permit, doubt=doubt, wanted=self.wanted)
+        outcome = await carry_out(item.tool, call, item.sent, self.permit, doubt=doubt, wanted=self.wanted)
         waited_ms = self.progress.call_waits_ms.get(item.call, 0)
         settled = settle(item, outcome, self.services.patience, waited_ms=waited_ms, now_ms=self.now_ms())
         if isinstance(settled, e.CallDeferred | e.ToolUnknown):
@@ -394,6 +393,7 @@ class Step(Views):
             self.shown.whole,
             self.shown.look,
             replace(self.repertoire, withdrawn=self.withdrawn),
+            item.cleared,
         )
 
     def _elapsed(self, since: int) -> int:

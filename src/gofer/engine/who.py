@@ -66,6 +66,19 @@ async def look_up(step: Step, event: Event, provenance: Provenance) -> Person:
     details = await _details(step, LOOKED_UP, "slack_get_user", asked, provenance) if known else None
     if details is None:
         return Person(event.actor.id)
+    return _person(event, details)
+
+
+def known_person(step: Step, event: Event) -> Person:
+    """Return who started a run of Slack, as it was looked up when the run began."""
+    match step.progress.outcomes.get(LOOKED_UP):
+        case ToolResult(status="ok", details=details):
+            return _person(event, details or {})
+        case _:
+            return Person(event.actor.id)
+
+
+def _person(event: Event, details: Mapping[str, object]) -> Person:
     kind, handle, name, team = (str(details.get(key, "")) for key in ("kind", "handle", "name", "team"))
     # Who Slack does not say is of this workspace is taken for somebody from elsewhere.
     foreign = kind in ("member", "guest") and team != event.place.get("team")

@@ -6,8 +6,8 @@ from typing import Literal
 Decision = Literal["approved", "denied", "expired"]
 """What became of a request for approval; only `approved` lets the call happen."""
 
-About = Literal["call", "leaving"]
-"""What a person is asked: whether a call may be made, or whether it may take something out of a private channel."""
+About = Literal["call", "leaving", "elsewhere"]
+"""What a person is asked: may a call be made, may it take something out of a private channel, or write elsewhere?"""
 
 
 @dataclass(frozen=True, slots=True)

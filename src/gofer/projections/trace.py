@@ -298,7 +298,7 @@ def _change_hands(state: Trace, owner: str, change: RunOwned | RunParked | RunHa
 
 def _approve(state: Trace, recorded: Recorded, change: ApprovalRequested | ApprovalDecided) -> None:
     """A request is a span from when it was asked to when it was decided."""
-    name = f"{'approval' if change.about == 'call' else 'leaving'}/{change.call}"
+    name = f"{'approval' if change.about == 'call' else change.about}/{change.call}"
     if isinstance(change, ApprovalDecided):
         named = {"gofer.approval.by": change.by} if change.by else {}
         return _update(state, name, named, status=change.decision, ended=recorded)

@@ -18,7 +18,7 @@ from gofer.messages import Media
 from gofer.messages import arguments as written
 from gofer.outside import Clock, Http
 from gofer.projections.workspace import Workspace
-from gofer.tools.written import Writes
+from gofer.tools.written import Origin, Place, Writes
 from gofer.workflows.skill import Skill
 
 A = TypeVar("A", bound="Arguments")
@@ -116,6 +116,8 @@ class Call:
     """Characters of base64 that it may give to look at, together."""
     repertoire: Repertoire = field(default_factory=Repertoire)
     """Which tools and skills the run has; to be read only."""
+    cleared: bool = False
+    """Whether its place was looked up and may be read although it is private."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,9 @@ class Tool(Generic[A]):
     """What of the outside it acts on; a call whose outcome is unknown locks its tool for that."""
     writes: Writes | None = None
     """For a tool that writes: which arguments say where. None: never where the run began, as for a new issue."""
+    where: Callable[[Origin, A], Place] | None = None
+    """The place outside that a call acts on. Every tool that writes outside has it, and every tool that reads a place
+    that not every colleague can read. Raises ToolError for arguments that name no place."""
     internal: bool = False
     """Whether only Gofer itself calls it: no workflow can have it."""
     system: str = ""
@@ -223,6 +228,11 @@ class Tool(Generic[A]):
         if (self.effect == "lookup") != (self.look is not None):
             raise ConfigError(
                 f"The tool {self.name} has effect {self.effect}: `look` goes with `lookup` and nothing else."
+            )
+        if self.system and self.effect != "read" and not self.internal and self.where is None:
+            raise ConfigError(
+                f"The tool {self.name} writes to {self.system} and does not declare its place: set `where` to a "
+                "function that gives the Place that a call writes to."
             )
 
     def schema(self) -> dict[str, object]:

@@ -20,6 +20,7 @@ Rule = Literal[
     "ignored-file",
     "invalid-schema",
     "invalid-skill",
+    "missing-destination",
     "missing-file",
     "missing-key",
     "missing-prompt",
@@ -56,6 +57,7 @@ Rule = Literal[
     "unknown-subagent",
     "unknown-tool",
     "unknown-value",
+    "unlisted-destination",
     "unmentioned-tool",
     "unpriced-model",
     "unreadable-file",
@@ -79,6 +81,7 @@ RULES: Mapping[Rule, str] = {
     "ignored-file": "The file looks like a workflow or a subagent, but Gofer reads only `*.yaml`.",
     "invalid-schema": "An `output` is no JSON Schema, or one that Gofer does not take.",
     "invalid-skill": "A skill is not of the form that skills have.",
+    "missing-destination": "No run of a workflow may call one of its tools, because `writes` lists no place for it.",
     "missing-file": "A prompt or a skill names a file of this repository, or of its own folder, that does not exist.",
     "missing-key": "A key that every workflow needs is not there.",
     "missing-prompt": "The prompt or the preamble that is named does not exist.",
@@ -115,6 +118,7 @@ RULES: Mapping[Rule, str] = {
     "unknown-subagent": "A workflow, a subagent, a prompt, a skill or a script names a subagent that does not exist.",
     "unknown-tool": "A workflow, a prompt, a skill or a script names a tool that does not exist.",
     "unknown-value": "A value is none of those that the key allows.",
+    "unlisted-destination": "A hint: a workflow that writes in Slack names a channel that its `writes` does not list.",
     "unmentioned-tool": "A hint: a prompt names some of its tools, and this one nowhere.",
     "unpriced-model": "A limit in US dollars cannot hold, because a model has no known price.",
     "unreadable-file": "The file cannot be read.",
@@ -124,7 +128,7 @@ RULES: Mapping[Rule, str] = {
 }
 
 
-HINTS: Collection[Rule] = frozenset(("unmentioned-tool",))
+HINTS: Collection[Rule] = frozenset(("unlisted-destination", "unmentioned-tool"))
 """Rules that may be right to break: what they find is told, and keeps nothing from running."""
 
 

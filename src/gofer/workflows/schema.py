@@ -11,6 +11,7 @@ from gofer.workflows.output_schema import Flaw, flaws
 from gofer.workflows.parts import Name, Names, Number, Strict, Whole, mistake
 from gofer.workflows.when import When
 from gofer.workflows.who import Who
+from gofer.workflows.writes import Destinations
 
 _CHANNEL = re.compile(r"#[^\s#]{1,80}|[CG][A-Z0-9]{2,20}")
 _LINK = re.compile(r"https?://[^\s()<>]+")
@@ -150,6 +151,8 @@ class Workflow(Strict):
     """How much its runs have in view."""
     files: Files = Files()
     """How much of files and of long texts its runs see without asking."""
+    writes: Destinations = Destinations()
+    """Where its runs may write besides where they were asked, system by system."""
     approve: Approve | None = None
     """Calls that somebody has to approve in Slack before they are made."""
     reply: Reply = "thread"

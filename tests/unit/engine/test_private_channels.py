@@ -49,7 +49,7 @@ async def test_who_started_a_private_run_and_those_who_approve_are_both_asked() 
     assert made.filed == ["run1/1.0"]
 
 
-async def test_what_a_public_run_writes_and_what_a_private_one_writes_at_home_needs_no_leave() -> None:
+async def test_what_a_public_run_writes_for_a_member_and_a_private_one_at_home_needs_no_leave() -> None:
     at_home = ("slack_post_message", {"text": "here", "channel": "C0DEPLOY0"})
     made = desk(says("", at_home), says("Done."), approve=None, tools=["slack_post_message"])
     _private(made)
@@ -67,6 +67,61 @@ async def test_what_a_public_run_writes_and_what_a_private_one_writes_at_home_ne
         await made.office.accept("run1", private=private)
         await made.work(2)
         assert (len(made.asked), "there" in made.office.posted) == ((1, False) if private else (0, True))
+
+
+async def test_a_public_run_asks_before_it_writes_where_its_asker_is_not() -> None:
+    where: dict[str, object] = {"text": "there", "channel": "#random"}
+    made = desk(says("", ("slack_post_message", where)), says("Done."), approve=None, tools=["slack_post_message"])
+    made.office.member = False
+    _private(made, private=False)
+    await made.office.accept("run1", private=False)
+    await made.work(2)
+    (question,) = made.asked
+    assert (question.about, question.to, question.where) == ("elsewhere", "U0NEWCO0", "#random")
+    assert "there" not in made.office.posted
+    await made.press("approved", "U0LEAD000")
+    await made.work(2)
+    assert "there" not in made.office.posted
+    await made.press("approved", "U0NEWCO0")
+    await made.work()
+    assert "there" in made.office.posted
+
+
+@pytest.mark.parametrize("said", ["reply_only", "allow"])
+async def test_a_private_run_is_asked_one_question_about_a_place_where_its_asker_is_not(said: str) -> None:
+    where: dict[str, object] = {"text": "there", "channel": "#random"}
+    made = desk(
+        says("", ("slack_post_message", where)),
+        says("Done."),
+        approve=None,
+        tools=["slack_post_message"],
+        private_channels=said,
+    )
+    made.office.member = False
+    _private(made)
+    await made.office.accept("run1")
+    await made.work(2)
+    await made.press("approved", "U0NEWCO0")
+    await made.work()
+    asked = "leaving" if said == "reply_only" else "elsewhere"
+    assert ([question.about for question in made.asked], "there" in made.office.posted) == ([asked], True)
+
+
+async def test_neither_the_file_nor_membership_lets_anything_leave_a_private_channel_unasked() -> None:
+    where: dict[str, object] = {"text": "there", "channel": "#random"}
+    writes = {"slack": ["#random"]}
+    made = desk(
+        says("", ("slack_post_message", where)),
+        says("Done."),
+        approve=None,
+        tools=["slack_post_message"],
+        writes=writes,
+    )
+    _private(made)
+    await made.office.accept("run1")
+    await made.work(2)
+    assert [question.about for question in made.asked] == ["leaving"]
+    assert "there" not in made.office.posted
 
 
 def _private(made: Desk, *, private: bool = True) -> None:

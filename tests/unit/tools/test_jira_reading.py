@@ -225,6 +225,7 @@ def test_each_tool_says_how_it_is_made_sure_that_it_happened_once() -> None:
     assert effects == {
         "jira_search": "read",
         "jira_get_issue": "read",
+        "jira_find_place": "read",
         "jira_get_attachment": "read",
         "jira_create_issue": "lookup",
         "jira_add_comment": "lookup",

@@ -26,6 +26,7 @@ from simulated_notion import ADA, BOT, CACHE, INTRO, SPACE, WORLD, uuid
 TOOLS = {tool.name: tool for tool in notion_tools(NotionApi("", Secret("")))}
 ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "notion_get_page": {"comments": "all"},
+    "notion_find_place": {"page": CACHE},
     "notion_get_file": {"page": CACHE, "block": uuid(40)},
     "notion_search": {"query": "cache"},
     "notion_query_database": {"database": "RFCs", "where": {"Reviewers": "Ada Byron"}},
@@ -117,6 +118,7 @@ def test_a_write_whose_answer_is_lost_is_found_and_one_that_was_not_made_is_not(
 def test_every_tool_declares_what_a_resume_and_a_model_need() -> None:
     assert {tool.name: tool.effect for tool in TOOLS.values()} == {
         "notion_get_page": "read",
+        "notion_find_place": "read",
         "notion_get_file": "read",
         "notion_search": "read",
         "notion_query_database": "read",

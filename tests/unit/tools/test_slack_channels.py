@@ -13,6 +13,7 @@ from gofer.simulators.slack.workspace import Group
 from gofer.tools.slack.api import SlackRefusal
 from gofer.tools.slack.aside import PostDirect, PostEphemeral, find_direct, post_direct, post_ephemeral
 from gofer.tools.slack.get_group import GetGroup, get_group
+from gofer.tools.slack.get_permalink import GetPermalink, get_permalink
 from gofer.tools.slack.get_user import GetUser, get_user
 from gofer.tools.slack.join_channel import JoinChannel, join_channel
 from gofer.tools.slack.read_channel import ReadChannel, read_channel
@@ -55,11 +56,16 @@ def _messages(details: Mapping[str, object]) -> list[Any]:
     return found
 
 
-def test_a_private_channel_is_read_and_left_by_nobody_from_outside() -> None:
+def test_a_private_channel_is_read_and_linked_by_nobody_from_outside() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         slack.workspace.enter(Channel("G0000009", "secret", "group", ("UBOT0000", ADA)))
-        with pytest.raises(ToolError, match="That channel is private"):
-            await read_channel(API, call, ReadChannel(channel="G0000009"))
+        secret = (await slack.say(ADA, "G0000009", "Our plan.")).ts
+        for channel in ("G0000009", "G0000077"):
+            with pytest.raises(ToolError, match=r"conversations\.info \(channel_not_found\)"):
+                await read_channel(API, call, ReadChannel(channel=channel))
+            with pytest.raises(ToolError, match=r"conversations\.info \(channel_not_found\)"):
+                await get_permalink(API, call, GetPermalink(channel=channel, ts=secret))
+        assert (await read_channel(API, replace(call, cleared=True), ReadChannel(channel="G0000009"))).summary
         inside = replace(call, private=True, place={**call.place, "channel": "G0000009"})
         assert (await read_channel(API, inside, ReadChannel())).details["private"] is True
 

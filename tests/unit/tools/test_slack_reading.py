@@ -95,11 +95,13 @@ def test_a_channel_not_plainly_public_is_private(flag: str) -> None:
     assert read(slack({"is_channel": False}, [said("U1", "hi")])).details["private"] is True
 
 
-def test_a_private_channel_can_be_read_only_from_inside() -> None:
+def test_a_private_channel_is_read_only_from_inside_and_looks_like_none_from_outside() -> None:
     http = slack({"is_private": True}, [said("U1", "secret plans")])
-    with pytest.raises(ToolError, match="only by a run that started there"):
+    with pytest.raises(ToolError) as hidden:
         read(http, channel="C0000002", ts="1.0")
     assert not any(url.endswith("conversations.replies") for url, _ in http.requests)
+    assert hidden.value.message_to_model == SlackRefusal("conversations.info", "channel_not_found").message_to_model
+    assert hidden.value.code == "channel_not_found"
 
 
 def test_a_link_names_channel_and_thread() -> None:

@@ -250,6 +250,28 @@ def _conversations_members(backend: Backend, arguments: Arguments) -> Answer:
     return {"members": list(page), "response_metadata": {"next_cursor": cursor}}
 
 
+def _users_conversations(backend: Backend, arguments: Arguments) -> Answer:
+    """The conversations of a person; private ones only where the bot is a member too."""
+    workspace = backend.workspace
+    user = arguments.text("user") or workspace.bot.user
+    if user not in workspace.users:
+        raise SlackRefusal("user_not_found")
+    types = set(filter(None, (arguments.text("types") or "public_channel").replace(" ", "").split(",")))
+    if types - _TYPES:
+        raise SlackRefusal("invalid_types")
+    kinds = {_KIND_OF_TYPE[name] for name in types}
+    channels = [
+        channel
+        for channel in workspace.channels.values()
+        if channel.kind in kinds
+        and user in channel.members
+        and (channel.kind == "channel" or workspace.bot.user in channel.members)
+    ]
+    page, cursor = arguments.page(channels, lambda channel: channel.id)
+    shown = [channel_shape(workspace, channel) for channel in page]
+    return {"channels": shown, "response_metadata": {"next_cursor": cursor}}
+
+
 def _users_info(backend: Backend, arguments: Arguments) -> Answer:
     user = backend.workspace.users.get(arguments.required("user"))
     if user is None:
@@ -285,6 +307,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "conversations.join": Method(_join, "channels:join"),
         "conversations.open": Method(_open, "im:write"),
         "usergroups.list": Method(_usergroups_list, "usergroups:read"),
+        "users.conversations": Method(_users_conversations, "channels:read"),
         "users.info": Method(_users_info, "users:read"),
         "users.list": Method(_users_list, "users:read"),
     }

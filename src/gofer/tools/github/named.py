@@ -10,7 +10,8 @@ from pydantic import Field
 
 from gofer.errors import ToolError
 from gofer.tools.github.api import GitHubApi
-from gofer.tools.tool import Arguments, Call
+from gofer.tools.tool import Arguments
+from gofer.tools.written import Origin, Place
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 _PATH = re.compile(r"/([^/]+/[^/]+)/(pull|pulls|issues)/([0-9]{1,9})(?:/.*)?")
@@ -44,7 +45,7 @@ class Target:
         return f"/repos/{self.repository}/{kind}/{self.number}{below}"
 
 
-def repository_of(call: Call, arguments: InRepository) -> str:
+def repository_of(call: Origin, arguments: InRepository) -> str:
     """owner/name. Raises ToolError."""
     name = arguments.repository.strip() or call.place.get("repository", "")
     if not name:
@@ -52,7 +53,7 @@ def repository_of(call: Call, arguments: InRepository) -> str:
     return _checked(name)
 
 
-def target_of(api: GitHubApi, call: Call, arguments: Numbered) -> Target:
+def target_of(api: GitHubApi, call: Origin, arguments: Numbered) -> Target:
     """The issue or pull request a call means. Raises ToolError."""
     if arguments.url:
         return _target_at(api, arguments.url)
@@ -69,6 +70,16 @@ def number_of(arguments: Numbered) -> str:
     found = _PATH.fullmatch(_split(arguments.url).path) if arguments.url else None
     number = int(found[3]) if found else arguments.number
     return str(number or "")
+
+
+def place_of(api: GitHubApi, origin: Origin, arguments: Numbered) -> Place:
+    """Return the repository of the issue or pull request that a call means. Raises ToolError."""
+    return Place("github", "repository", target_of(api, origin, arguments).repository)
+
+
+def repository_place(origin: Origin, arguments: InRepository) -> Place:
+    """Return the repository that a call means. Raises ToolError."""
+    return Place("github", "repository", repository_of(origin, arguments))
 
 
 def is_repository_at(name: str, place: Mapping[str, str]) -> bool:

@@ -10,7 +10,14 @@ from gofer.tools.github.create_issue import CreateIssue, create_issue, find_issu
 from gofer.tools.github.get_issue import GetIssue, get_issue
 from gofer.tools.github.get_pull_request import GetPullRequest, get_pull_request
 from gofer.tools.github.list_commits import ListCommits, list_commits
-from gofer.tools.github.named import is_number_at, is_repository_at, is_url_at, number_of
+from gofer.tools.github.named import (
+    is_number_at,
+    is_repository_at,
+    is_url_at,
+    number_of,
+    place_of,
+    repository_place,
+)
 from gofer.tools.github.read_file import ReadFile, read_file
 from gofer.tools.github.request_reviewers import RequestReviewers, request_reviewers
 from gofer.tools.tool import Tool
@@ -76,6 +83,7 @@ def _writing(api: GitHubApi) -> tuple[Tool[Any], ...]:
             # A repository may be left out or stand in an address; the number is the same.
             destination=number_of,
             writes=_on_one(api, "text"),
+            where=partial(place_of, api),
         ),
         Tool(
             name="github_create_issue",
@@ -86,6 +94,7 @@ def _writing(api: GitHubApi) -> tuple[Tool[Any], ...]:
             mock=partial(mocks.create_issue, api),
             look=partial(find_issue, api),
             settle=SETTLE,
+            where=repository_place,
         ),
         Tool(
             name="github_request_reviewers",
@@ -96,6 +105,7 @@ def _writing(api: GitHubApi) -> tuple[Tool[Any], ...]:
             mock=partial(mocks.request_reviewers, api),
             destination=number_of,
             writes=_on_one(api, "reviewers"),
+            where=partial(place_of, api),
         ),
     )
 

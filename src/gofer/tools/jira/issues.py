@@ -9,13 +9,14 @@ from gofer.canonical import as_object, as_text
 from gofer.errors import ToolError
 from gofer.tools.jira.api import Fields
 from gofer.tools.tool import Call
+from gofer.tools.written import Origin
 
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9_]{0,50}-[0-9]{1,12})", re.ASCII)
 _LINK = re.compile(r"https?://\S+/(?:browse|issues)/" + _KEY.pattern + r"(?:[/?#]\S*)?", re.ASCII)
 _ID = re.compile(r"[0-9]{1,20}", re.ASCII)
 
 
-def issue_name(call: Call, issue: str) -> str:
+def issue_name(call: Origin, issue: str) -> str:
     """The key or id of the issue a model names, or of the one the run began with. Raises ToolError."""
     text = issue.strip()
     if not text:

@@ -7,6 +7,7 @@ from gofer.tools.jira.get_attachment import GetAttachment
 from gofer.tools.jira.get_issue import GetIssue, issue_result
 from gofer.tools.jira.issues import is_home, issue_name
 from gofer.tools.jira.link_url import LINKED, LinkUrl, check_url
+from gofer.tools.jira.places import FindPlace, place_result
 from gofer.tools.jira.search import Search, found_result, jql
 from gofer.tools.jira.transition_issue import TransitionIssue, moved
 from gofer.tools.made_up import MOMENT, NAME, digits, fetched
@@ -16,6 +17,11 @@ from gofer.tools.tool import Call, ToolResult
 def get_attachment(call: Call, arguments: GetAttachment) -> ToolResult:
     """A file of one line."""
     return fetched("Jira")
+
+
+def find_place(call: Call, arguments: FindPlace) -> ToolResult:
+    """An issue that never moved."""
+    return place_result(arguments.issue, arguments.issue.rpartition("-")[0])
 
 
 def search(call: Call, arguments: Search) -> ToolResult:

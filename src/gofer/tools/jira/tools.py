@@ -11,6 +11,7 @@ from gofer.tools.jira.get_attachment import FETCH, GetAttachment, get_attachment
 from gofer.tools.jira.get_issue import GetIssue, get_issue
 from gofer.tools.jira.issues import is_at
 from gofer.tools.jira.link_url import LinkUrl, link_url
+from gofer.tools.jira.places import FindPlace, find_place, issue_place, project_place
 from gofer.tools.jira.search import Search, search
 from gofer.tools.jira.transition_issue import TransitionIssue, transition_issue
 from gofer.tools.tool import Tool
@@ -46,6 +47,16 @@ def _reading(api: JiraApi) -> tuple[Tool[Any], ...]:
             scopes=SEES,
         ),
         Tool(
+            name="jira_find_place",
+            description="Look up to which project an issue belongs.",
+            effect="read",
+            arguments=FindPlace,
+            act=partial(find_place, api),
+            mock=mocks.find_place,
+            internal=True,
+            scopes=SEES,
+        ),
+        Tool(
             name=FETCH,
             description="Fetch an attachment of an issue that the run was told of.",
             effect="read",
@@ -71,6 +82,7 @@ def _writing(api: JiraApi) -> tuple[Tool[Any], ...]:
             # Looking goes past the search index, so that nothing but the write itself can be late.
             settle=10.0,
             destination=lambda arguments: arguments.project.upper(),
+            where=project_place,
             scopes=frozenset({"Browse Projects", "Create Issues", "Assign Issues", "Browse users and groups"}),
         ),
         Tool(
@@ -84,6 +96,7 @@ def _writing(api: JiraApi) -> tuple[Tool[Any], ...]:
             settle=10.0,
             # An issue may be named by its key, by a link, or left out.
             writes=_on_an_issue("text", narrow=True),
+            where=issue_place,
             scopes=WRITES,
         ),
     )
@@ -99,6 +112,7 @@ def _changing(api: JiraApi) -> tuple[Tool[Any], ...]:
             act=partial(transition_issue, api),
             mock=mocks.transition_issue,
             writes=_on_an_issue("status"),
+            where=issue_place,
             scopes=frozenset({"Browse Projects", "Transition Issues"}),
         ),
         Tool(
@@ -109,6 +123,7 @@ def _changing(api: JiraApi) -> tuple[Tool[Any], ...]:
             act=partial(link_url, api),
             mock=mocks.link_url,
             writes=_on_an_issue("url", "title"),
+            where=issue_place,
             scopes=frozenset({"Browse Projects", "Link Issues"}),
         ),
     )

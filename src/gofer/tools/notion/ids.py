@@ -8,7 +8,7 @@ from uuid import UUID
 from gofer.canonical import as_object, as_text
 from gofer.errors import ToolError
 from gofer.tools.notion.api import Fields
-from gofer.tools.tool import Call
+from gofer.tools.written import Origin
 
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}(?![0-9a-f])", re.IGNORECASE)
 
@@ -31,7 +31,7 @@ def object_id(text: str, what: str) -> str:
     raise ToolError(f"That is not the id of a {what}; write the id as it was shown, or a link to it.")
 
 
-def page_id(call: Call, page: str) -> str:
+def page_id(call: Origin, page: str) -> str:
     """The id of the page a model names, or of the one the run began with. Raises ToolError."""
     if page:
         return object_id(page, "page")

@@ -9,6 +9,7 @@ from gofer.tools.notion.find import QueryDatabase, Search, rows_result, search_r
 from gofer.tools.notion.get_file import GetFile
 from gofer.tools.notion.get_page import GetPage, page_result
 from gofer.tools.notion.ids import find_id, object_id, page_id
+from gofer.tools.notion.places import FindPlace, place_result
 from gofer.tools.tool import Call, ToolResult
 
 _ASKED = "Could somebody look at this?"
@@ -17,6 +18,11 @@ _ASKED = "Could somebody look at this?"
 def get_file(call: Call, arguments: GetFile) -> ToolResult:
     """A file of one line."""
     return fetched("Notion")
+
+
+def find_place(call: Call, arguments: FindPlace) -> ToolResult:
+    """A page that stands in no other."""
+    return place_result(arguments.page, [])
 
 
 def get_page(call: Call, arguments: GetPage) -> ToolResult:

@@ -10,6 +10,7 @@ from gofer.tools.notion.find import QueryDatabase, Search, query_database, searc
 from gofer.tools.notion.get_file import FETCH, GetFile, get_file
 from gofer.tools.notion.get_page import GetPage, get_page
 from gofer.tools.notion.ids import find_id, is_at
+from gofer.tools.notion.places import FindPlace, find_place, page_place
 from gofer.tools.notion.write import AppendContent, UpdateProperties, append_content, find_content, update_properties
 from gofer.tools.tool import Tool
 from gofer.tools.written import Writes
@@ -34,6 +35,16 @@ def _reading(api: NotionApi) -> tuple[Tool[Any], ...]:
             # A request for each block that has others below it, and for the comments of each.
             timeout=90.0,
             scopes=_READ | {"read comments"},
+        ),
+        Tool(
+            name="notion_find_place",
+            description="Look up what a page stands in.",
+            effect="read",
+            arguments=FindPlace,
+            act=partial(find_place, api),
+            mock=mocks.find_place,
+            internal=True,
+            scopes=_READ,
         ),
         Tool(
             name=FETCH,
@@ -82,6 +93,7 @@ def _writing(api: NotionApi) -> tuple[Tool[Any], ...]:
             # A page may be written as a link, as an id, or left out; a block has one id wherever it is.
             destination=lambda arguments: find_id(arguments.block) or "",
             writes=_on_a_page("text", "block", "discussion"),
+            where=page_place,
             scopes=_READ | {"read comments", "insert comments"},
         ),
         Tool(
@@ -94,6 +106,7 @@ def _writing(api: NotionApi) -> tuple[Tool[Any], ...]:
             mock=mocks.update_properties,
             timeout=40.0,
             writes=_on_a_page("properties"),
+            where=page_place,
             scopes=_READ | {"update content", "read user information"},
         ),
         Tool(
@@ -107,6 +120,7 @@ def _writing(api: NotionApi) -> tuple[Tool[Any], ...]:
             look=partial(find_content, api),
             settle=5.0,
             writes=_on_a_page("text", "after"),
+            where=page_place,
             scopes=_READ | {"insert content"},
         ),
     )

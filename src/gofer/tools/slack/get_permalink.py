@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
-from gofer.canonical import as_text
+from gofer.canonical import as_object, as_text
 from gofer.errors import ToolError
 from gofer.tools.slack.api import SlackApi
-from gofer.tools.slack.read_thread import channel_id
+from gofer.tools.slack.read_thread import channel_id, check_readable
 from gofer.tools.tool import Arguments, Call, ToolResult
 
 
@@ -20,6 +20,8 @@ async def get_permalink(api: SlackApi, call: Call, arguments: GetPermalink) -> T
     """The link of a message; details: link."""
     ts = which(call, arguments)
     channel = await channel_id(api, call, arguments.channel)
+    info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
+    check_readable(call, channel, info)
     reply = await api.read(call, "chat.getPermalink", channel=channel, message_ts=ts)
     return link_result(as_text(reply.get("permalink")))
 

@@ -10,6 +10,7 @@ from gofer.tools.slack.get_permalink import GetPermalink, link_result, which
 from gofer.tools.slack.get_user import GetUser, people_result
 from gofer.tools.slack.join_channel import JoinChannel, joined
 from gofer.tools.slack.names import Names, one_line
+from gofer.tools.slack.places import FindPlace, place_result
 from gofer.tools.slack.read_channel import ReadChannel, channel_result
 from gofer.tools.slack.read_thread import ID, Message, ReadThread, channel_name, meant, thread_result
 from gofer.tools.tool import Arguments, Call, ToolResult
@@ -39,6 +40,19 @@ def get_permalink(call: Call, arguments: GetPermalink) -> ToolResult:
     """A link that leads nowhere."""
     ts, channel = which(call, arguments), _id(channel_name(call, arguments.channel))
     return link_result(f"https://example.slack.com/archives/{channel}/p{ts.replace('.', '')}")
+
+
+def find_place(call: Call, arguments: FindPlace) -> ToolResult:
+    """A public channel that every person is in."""
+    listed = {arguments.channel, f"#{arguments.channel}"} & {*arguments.listed}
+    return place_result(
+        _id(arguments.channel),
+        _shown(arguments.channel),
+        public=True,
+        member=bool(arguments.asker),
+        own=False,
+        listed=bool(listed),
+    )
 
 
 def get_user(call: Call, arguments: GetUser) -> ToolResult:

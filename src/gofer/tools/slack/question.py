@@ -36,7 +36,9 @@ class Question(Arguments):
     tool: str
     arguments: dict[str, object]
     arguments_sha256: str
-    about: Literal["call", "leaving"]
+    about: Literal["call", "leaving", "elsewhere"]
+    where: str = ""
+    """The place that the call writes to, where the question is about that."""
     by: list[str] = Field(min_length=1)
     """Who may decide, as the workflow file says it."""
     page: list[str] = Field(default_factory=list)
@@ -128,9 +130,15 @@ def moment(at_ms: int) -> str:
 
 
 def _title(asked: Question) -> str:
-    if asked.about == "leaving":
-        return f"You started this in a private channel. May {asked.tool} take this out of it?"
-    return f"May I call {asked.tool} with exactly this?"
+    match asked.about:
+        case "leaving":
+            return f"You started this in a private channel. May {asked.tool} take this out of it?"
+        case "elsewhere":
+            return (
+                f"You did not start this in {_visible(asked.where)[:_LONGEST_NAME]}. May {asked.tool} write this there?"
+            )
+        case "call":
+            return f"May I call {asked.tool} with exactly this?"
 
 
 def _visible(value: object) -> str:

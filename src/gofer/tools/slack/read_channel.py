@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field
 
 from gofer.canonical import as_list, as_object, as_text
-from gofer.errors import ToolError
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.attached import attached
 from gofer.tools.slack.names import Names, look_up, mentioned, one_line
-from gofer.tools.slack.read_thread import Message, channel_id, is_private, render
+from gofer.tools.slack.read_thread import Message, channel_id, check_readable, is_private, render
 from gofer.tools.tool import Arguments, Call, ToolResult
 
 PAGE = 200
@@ -32,8 +31,7 @@ async def read_channel(api: SlackApi, call: Call, arguments: ReadChannel) -> Too
     channel = await channel_id(api, call, arguments.channel)
     info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
     private = is_private(info)
-    if private and channel != call.place.get("channel"):
-        raise ToolError("That channel is private; it can be read only by a run that started there.")
+    check_readable(call, channel, info)
     messages = await _newest(api, call, channel, arguments.limit)
     people = {as_text(message.get("user")) for message in messages}
     names = await look_up(api, call, people | mentioned(as_text(message.get("text")) for message in messages))

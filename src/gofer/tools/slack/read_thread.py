@@ -8,15 +8,18 @@ from pydantic import Field
 
 from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
-from gofer.tools.slack.api import SlackApi
+from gofer.tools.slack.api import SlackApi, SlackRefusal
 from gofer.tools.slack.attached import attached, line, of
 from gofer.tools.slack.names import Names, find_channel, look_up, mentioned, one_line
 from gofer.tools.tool import Arguments, Call, NewFile, ToolResult
+from gofer.tools.written import Origin
 
 _LINK = re.compile(r"/archives/([A-Z0-9]+)/p(\d{10})(\d{6})(?:\?\S*?thread_ts=(\d+\.\d+))?")
 ID = re.compile(r"[CDG][A-Z0-9]{6,}")
 """What the id of a channel looks like."""
 _TS = re.compile(r"\d{1,12}\.\d{1,9}")
+ABSENT = "channel_not_found"
+"""Slack's code for a channel that does not exist or that Gofer does not see."""
 PAGE, PAGES = 200, 50
 """Messages asked for at once, and how often, for one thread."""
 TEXT_BUDGET = 30_000
@@ -44,8 +47,7 @@ async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolR
     channel = await channel_id(api, call, named)
     info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
     private = is_private(info)
-    if private and channel != call.place.get("channel"):
-        raise ToolError("That channel is private; it can be read only by a run that started there.")
+    check_readable(call, channel, info)
     messages = await _whole_thread(api, call, channel, ts)
     names = await look_up(api, call, _people(messages))
     name = one_line(as_text(info.get("name"))) or "a direct message"
@@ -141,7 +143,7 @@ async def channel_id(api: SlackApi, call: Call, channel: str) -> str:
     return name if ID.fullmatch(name) else await find_channel(api, call, name)
 
 
-def channel_name(call: Call, channel: str) -> str:
+def channel_name(call: Origin, channel: str) -> str:
     """The id or the name of a channel, the one the request came from when none is named. Raises ToolError."""
     if channel:
         return channel.removeprefix("#")
@@ -155,7 +157,7 @@ def is_at(channel: str, place: Mapping[str, str]) -> bool:
     return bool(channel) and channel.removeprefix("#") == place.get("channel")
 
 
-def meant(call: Call, arguments: ReadThread) -> tuple[str, str]:
+def meant(call: Origin, arguments: ReadThread) -> tuple[str, str]:
     """The id or the name of the channel, and the ts of a message of the thread. Raises ToolError."""
     if arguments.link:
         match = _LINK.search(arguments.link)
@@ -196,6 +198,12 @@ def is_private(info: Mapping[str, object]) -> bool:
     """Anything not plainly public counts as private."""
     flags = ("is_private", "is_im", "is_mpim", "is_ext_shared")
     return info.get("is_channel") is not True or any(info.get(flag) is True for flag in flags)
+
+
+def check_readable(call: Call, channel: str, info: Mapping[str, object]) -> None:
+    """Raise what Slack says of a channel that does not exist, for a private one that the run may not read."""
+    if is_private(info) and channel != call.place.get("channel") and not call.cleared:
+        raise SlackRefusal("conversations.info", ABSENT)
 
 
 def _people(messages: Sequence[Message]) -> set[str]:

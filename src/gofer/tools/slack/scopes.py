@@ -25,6 +25,7 @@ Method: TypeAlias = Literal[
     "files.info",
     "reactions.add",
     "usergroups.list",
+    "users.conversations",
     "users.info",
     "users.list",
 ]
@@ -52,6 +53,8 @@ SCOPES: Mapping[Method, frozenset[str]] = {
     "files.info": frozenset({"files:read"}),
     "reactions.add": frozenset({"reactions:write"}),
     "usergroups.list": frozenset({"usergroups:read"}),
+    # Direct messages are not asked for.
+    "users.conversations": frozenset({"channels:read", "groups:read"}),
     "users.info": frozenset({"users:read"}),
     "users.list": frozenset({"users:read"}),
 }

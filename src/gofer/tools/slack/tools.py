@@ -13,6 +13,15 @@ from gofer.tools.slack.get_group import GetGroup, get_group
 from gofer.tools.slack.get_permalink import GetPermalink, get_permalink
 from gofer.tools.slack.get_user import GetUser, get_user
 from gofer.tools.slack.join_channel import JoinChannel, join_channel
+from gofer.tools.slack.places import (
+    FindPlace,
+    channel_place,
+    direct_place,
+    find_place,
+    home_place,
+    message_place,
+    thread_place,
+)
 from gofer.tools.slack.post_file import PostFile, find_file, post_file
 from gofer.tools.slack.read_channel import ReadChannel, read_channel
 from gofer.tools.slack.read_thread import ReadThread, is_at, read_thread
@@ -35,7 +44,8 @@ from gofer.tools.written import Writes
 
 def slack_tools(api: SlackApi) -> tuple[Tool[Any], ...]:
     """The tools of one Slack workspace."""
-    reading, writing = (*_reading(api), *_links(api), *_people(api)), (*_messages(api), *_aside(api), *_additions(api))
+    reading = (*_reading(api), *_links(api), *_people(api), *_places(api))
+    writing = (*_messages(api), *_aside(api), *_additions(api))
     return (*reading, *writing, *approval_tools(api))
 
 
@@ -48,6 +58,7 @@ def _reading(api: SlackApi) -> tuple[Tool[Any], ...]:
             arguments=ReadThread,
             act=partial(read_thread, api),
             mock=mocks.read_thread,
+            where=thread_place,
             scopes=scopes("conversations.list", "conversations.info", "conversations.replies", "users.info"),
         ),
         Tool(
@@ -57,6 +68,7 @@ def _reading(api: SlackApi) -> tuple[Tool[Any], ...]:
             arguments=ReadChannel,
             act=partial(read_channel, api),
             mock=mocks.read_channel,
+            where=channel_place,
             scopes=scopes("conversations.list", "conversations.info", "conversations.history", "users.info"),
         ),
         Tool(
@@ -81,7 +93,23 @@ def _links(api: SlackApi) -> tuple[Tool[Any], ...]:
             arguments=GetPermalink,
             act=partial(get_permalink, api),
             mock=mocks.get_permalink,
-            scopes=scopes("conversations.list", "chat.getPermalink"),
+            where=message_place,
+            scopes=scopes("conversations.list", "conversations.info", "chat.getPermalink"),
+        ),
+    )
+
+
+def _places(api: SlackApi) -> tuple[Tool[Any], ...]:
+    return (
+        Tool(
+            name="slack_find_place",
+            description="Look up a channel: whether everybody may see it, and whether one person is in it.",
+            effect="read",
+            arguments=FindPlace,
+            act=partial(find_place, api),
+            mock=mocks.find_place,
+            internal=True,
+            scopes=scopes("conversations.list", "conversations.info", "users.conversations"),
         ),
     )
 
@@ -124,6 +152,7 @@ def _messages(api: SlackApi) -> tuple[Tool[Any], ...]:
             # A channel may be written as its name, as its id, or left out; a thread has one ts wherever it is.
             destination=lambda arguments: arguments.thread_ts,
             writes=_in_a_channel("text", "thread_ts"),
+            where=channel_place,
             scopes=scopes("conversations.list", "chat.postMessage", "conversations.replies", "conversations.history"),
         ),
         Tool(
@@ -136,6 +165,7 @@ def _messages(api: SlackApi) -> tuple[Tool[Any], ...]:
             gone=EDIT_REFUSED,
             destination=lambda arguments: arguments.ts,
             writes=_in_a_channel("text", "ts"),
+            where=channel_place,
             scopes=scopes("conversations.list", "chat.update"),
         ),
         Tool(
@@ -147,6 +177,7 @@ def _messages(api: SlackApi) -> tuple[Tool[Any], ...]:
             mock=mocks.delete_message,
             destination=lambda arguments: arguments.ts,
             writes=_in_a_channel("ts"),
+            where=channel_place,
             scopes=scopes("conversations.list", "chat.delete"),
         ),
     )
@@ -164,6 +195,7 @@ def _aside(api: SlackApi) -> tuple[Tool[Any], ...]:
             mock=mocks.post_ephemeral,
             # It cannot be shown anywhere else.
             writes=Writes({}, frozenset({"text", "thread_ts"})),
+            where=home_place,
             scopes=scopes("chat.postEphemeral"),
         ),
         Tool(
@@ -176,6 +208,7 @@ def _aside(api: SlackApi) -> tuple[Tool[Any], ...]:
             mock=mocks.post_direct,
             look=partial(find_direct, api),
             settle=5.0,
+            where=direct_place,
             scopes=scopes("conversations.open", "chat.postMessage") | {"im:history"},
         ),
     )
@@ -196,6 +229,7 @@ def _additions(api: SlackApi) -> tuple[Tool[Any], ...]:
             settle=15.0,
             destination=lambda arguments: arguments.thread_ts,
             writes=_in_a_channel("name", "text", "thread_ts"),
+            where=channel_place,
             scopes=scopes(
                 "conversations.list",
                 "files.getUploadURLExternal",
@@ -212,6 +246,7 @@ def _additions(api: SlackApi) -> tuple[Tool[Any], ...]:
             act=partial(add_reaction, api),
             mock=mocks.add_reaction,
             writes=_in_a_channel("emoji", "ts"),
+            where=channel_place,
             scopes=scopes("conversations.list", "reactions.add"),
         ),
         Tool(
@@ -222,6 +257,7 @@ def _additions(api: SlackApi) -> tuple[Tool[Any], ...]:
             act=partial(join_channel, api),
             mock=mocks.join_channel,
             writes=_in_a_channel(),
+            where=channel_place,
             scopes=scopes("conversations.list", "conversations.join"),
         ),
     )

@@ -1,0 +1,252 @@
+"""The rule for places: where a run may write, and which places of Slack it may read.
+
+A run writes where it was asked, where its workflow file says, and in channels of Slack that its asker is in. Anything
+else is put to the asker; a run without one is refused. What a place is, is looked up as a step of the run. The call is
+sent to the id that was looked up, so that a name which means another place by then changes nothing.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, assert_never
+
+from gofer.canonical import as_list, as_object, as_text, encode
+from gofer.engine.leaving import at_origin
+from gofer.engine.permitted import Permitted
+from gofer.engine.step import Step
+from gofer.engine.who import Person, known_person
+from gofer.errors import ToolError
+from gofer.events import Event
+from gofer.journal.entries import ToolResult
+from gofer.tools.slack.places import HIDDEN
+from gofer.tools.slack.read_thread import ID
+from gofer.tools.tool import Provenance
+from gofer.tools.written import Place
+from gofer.workflows.writes import Destinations
+
+FRESH_MS = 300_000
+"""How long a run relies on what it looked up of a place, milliseconds."""
+LOOKUPS = ("slack_find_place", "jira_find_place", "notion_find_place")
+"""Tools that a run calls by itself to look up a place."""
+
+Verdict = Literal["yes", "ask", "no"]
+"""Whether a call may be made: it may, the asker decides, or it may not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a place."""
+
+    id: str = ""
+    """Empty for a place that was not looked up, and for one that the run may not know of."""
+    name: str = ""
+    """As people know it."""
+    home: bool = False
+    """Whether the run was asked there."""
+    listed: bool = False
+    """Whether the workflow file lists it."""
+    public: bool = False
+    """Whether all full members of the workspace can read it."""
+    member: bool = False
+    """Whether the asker is in it."""
+    own: bool = False
+    """Whether only the asker and Gofer read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A call with the ids of its place, and whether it may be made."""
+
+    item: Permitted
+    verdict: Verdict
+    where: str = ""
+    """The place, for people."""
+    refusal: str = ""
+    """What the model reads of a call that may not be made."""
+
+
+def may_write(known: Known, asker: Person | None) -> Verdict:
+    """Return whether a run may write to a place."""
+    if known.home or known.listed or known.own:
+        return "yes"
+    if asker is None:
+        return "no"
+    if known.member and asker.kind == "member":
+        return "yes"
+    return "ask"
+
+
+def may_read(known: Known, asker: Person | None, *, alone: bool) -> bool:
+    """Return whether a run may read a channel; `alone` when only the asker reads its answer.
+
+    What is private is read elsewhere only by its member in a direct message: any other answer would take it out.
+    """
+    if known.home:
+        return True
+    if asker is None:
+        return known.public or known.listed
+    if known.public:
+        return asker.kind == "member" or known.member
+    return known.member and alone
+
+
+def asker_of(step: Step) -> Person | None:
+    """Return the person of Slack who started a run, or the run that asks this one; None when no person did."""
+    root = step
+    while root.above is not None:
+        root = root.above
+    event = root.progress.event
+    if event is None or event.source != "slack" or event.actor.kind != "person":
+        return None
+    person = known_person(root, event)
+    if person.kind == "bot":
+        return None
+    return person
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """What judges the calls of one run: who asked, where, and what the workflow file lists."""
+
+    step: Step
+    event: Event
+    writes: Destinations
+    provenance: Provenance
+    looking: asyncio.Lock
+    """Held during a look-up, so that branches of a script that ask for the same share it."""
+
+    async def judge(self, item: Permitted) -> Judged | ToolResult:
+        """Look up the place of a call and judge the call; a call that cannot be judged gets its result.
+
+        Raises Cancelled, OutOfTime, Parked.
+        """
+        if item.tool.where is None:
+            return Judged(item, "yes")
+        if item.tool.effect == "read" and not self._may_read_private:
+            # The tool itself refuses all channels but public ones and the origin.
+            return Judged(item, "yes")
+        try:
+            place = item.tool.where(self.event, item.arguments)
+            known = await self._known(item, place)
+            if known.id and place.argument:
+                item = replace(item, ids={place.argument: known.id})
+            if item.tool.effect == "read":
+                return self._read(item, known)
+        except ToolError as error:
+            return ToolResult(item.call, "refused", error.message_to_model, details={"code": error.code})
+        verdict = may_write(known, asker_of(self.step))
+        return Judged(item, verdict, known.name or str(place), _refusal(place))
+
+    @property
+    def _may_read_private(self) -> bool:
+        """Whether it depends on the channel, beside its being public, what the run may read."""
+        asker = asker_of(self.step)
+        if asker is None:
+            return bool(self.writes.channels)
+        return asker.kind != "member" or self._alone
+
+    @property
+    def _alone(self) -> bool:
+        """Whether only the asker reads what the run answers."""
+        return self._home.startswith("D")
+
+    def _read(self, item: Permitted, known: Known) -> Judged:
+        """Return a read that may be made. Raises ToolError for one that may not."""
+        if not may_read(known, asker_of(self.step), alone=self._alone):
+            raise HIDDEN
+        return Judged(replace(item, cleared=not (known.home or known.public)), "yes")
+
+    @property
+    def _home(self) -> str:
+        """The id of the channel that the run was asked in; empty where that is no channel."""
+        if self.event.source != "slack":
+            return ""
+        return self.event.place.get("channel", "")
+
+    async def _known(self, item: Permitted, place: Place) -> Known:
+        """Return what is known of a place, looked up where that decides. Raises ToolError, and what `judge` raises."""
+        if item.tool.effect != "read" and at_origin(item, self.event):
+            return Known(home=True)
+        match place.kind:
+            case "channel":
+                return await self._channel(place)
+            case "person":
+                asker = asker_of(self.step)
+                return Known(own=asker is not None and place.name == asker.id)
+            case "project":
+                return Known(listed=place.name in self.writes.jira)
+            case "repository":
+                return Known(listed=place.name.casefold() in map(str.casefold, self.writes.github))
+            case "issue":
+                return await self._within(place, "jira_find_place", self.writes.jira)
+            case "page":
+                return await self._within(place, "notion_find_place", self.writes.notion)
+            case "other":
+                # No entry of `writes` can name it: that the file lists the tool is the permission.
+                return Known(listed=True)
+            case _:
+                assert_never(place.kind)
+
+    async def _channel(self, place: Place) -> Known:
+        if self._home and place.name == self._home:
+            return Known(home=True)
+        asked: dict[str, object] = {"channel": place.name, "listed": list(self.writes.channels)}
+        if asker := asker_of(self.step):
+            asked["asker"] = asker.id
+        found = await self._looked_up("slack_find_place", asked)
+        channel = as_text(found.get("id"))
+        public = found.get("public") is True
+        if not channel and not ID.fullmatch(place.name):
+            # A name of no place cannot be asked about either: another channel may get it before the call is made.
+            raise HIDDEN
+        return Known(
+            channel,
+            "#" * bool(found.get("name")) + as_text(found.get("name")),
+            home=bool(self._home) and channel == self._home,
+            listed=found.get("listed") is True or (public and self.writes.all_public),
+            public=public,
+            member=found.get("member") is True,
+            own=found.get("own") is True,
+        )
+
+    async def _within(self, place: Place, name: str, listed: tuple[str, ...]) -> Known:
+        if not listed:
+            return Known()
+        found = await self._looked_up(name, {place.kind: place.name})
+        within = {as_text(one) for one in as_list(found.get("within"))}
+        return Known(as_text(found.get("id")), listed=bool(within & {*listed}))
+
+    async def _looked_up(self, name: str, asked: Mapping[str, object]) -> Mapping[str, object]:
+        """Return what a look-up gave, the same for five minutes. Raises ToolError where it failed."""
+        tool = self.step.services.tools[name]
+        digest = hashlib.sha256(encode([name, asked])).hexdigest()[:16]
+        # The id holds the time: an older look-up is made anew, by a new owner as well.
+        call = f"place/{digest}/{self.step.now_ms() // FRESH_MS}"
+        async with self.looking:
+            outcome = await self.step.call(Permitted(call, tool, tool.parse(asked), asked), self.provenance)
+        match outcome:
+            case ToolResult(status="ok", details=details):
+                return as_object(details)
+            case ToolResult(text=why, details=details):
+                raise ToolError(f"Not called: {why}", code=as_text(as_object(details).get("code")))
+            case _:
+                raise ToolError(f"Not called: {outcome.text}")
+
+
+def _refusal(place: Place) -> str:
+    return (
+        "Not called: a run that no person of Slack started writes where it began and where its workflow file says. That"
+        f" file does not list {place}; its owner can permit it with `writes: {{{_entry(place)}}}`. Go on without it."
+    )
+
+
+def _entry(place: Place) -> str:
+    """Return the entry of the key `writes` that permits a place."""
+    match place.kind:
+        case "channel":
+            return f'slack: ["{place}"]'
+        case "issue":
+            return f"jira: [{place.name.rpartition('-')[0] or 'KEY'}]"
+        case _:
+            return f"{place.system}: [{place}]"
