@@ -223,8 +223,12 @@ def _connect(path: Path, schema: str, upgrade: Upgrade | None) -> sqlite3.Connec
 
 
 def make_private(path: Path) -> None:
-    """Make a database and the files beside it readable for their owner only; SQLite gives new ones the same mode."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    """Make a database and the files beside it readable for their owner only; SQLite gives new ones the same mode.
+
+    A database that exists is never opened here: closing it would drop every lock that this process holds on it.
+    """
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
         with contextlib.suppress(FileNotFoundError):
             path.with_name(name).chmod(0o600)

@@ -267,6 +267,7 @@ class Run:
                 "owner": "#helpers",
                 "when": [self.source.trigger],
                 "tools": ["jira_get_issue", "jira_add_comment"],
+                "writes": {"jira": ["PAY"]},
                 "private_channels": "allow",
                 "reply": self.source.reply,
             }

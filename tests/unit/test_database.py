@@ -1,5 +1,6 @@
 import asyncio
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,18 @@ async def test_what_was_returned_is_on_the_disk(path: Path) -> None:
     other = sqlite3.connect(path)
     assert other.execute("SELECT text FROM notes").fetchall() == [("one",)]
     other.close()
+    database.close()
+
+
+async def test_another_process_that_closes_last_leaves_the_log_of_one_that_goes_on(path: Path) -> None:
+    database = Database(path, SCHEMA)
+    await database.run(add("one"))
+    # A second look at the file by this process must not drop the locks of the first.
+    Database(path, SCHEMA).close()
+    read = f"import sqlite3; c = sqlite3.connect({str(path)!r}); print(c.execute('SELECT count(*) FROM notes').fetchone())"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", f"{read}; c.close()")
+    assert await process.wait() == 0
+    assert path.with_name(f"{path.name}-wal").exists()
     database.close()
 
 

@@ -115,7 +115,7 @@ async def open_laptop(
         settings = await with_own_accounts(settings, SharedHttp(http))
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
         key = installation_key(settings.data)
-        await replace_old_names(settings.data / "gofer.db", Tokens(key))
+        await replace_old_names(state.database, Tokens(key))
         log = DeliveryLog()
         make = _make(settings, state, key, outside, window, log, visitors(settings.public_url, host))
         editions = Editions(make, catalog)

@@ -53,6 +53,8 @@ class State:
     blobs: DirectoryBlobs
     queue: SqliteQueue
     marks: SqliteMarks
+    database: Database
+    """The file that all of these but the bodies are kept in."""
 
 
 @contextlib.contextmanager
@@ -69,7 +71,7 @@ def open_state(data: Path, clock: Clock, *, upgrade: bool = True) -> Generator[S
     try:
         store = SqliteStore(database, keys)
         blobs = DirectoryBlobs(data / "blobs")
-        yield State(store, blobs, SqliteQueue(database, clock), SqliteMarks(database))
+        yield State(store, blobs, SqliteQueue(database, clock), SqliteMarks(database), database)
     finally:
         database.close()
         keys.close()

@@ -2,11 +2,9 @@
 
 import logging
 import sqlite3
-from pathlib import Path
 
 from gofer.database import Database
 from gofer.errors import Damaged, TemporaryError
-from gofer.journal.sqlite import SCHEMA
 from gofer.tokens import Tokens
 
 _TABLES = ("heads", "leases")
@@ -15,9 +13,8 @@ _TABLES = ("heads", "leases")
 _log = logging.getLogger(__name__)
 
 
-async def replace_old_names(path: Path, tokens: Tokens) -> int:
+async def replace_old_names(database: Database, tokens: Tokens) -> int:
     """Replace all names in one transaction; return how many there were. Only for the process that serves the file."""
-    database = Database(path, SCHEMA)
     try:
         replaced = await database.run(lambda connection: _replace(connection, tokens))
         if replaced:
@@ -25,10 +22,8 @@ async def replace_old_names(path: Path, tokens: Tokens) -> int:
         return replaced
     except (TemporaryError, Damaged) as error:
         # Runs go on without: the rows are read by their old names, or reported as damaged, by those who need them.
-        _log.warning("names of conversations in %s were not all replaced: %s", path.name, error)
+        _log.warning("names of conversations in the database were not all replaced: %s", error)
         return 0
-    finally:
-        database.close()
 
 
 def _replace(connection: sqlite3.Connection, tokens: Tokens) -> int:

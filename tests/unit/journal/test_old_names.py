@@ -8,6 +8,7 @@ import pytest
 
 from gofer.database import Database
 from gofer.journal.coordination import Head
+from gofer.journal.keys import MemoryKeys
 from gofer.journal.old_names import replace_old_names
 from gofer.journal.sqlite import SCHEMA, SqliteStore
 from stand_ins import NOON, TOKENS
@@ -20,13 +21,13 @@ THREAD = "slack:T0ACME00:C0LEADS00:1795262400.000100"
 async def test_names_become_tokens_and_no_byte_of_them_is_left(tmp_path: Path) -> None:
     path = tmp_path / "gofer.db"
     database = Database(path, SCHEMA)
-    store = SqliteStore(database)
+    store = SqliteStore(database, MemoryKeys())
     await store.create_head(Head("old", "w", THREAD, 1))
     await store.create_head(Head("older", "w", THREAD, 0, "done"))
     await store.create_head(Head("new", "w", TOKENS.conversation("slack:T:C:1"), 2))
     await store.create_head(Head("new.child", "", "", 3, "done", retention="deleted"))
     await store.lease(THREAD, "me", NOON, 60)
-    assert await replace_old_names(path, TOKENS) == 2
+    assert await replace_old_names(database, TOKENS) == 2
     token = TOKENS.conversation(THREAD)
     assert await store.oldest_runnable(token) == Head("old", "w", token, 1)
     assert await store.previous(token, "w", 1) == Head("older", "w", token, 0, "done")
@@ -35,7 +36,7 @@ async def test_names_become_tokens_and_no_byte_of_them_is_left(tmp_path: Path) -
     below = await store.head("new.child")
     assert below is not None
     assert below.conversation == ""
-    assert await replace_old_names(path, TOKENS) == 0
+    assert await replace_old_names(database, TOKENS) == 0
     files = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert (token.encode() in files, b"C0LEADS00" in files) == (True, False)
     database.close()
@@ -49,5 +50,7 @@ async def test_a_row_that_is_no_text_does_not_keep_gofer_from_starting(
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("INSERT INTO leases VALUES (CAST(x'ff00ff' AS TEXT), 'o', 1)")
         connection.commit()
-    assert await replace_old_names(path, TOKENS) == 0
+    database = Database(path, SCHEMA)
+    assert await replace_old_names(database, TOKENS) == 0
+    database.close()
     assert "were not all replaced" in caplog.text

@@ -118,6 +118,7 @@ def questions(store: SqliteStore, bells: SqliteQueue) -> Mapping[str, Callable[[
         "items": lambda: store.items("r5"),
         "drop_items": lambda: store.drop_items("r5", ["a", "b"]),
         "retain": lambda: store.retain("r5", "due", "kept"),
+        "hide": lambda: store.hide("r5"),
         "destroy_key": lambda: store.destroy_key("r5"),
         "empty": lambda: store.empty("r5"),
         "forget": lambda: store.forget("r5"),
