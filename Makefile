@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test unit journeys contracts coverage survival schedules test-long reliability bench package sam runtime lock clean
+.PHONY: help install demo check lint types test unit journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability bench package sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -29,8 +29,8 @@ lint: .venv/.dev
 types: .venv/.dev
 	$(BIN)/basedpyright
 
-test: lint ## everything that must hold: check and all tests, three things at a time, as some of them wait
-	@$(MAKE) --no-print-directory -j3 types unit journeys survival contracts schedules
+test: lint ## everything that must hold: check and all tests, four things at a time, as some of them wait
+	@$(MAKE) --no-print-directory -j4 journeys-to-l journeys-from-m unit types survival contracts schedules
 
 unit: .venv/.dev
 	$(RUN) pytest tests/unit $(ARGS)
@@ -40,6 +40,12 @@ contracts: .venv/.dev
 
 journeys: .venv/.dev
 	$(RUN) pytest tests/journeys $(ARGS)
+
+journeys-to-l: .venv/.dev
+	$(RUN) pytest $(wildcard tests/journeys/test_[a-l]*.py) $(ARGS)
+
+journeys-from-m: .venv/.dev
+	$(RUN) pytest $(filter-out $(wildcard tests/journeys/test_[a-l]*.py),$(wildcard tests/journeys/test_*.py)) $(ARGS)
 
 survival: .venv/.dev
 	$(RUN) pytest tests/survival $(QUICK) $(ARGS)

@@ -103,7 +103,7 @@ class Stage:
     async def _work(self, name: str, catalog: Catalog) -> Sequence[Head]:
         """Continue the runs of the workflow to their end; give their heads."""
         worker = self.made.laptop.worker
-        worker = replace(worker, services=replace(worker.services, model=Echo()), catalog=catalog)
+        worker = replace(worker, services=replace(worker.services, model=Echo()), catalog=catalog, live=None)
         for head in await self._heads(name):
             if not head.ended:
                 await worker.continue_run(head, "row")

@@ -41,8 +41,8 @@ async def test_another_process_that_closes_last_leaves_the_log_of_one_that_goes_
     await database.run(add("one"))
     # A second look at the file by this process must not drop the locks of the first.
     Database(path, SCHEMA).close()
-    read = f"import sqlite3; c = sqlite3.connect({str(path)!r}); print(c.execute('SELECT count(*) FROM notes').fetchone())"
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", f"{read}; c.close()")
+    read = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('SELECT * FROM notes').fetchall()"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", f"{read}; db.close()", str(path))
     assert await process.wait() == 0
     assert path.with_name(f"{path.name}-wal").exists()
     database.close()

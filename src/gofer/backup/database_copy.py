@@ -1,22 +1,18 @@
 """The copy of a database while another process writes to it.
 
-Rows are read in one transaction, so the copy is what was there at one moment. Keys, queue messages and leases are left
-out, and the file is written anew: no free page of it holds a key.
+Rows are read in one transaction, so the copy is what was there at one moment. Queue messages and leases are left out,
+and the file is written anew, without free pages.
 """
 
 import contextlib
-import json
 import sqlite3
-from base64 import b64decode, b64encode
 from collections.abc import Generator
 from pathlib import Path
 
 from gofer.errors import Damaged, GoferError, TemporaryError
 
-KEYS = "keys"
-"""The table of the keys of runs; they are read last and sealed."""
-LEFT_OUT = (KEYS, "leases", "doorbells", "dead_letters")
-"""Tables whose rows stay where they are: keys are sealed, and the others mean nothing after a restore."""
+LEFT_OUT = ("leases", "doorbells", "dead_letters")
+"""Tables whose rows mean nothing after a restore."""
 _VERSIONS = ("user_version", "application_id")
 
 
@@ -36,29 +32,6 @@ def runs_of(database: Path) -> frozenset[str]:
     """Return the ids of all runs that a copy has frames of."""
     with contextlib.closing(_connect(database)) as connection:
         return frozenset(run for (run,) in connection.execute("SELECT DISTINCT run FROM frames"))
-
-
-def read_keys(source: Path, runs: frozenset[str]) -> bytes:
-    """Return the keys that runs still have, in a form for `write_keys`. Raises Damaged, TemporaryError."""
-    try:
-        with contextlib.closing(_connect(source)) as connection:
-            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (KEYS,)).fetchone() is None:
-                return b"[]"
-            rows = connection.execute(f"SELECT run, key, claimed_at FROM {KEYS}").fetchall()
-    except sqlite3.Error as error:
-        raise _told(source, error) from error
-    return json.dumps([[run, b64encode(key).decode(), at] for run, key, at in rows if run in runs]).encode()
-
-
-def write_keys(target: Path, kept: bytes) -> None:
-    """Put keys that `read_keys` gave into a copy."""
-    rows = [(run, b64decode(key), at) for run, key, at in json.loads(kept)]
-    if not rows:
-        return
-    with contextlib.closing(_connect(target)) as connection:
-        connection.execute("BEGIN")
-        connection.executemany(f"INSERT INTO {KEYS} (run, key, claimed_at) VALUES (?, ?, ?)", rows)
-        connection.execute("COMMIT")
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gofer.backup.database_copy import copy_database, read_keys, runs_of
+from gofer.backup.database_copy import copy_database, runs_of
 from gofer.backup.files import (
     bodies,
     clear,
@@ -27,7 +27,7 @@ from gofer.backup.files import (
 from gofer.backup.manifest import NAME, SEALED, CopiedFile, Manifest, binding, copied
 from gofer.backup.sealed import Secrets, seal
 from gofer.bootstrap.disk import refused
-from gofer.bootstrap.intact import DATABASE, KEY, USED
+from gofer.bootstrap.intact import DATABASE, KEY, KEYS, USED
 from gofer.bootstrap.notion_token import FILE as NOTION_TOKEN
 from gofer.bootstrap.state import read_state
 from gofer.errors import ConfigError
@@ -36,9 +36,7 @@ from gofer.secret import Secret
 from gofer.workflows.bundle import FOLDER as BUNDLES
 
 BLOBS = "blobs"
-RUN_KEYS = "keys of runs"
-"""The name under which rows of the table of keys are sealed."""
-SECRET_FILES = (KEY, USED, "keys", NOTION_TOKEN)
+SECRET_FILES = (KEY, USED, KEYS, NOTION_TOKEN)
 """Files of the state that are sealed, those that are there."""
 PARTIAL = ".partial"
 
@@ -102,8 +100,7 @@ def _write(data: Path, partial: Path, passphrase: Secret, clock: Clock, tell: Pr
     copy_database(data / DATABASE, partial / DATABASE)
     runs = runs_of(partial / DATABASE)
     files = {DATABASE: described(partial / DATABASE), **_copy_bodies(data, partial, runs, tell)}
-    secrets = _secrets(data, runs)
-    sealed = seal(secrets, passphrase, binding(at, files), os.urandom)
+    sealed = seal(_secrets(data), passphrase, binding(at, files), os.urandom)
     write_file(partial / SEALED, sealed)
     manifest = Manifest(at=at, files=files, sealed=copied(sealed))
     write_file(partial / NAME, manifest.model_dump_json(indent=1).encode())
@@ -123,8 +120,8 @@ def _copy_bodies(data: Path, partial: Path, runs: frozenset[str], tell: Progress
     return files
 
 
-def _secrets(data: Path, runs: frozenset[str]) -> Secrets:
-    secrets = {RUN_KEYS: read_keys(data / DATABASE, runs)}
+def _secrets(data: Path) -> Secrets:
+    secrets: dict[str, bytes] = {}
     for name in SECRET_FILES:
         with contextlib.suppress(FileNotFoundError):
             secrets[name] = (data / name).read_bytes()

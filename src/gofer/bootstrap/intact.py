@@ -12,11 +12,14 @@ from collections.abc import Generator
 from pathlib import Path
 
 from gofer.bootstrap.disk import refused, write_secret
+from gofer.database import VERSION
 from gofer.errors import ConfigError, TemporaryError
 
 DATABASE = "gofer.db"
 LOG = "gofer.db-wal"
 KEY = "installation.key"
+KEYS = "keys"
+"""The keys of runs."""
 USED = "used"
 """The identity of the database that the key was used with, as `PRAGMA application_id`."""
 UNCLEAN = "unclean"
@@ -45,6 +48,7 @@ def _check(data: Path) -> None:
     _check_log(data)
     if used is not None:
         _check_same(data, used)
+        _check_keys(data)
 
 
 def mark_used(data: Path) -> None:
@@ -98,6 +102,23 @@ def _check_same(data: Path, used: str) -> None:
     found = _identity(data / DATABASE)
     if found is not None and found != used:
         raise ConfigError(f"{data / DATABASE} is not the one that {data / KEY} was used with, and {_ANSWERS}. {_DO}")
+
+
+def _check_keys(data: Path) -> None:
+    if not (data / KEYS).exists() and _needs_keys(data / DATABASE):
+        raise ConfigError(f"{data / KEYS} is missing, and without it no run here can be read. {_DO}")
+
+
+def _needs_keys(path: Path) -> bool:
+    """Return whether a database has frames whose keys are in a file of their own."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            found = connection.execute("SELECT 1 FROM frames WHERE length(frame) > 0 LIMIT 1").fetchone()
+    except sqlite3.Error:
+        # The one who opens it next says what is wrong with it.
+        return False
+    return version == VERSION and found is not None
 
 
 def _used(data: Path) -> str | None:

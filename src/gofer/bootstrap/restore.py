@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gofer.backup.database_copy import write_keys
 from gofer.backup.files import clear, copy_file, emptied_on_failure, make_folder, sync_folder, sync_folders, write_file
 from gofer.backup.manifest import SEALED, CopiedFile, Manifest, binding, copied, read_manifest
 from gofer.backup.sealed import Secrets, unseal
-from gofer.bootstrap.backup import RUN_KEYS, SECRET_FILES, Progress
+from gofer.bootstrap.backup import SECRET_FILES, Progress
 from gofer.bootstrap.disk import refused
 from gofer.bootstrap.intact import DATABASE, RESTORING
 from gofer.bootstrap.state import LOCK, State, open_state, serving
@@ -86,7 +85,6 @@ def _prepare(
     folder: Path, staged: Path, manifest: Manifest, secrets: Secrets, clock: Clock, tell: Progress
 ) -> RestoredState:
     _copy(folder, staged, manifest, tell)
-    write_keys(staged / DATABASE, secrets[RUN_KEYS])
     for name in SECRET_FILES:
         if name in secrets:
             write_file(staged / name, secrets[name])

@@ -18,6 +18,7 @@ from gofer.bootstrap.holder import read_holder, refusal, sign
 from gofer.bootstrap.intact import (
     DATABASE,
     KEY,
+    KEYS,
     LOG,
     UNCLEAN,
     check_intact,
@@ -65,7 +66,7 @@ def open_state(data: Path, clock: Clock, *, upgrade: bool = True) -> Generator[S
     """
     _make_folder(data)
     check_intact(data)
-    keys = KeyFile(data / "keys")
+    keys = KeyFile(data / KEYS)
     schema = journal.SCHEMA + queue.SCHEMA + marks.SCHEMA
     database = Database(data / DATABASE, schema, partial(move_keys, keys) if upgrade else None)
     try:

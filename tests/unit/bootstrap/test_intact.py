@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.bootstrap.intact import LOG, UNCLEAN, USED
+from gofer.bootstrap.intact import KEYS, LOG, UNCLEAN, USED
 from gofer.bootstrap.state import installation_key, open_state, read_state, serving
 from gofer.errors import ConfigError
 from gofer.journal.coordination import Head
@@ -53,6 +53,17 @@ def test_an_empty_database_beside_a_used_key_is_refused(tmp_path: Path) -> None:
     lose(tmp_path)
     (tmp_path / "gofer.db").touch()
     with pytest.raises(ConfigError, match=rf"gofer\.db is empty, and .*{ANSWERED_AGAIN}"):
+        open_again(tmp_path)
+
+
+async def test_a_folder_without_the_keys_of_its_runs_is_refused(tmp_path: Path) -> None:
+    use(tmp_path)
+    (tmp_path / KEYS).unlink(missing_ok=True)
+    open_again(tmp_path)
+    with open_state(tmp_path, SetClock()) as state:
+        await state.store.claim("run1", b"frame", b"key")
+    (tmp_path / KEYS).unlink()
+    with pytest.raises(ConfigError, match=r"keys is missing, and without it no run here can be read.*`gofer restore`"):
         open_again(tmp_path)
 
 
