@@ -28,7 +28,7 @@ OF_DOUBT = (
     ),
     Mutant(
         "the longest of several quiet times",
-        "engine/step.py",
+        "engine/effects.py",
         "max(waits, default=0.0)",
         "min(waits, default=0.0)",
         f"{DOUBT}of_several_calls_in_doubt_the_one_that_settles_last_decides_the_quiet_time[order0]",

@@ -17,7 +17,7 @@ A new owner waits a *quiet time* before it reconciles, so that a paused predeces
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
@@ -221,6 +221,12 @@ def quiet_seconds(tool: Tool[Any], patience: Patience, *, predecessor_is_dead: b
     """How long a new owner waits, from its first frame on, before it looks for what its predecessor may have done."""
     late = 0.0 if predecessor_is_dead else patience.permit + patience.inflight + patience.skew
     return max(tool.settle, late)
+
+
+def longest_quiet(tools: Iterable[Tool[Any] | None], patience: Patience, *, predecessor_is_dead: bool) -> float:
+    """Return the longest quiet time of these tools, in seconds; tools that are gone have none."""
+    waits = [quiet_seconds(tool, patience, predecessor_is_dead=predecessor_is_dead) for tool in tools if tool]
+    return max(waits, default=0.0)
 
 
 async def _with_its_key(

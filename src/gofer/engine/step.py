@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from gofer.engine import asking
 from gofer.engine.claims import Claims
 from gofer.engine.context import Window
-from gofer.engine.effects import LOST, Permit, carry_out, doubt_after_restore, longest, quiet_seconds
+from gofer.engine.effects import LOST, Permit, carry_out, doubt_after_restore, longest, longest_quiet
 from gofer.engine.outages import parked, settle
 from gofer.engine.permitted import Asked, Gate, Outcome, Permitted, unasked
 from gofer.engine.results import Shown, Taken, entries_of, shorten, unknown
@@ -268,10 +268,9 @@ class Step(Views):
         """Return the seconds until what a lost predecessor may have sent is seen: at most the longest quiet time."""
         doubtful = (call.tool for call in self.progress.in_doubt.values() if call.effect == "lookup")
         tools = (self.services.tools.get(name) for name in doubtful)
-        patience = self.services.patience
-        waits = [quiet_seconds(tool, patience, predecessor_is_dead=predecessor_is_dead) for tool in tools if tool]
-        until = self.progress.quiet_until or self.progress.owned_at + int(max(waits, default=0.0) * 1000)
-        return min(max(0.0, (until - self.now_ms()) / 1000), max(waits, default=0.0))
+        most = longest_quiet(tools, self.services.patience, predecessor_is_dead=predecessor_is_dead)
+        until = self.progress.quiet_until or self.progress.owned_at + int(most * 1000)
+        return min(max(0.0, (until - self.now_ms()) / 1000), most)
 
     async def shorten(self, text: str, name: str, origin: str) -> str:
         """A text as the model is shown it; too long a one becomes a file, which is noted. Raises TemporaryError."""
