@@ -19,6 +19,7 @@ from company import PATIENCE, Company, settings
 from gofer.bootstrap.laptop import open_laptop, working
 from gofer.bootstrap.outsiders import Outsiders
 from gofer.journal.coordination import UNFINISHED, Head
+from gofer.journal.entries import MessageReceived
 from gofer.model_script import load_scripts
 from gofer.models.scripted import ScriptedModel
 from gofer.simulators.demo import demo_world
@@ -29,6 +30,7 @@ pytestmark = pytest.mark.anyio
 
 NEWCOMER, CAPTAIN, BOT = "U0NEWCO0", "U0CAPTN0", "U0GOFER0"
 DEPLOYS, GENERAL, FINANCE, LOBBY, LEADS = "C0DEPLOY0", "C0GENERA0", "C0FINAN00", "C0LOBBY00", "C0LEADS00"
+GUEST = "U0GUEST00"
 RFC, RFCS = "5f1c7d2e-0a3b-4c4d-8e9f-000000000012", "5f1c7d2e-0a3b-4c4d-8e9f-00000000f0c5"
 PULL = "https://github.com/acme/shop/pull/42"
 SECRET = "canary-5b1d"
@@ -147,6 +149,7 @@ def _world() -> Mapping[str, object]:
         {"id": FINANCE, "name": "finance", "members": [BOT, CAPTAIN]},
         {"id": LOBBY, "name": "lobby", "members": [CAPTAIN]},
     ]
+    made["slack"]["users"] += [{"id": GUEST, "name": "guest", "real_name": "A Guest", "restricted": True}]
     made["slack"]["messages"] += [
         {"channel": "finance", "user": CAPTAIN, "minutes_ago": 60, "text": "The budget is open to all."},
         {"channel": "finance", "user": BOT, "minutes_ago": 50, "text": "What I wrote before."},
@@ -306,7 +309,8 @@ async def test_what_the_asker_approves_happens(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("start", STARTS)
 async def test_the_same_calls_happen_unasked_where_the_file_lists_their_places(tmp_path: Path, start: str) -> None:
-    async with gofer(tmp_path, start, PERMITTED) as (made, _):
+    # Among the calls are reads of a private channel, whose contents may leave it.
+    async with gofer(tmp_path, start, f"{PERMITTED}private_channels: allow\n") as (made, _):
         await begin(made, start)
         _, asked = await ended(made)
         left = set(MARK.findall(json.dumps(seen(made))))
@@ -314,6 +318,42 @@ async def test_the_same_calls_happen_unasked_where_the_file_lists_their_places(t
         # Direct messages to somebody else cannot be listed.
         assert "w09" not in left
         assert asked == (start == "mention")
+
+
+@pytest.mark.parametrize("start", ["schedule", "webhook"])
+@pytest.mark.parametrize("rule", ["reply_only", "refuse", "allow"])
+async def test_what_a_private_channel_says_leaves_it_only_where_its_rule_allows_that(
+    tmp_path: Path, start: str, rule: str
+) -> None:
+    calls: list[Call] = [
+        ("slack_read_channel", {"channel": LEADS}),
+        ("slack_post_message", {"text": f"w01 {SECRET}", "channel": "#general"}),
+        ("slack_post_message", {"text": "w02", "channel": LEADS}),
+        ("jira_create_issue", {"project": "PAY", "type": "Task", "summary": "w03", "description": "x"}),
+    ]
+    writes = f'{{slack: ["#general", {LEADS}], jira: [PAY], github: [acme/other], notion: [{RFCS}]}}'
+    listed = f"writes: {writes}\nprivate_channels: {rule}\n"
+    async with gofer(tmp_path, start, listed, calls=calls) as (made, _):
+        await begin(made, start)
+        await ended(made)
+        left = set(MARK.findall(json.dumps(seen(made))))
+    assert left == ({"w01", "w02", "w03"} if rule == "allow" else {"w02"})
+
+
+async def test_a_guest_does_not_inherit_what_a_colleague_read_in_the_same_thread(tmp_path: Path) -> None:
+    calls: list[Call] = [("slack_read_channel", {"channel": "#finance"})]
+    async with gofer(tmp_path, "mention", "who: [members, guests]\n", calls=calls) as (made, _):
+        await begin(made, "mention")
+        await ended(made)
+        asked = made.slack.workspace.timeline(DEPLOYS)[-1]
+        first: list[str] = []
+        for person in (CAPTAIN, GUEST):
+            told = {head.run for head in await made.laptop.state.store.heads(100, private=True)}
+            await made.slack.say(person, DEPLOYS, made.slack.typed("@Gofer and now?"), thread_ts=asked.ts)
+            heads = await made.ended(len(told) + 1)
+            (run,) = [head.run for head in heads if head.run not in told]
+            first += [one.text for one in await made.entries(run) if isinstance(one, MessageReceived)][:1]
+    assert ["The budget is open to all" in text for text in first] == [True, False]
 
 
 async def test_a_colleague_uses_gofer_where_they_are(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from company import Company, company
 from gofer.bootstrap.doors import doors
 from gofer.bootstrap.settings import read_settings
-from gofer.local.bodies import MEMORY
+from gofer.local.bodies import MEMORY, Bodies
 from gofer.local.front import front
 from gofer.local.pages import Pages
 from gofer.local.server import serve
@@ -48,7 +48,7 @@ async def every_door(folder: Path, memory: int = MEMORY) -> AsyncIterator[tuple[
             outside=replace(before.outside, clock=NoonClock()),
         )
         pages = Pages(state.store, state.blobs, made.laptop.catalog, SystemClock())
-        async with serve(front(ingress, pages, memory=memory)) as url:
+        async with serve(front(ingress, pages, bodies=Bodies(memory))) as url:
             yield made, url
 
 

@@ -82,15 +82,14 @@ class Watcher:
     clock: Clock
     adopted: Callable[[Catalog], None]
     """Told of each catalog that comes into force."""
+    read: Fingerprint
+    """The state of the files that was read last, well or not; taken before they were read."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     _seen: Fingerprint | None = None
-    _read: Fingerprint | None = None
-    """The state of the files that was read last, well or not."""
     _since: float = 0.0
     _good_at: float = field(default=0.0)
 
     def __post_init__(self) -> None:
-        self._seen = self._read = fingerprint(self.root)
         self._good_at = self.clock.now()
 
     async def serve(self) -> None:
@@ -106,7 +105,7 @@ class Watcher:
         if seen != self._seen:
             self._seen = seen
             self._since = now
-        if seen != self._read and now - self._since >= STABLE_SECONDS:
+        if seen != self.read and now - self._since >= STABLE_SECONDS:
             await self._take(seen)
 
     async def _take(self, seen: Fingerprint) -> None:
@@ -122,7 +121,7 @@ class Watcher:
         except Exception as error:  # noqa: BLE001
             # A file that breaks the check itself must not end the process that serves the last good edition.
             self._refuse(f"They could not be checked ({fault(error)}).")
-        self._read = seen
+        self.read = seen
 
     def _adopt(self, catalog: Catalog) -> None:
         before = self.editions.now.catalog

@@ -19,11 +19,13 @@ from gofer.bootstrap.settings import Settings
 from gofer.bootstrap.simulated import Simulated, simulate
 from gofer.bootstrap.state import State, installation_key, served_state
 from gofer.bootstrap.worker import build_model, build_worker
+from gofer.bootstrap.worlds import move_apart
 from gofer.dispatch import Ingress
 from gofer.errors import ConfigError
 from gofer.events import Event
 from gofer.files.child import Children
 from gofer.journal.old_names import replace_old_names
+from gofer.local.bodies import Bodies
 from gofer.local.front import front
 from gofer.local.lobby import BOUNDS, Bounds
 from gofer.local.pages import Pages
@@ -43,6 +45,7 @@ from gofer.tokens import Tokens
 from gofer.triggers.delivery_log import DeliveryLog
 from gofer.triggers.jwt_bearer import JwtProof
 from gofer.worker import Worker
+from gofer.workflows.fingerprint import fingerprint
 from gofer.workflows.load import Catalog
 
 GRACE = 5.0
@@ -100,7 +103,11 @@ async def open_laptop(
     Raises ConfigError when a file or setting is wrong, when the offline model would write into a real system, or when
     another process serves the state.
     """
+    # Before the files are read: an edit during the start is new to the watcher.
+    seen = fingerprint(root)
     catalog = checked_catalog(root / "agents")
+    if world is None:
+        move_apart(settings.data)
     async with contextlib.AsyncExitStack() as stack:
         clock = SystemClock()
         state = await stack.enter_async_context(served_state(settings.data, clock))
@@ -129,7 +136,7 @@ async def open_laptop(
         worker = build_worker(settings, catalog, *stores, model, outside, links, key, children, alone=True, python=py)
         worker = replace(worker, grace=GRACE, live=editions)
         clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)
-        watcher = Watcher(root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)))
+        watcher = Watcher(root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), seen)
         simulated.subscribe(url)
         model_name = _model_name(settings)
         yield Laptop(url, editions, watcher, worker, state, clockwork, simulated, model_name, settings)
@@ -170,7 +177,8 @@ def _make(
     log: DeliveryLog,
     seen_by: Visitors,
 ) -> Make:
-    """Return what makes an edition of the workflow files; the log and the window outlive every edition."""
+    """Return what makes an edition of the workflow files; the log, the window and the memory outlive every edition."""
+    bodies = Bodies()
 
     def make(catalog: Catalog, notice: str) -> Edition:
         stores = (state.store, state.blobs)
@@ -186,7 +194,8 @@ def _make(
             window=window,
             log=log,
         )
-        return Edition(catalog, ingress, front(ingress, Pages(*stores, catalog, outside.clock, notice=notice), seen_by))
+        pages = Pages(*stores, catalog, outside.clock, notice=notice)
+        return Edition(catalog, ingress, front(ingress, pages, seen_by, bodies))
 
     return make
 

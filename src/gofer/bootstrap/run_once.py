@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gofer.bootstrap.laptop import Laptop, open_laptop
 from gofer.bootstrap.settings import Settings
-from gofer.bootstrap.simulated import apart
+from gofer.bootstrap.worlds import MOCKED, apart
 from gofer.canonical import as_object, decode
 from gofer.errors import BadRequest
 from gofer.events import Event
@@ -17,9 +17,6 @@ from gofer.projections import progress
 from gofer.projections.progress import Progress
 from gofer.retention import Purger
 from gofer.tools.mocked import Overrides, mocked
-
-MOCKED = "mocked"
-"""The folder of runs with mocks, within that of the state."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,6 @@ from gofer.simulators.jira import JiraSimulator
 from gofer.simulators.notion import NotionSimulator
 from gofer.simulators.slack import SlackSimulator
 
-FOLDER = "simulated"
-"""The folder of runs in a simulated world, within that of the state, where real systems are set up too."""
 Simulator = SlackSimulator | JiraSimulator | NotionSimulator | GitHubSimulator
 
 
@@ -58,14 +56,6 @@ class Simulated:
 
 def _state(system: Simulator) -> Mapping[str, object]:
     return system.snapshot() if isinstance(system, SlackSimulator) else system.state()
-
-
-def apart(settings: Settings) -> Settings:
-    """Return settings whose state is not that of the real systems, where there are any.
-
-    A run of a simulated world counts as done for nobody, and no later process goes on with it in a real system.
-    """
-    return replace(settings, data=settings.data / FOLDER) if settings.reaches_people else settings
 
 
 async def simulate(

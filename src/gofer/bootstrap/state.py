@@ -64,7 +64,7 @@ def open_state(data: Path, clock: Clock, *, upgrade: bool = True) -> Generator[S
 
     With `upgrade` a state of the version before is taken over: no other process may use the folder then.
     """
-    _make_folder(data)
+    make_folder(data)
     check_intact(data)
     keys = KeyFile(data / KEYS)
     schema = journal.SCHEMA + queue.SCHEMA + marks.SCHEMA
@@ -111,7 +111,7 @@ def read_state(data: Path, clock: Clock) -> Generator[State]:
 @contextlib.contextmanager
 def serving(data: Path) -> Generator[None]:
     """Hold the right to serve a folder. Raises ConfigError when another process has it, or the disk refuses."""
-    _make_folder(data)
+    make_folder(data)
     handle = _open_lock(data / LOCK)
     try:
         _take(handle, data)
@@ -183,7 +183,8 @@ def _has_heads(database: Path) -> bool:
         return True
 
 
-def _make_folder(data: Path) -> None:
+def make_folder(data: Path) -> None:
+    """Create the folder of a state for its owner only. Raises ConfigError."""
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
         make_private(data)

@@ -9,7 +9,7 @@ from gofer.bootstrap.laptop import Laptop, open_laptop, working
 from gofer.bootstrap.outsiders import Outsiders
 from gofer.bootstrap.private_files import forbid_core_dumps
 from gofer.bootstrap.settings import child_environment, process_settings
-from gofer.bootstrap.simulated import apart
+from gofer.bootstrap.worlds import apart
 from gofer.cli.numbers import number
 from gofer.errors import ConfigError
 from gofer.local.killed import killed_between_a_call_and_its_outcome

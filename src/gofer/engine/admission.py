@@ -70,7 +70,7 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     preloaded = await preload(step, loaded, provenance)
     # From here on nothing is called: what is noted now stands in one frame with the beginning of the run.
     continued = await earlier_run(step, event, loaded.name) if event.kind in CONTINUING else None
-    past = await recall_of(step, continued, private=material.private)
+    past = await recall_of(step, continued, person, private=material.private)
     tools = [tool.schema() for tool in step.services.offered(loaded)]
     raw = encode_bundle(Bundle(loaded, tools))
     key = blob_key(FOLDER, raw)

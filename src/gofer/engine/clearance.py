@@ -53,7 +53,7 @@ class Clearance:
         event = step.progress.event
         if event is None:
             return Judged(item, "yes")
-        return await Judge(step, event, self.workflow.writes, provenance, self.looking).judge(item)
+        return await Judge(step, event, self.workflow, provenance, self.looking).judge(item)
 
     async def _agreed(self, step: Step, judged: Judged, provenance: Provenance) -> ToolResult | None:
         item = judged.item

@@ -23,12 +23,29 @@ from gofer.tools.slack.places import HIDDEN
 from gofer.tools.slack.read_thread import ID
 from gofer.tools.tool import Provenance
 from gofer.tools.written import Place
+from gofer.workflows.schema import Workflow
 from gofer.workflows.writes import Destinations
 
 FRESH_MS = 300_000
 """How long a run relies on what it looked up of a place, milliseconds."""
 LOOKUPS = ("slack_find_place", "jira_find_place", "notion_find_place")
 """Tools that a run calls by itself to look up a place."""
+
+PLACE = "place"
+"""Before the slash of the id of a look-up for a write."""
+READING = "reading"
+"""The same for a read, which a run may take out of a private channel later."""
+_ANSWERLESS = frozenset({"schedule", "webhook"})
+"""Sources that have no place for an answer."""
+_ANSWERS = (
+    "Not called: the channel is private, and no person of Slack started this run, so nobody can be asked whether its "
+    "contents may leave. Its owner can permit it with `private_channels: allow`, or with `reply: none`."
+)
+_TAKES_OUT = (
+    "Not called: this run read a private channel, and no person of Slack started it, so nobody can be asked whether "
+    "what it read may leave. Write into that channel, or go on without it; its owner can permit it with "
+    "`private_channels: allow`."
+)
 
 Verdict = Literal["yes", "ask", "no"]
 """Whether a call may be made: it may, the asker decides, or it may not."""
@@ -111,7 +128,7 @@ class Judge:
 
     step: Step
     event: Event
-    writes: Destinations
+    workflow: Workflow
     provenance: Provenance
     looking: asyncio.Lock
     """Held during a look-up, so that branches of a script that ask for the same share it."""
@@ -136,7 +153,24 @@ class Judge:
         except ToolError as error:
             return ToolResult(item.call, "refused", error.message_to_model, details={"code": error.code})
         verdict = may_write(known, asker_of(self.step))
+        if verdict == "yes" and self._takes_out(known):
+            return Judged(item, "no", refusal=_TAKES_OUT)
         return Judged(item, verdict, known.name or str(place), _refusal(place))
+
+    @property
+    def writes(self) -> Destinations:
+        """Where the workflow file lets runs write."""
+        return self.workflow.writes
+
+    def _takes_out(self, known: Known) -> bool:
+        """Return whether a write would take what a run without an asker read of a private channel somewhere else.
+
+        There is nobody to ask, so `private_channels` alone decides.
+        """
+        if asker_of(self.step) is not None or self.workflow.private_channels == "allow":
+            return False
+        read = _private_channels_read(self.step)
+        return bool(read - {known.id})
 
     @property
     def _may_read_private(self) -> bool:
@@ -153,9 +187,18 @@ class Judge:
 
     def _read(self, item: Permitted, known: Known) -> Judged:
         """Return a read that may be made. Raises ToolError for one that may not."""
-        if not may_read(known, asker_of(self.step), alone=self._alone):
+        asker = asker_of(self.step)
+        if not may_read(known, asker, alone=self._alone):
             raise HIDDEN
+        if asker is None and not (known.home or known.public or self._keeps_to_itself):
+            raise ToolError(_ANSWERS, code="private")
         return Judged(replace(item, cleared=not (known.home or known.public)), "yes")
+
+    @property
+    def _keeps_to_itself(self) -> bool:
+        """Whether a run without an asker passes on what it reads by calls alone, which are judged."""
+        silent = self.workflow.reply == "none" or self.event.source in _ANSWERLESS
+        return self.workflow.private_channels == "allow" or (self.step.above is None and silent)
 
     @property
     def _home(self) -> str:
@@ -170,7 +213,7 @@ class Judge:
             return Known(home=True)
         match place.kind:
             case "channel":
-                return await self._channel(place)
+                return await self._channel(place, _use(item))
             case "person":
                 asker = asker_of(self.step)
                 return Known(own=asker is not None and place.name == asker.id)
@@ -188,13 +231,13 @@ class Judge:
             case _:
                 assert_never(place.kind)
 
-    async def _channel(self, place: Place) -> Known:
+    async def _channel(self, place: Place, use: str) -> Known:
         if self._home and place.name == self._home:
             return Known(home=True)
         asked: dict[str, object] = {"channel": place.name, "listed": list(self.writes.channels)}
         if asker := asker_of(self.step):
             asked["asker"] = asker.id
-        found = await self._looked_up("slack_find_place", asked)
+        found = await self._looked_up("slack_find_place", asked, use)
         channel = as_text(found.get("id"))
         public = found.get("public") is True
         if not channel and not ID.fullmatch(place.name):
@@ -217,12 +260,12 @@ class Judge:
         within = {as_text(one) for one in as_list(found.get("within"))}
         return Known(as_text(found.get("id")), listed=bool(within & {*listed}))
 
-    async def _looked_up(self, name: str, asked: Mapping[str, object]) -> Mapping[str, object]:
+    async def _looked_up(self, name: str, asked: Mapping[str, object], use: str = PLACE) -> Mapping[str, object]:
         """Return what a look-up gave, the same for five minutes. Raises ToolError where it failed."""
         tool = self.step.services.tools[name]
         digest = hashlib.sha256(encode([name, asked])).hexdigest()[:16]
         # The id holds the time: an older look-up is made anew, by a new owner as well.
-        call = f"place/{digest}/{self.step.now_ms() // FRESH_MS}"
+        call = f"{use}/{digest}/{self.step.now_ms() // FRESH_MS}"
         async with self.looking:
             outcome = await self.step.call(Permitted(call, tool, tool.parse(asked), asked), self.provenance)
         match outcome:
@@ -232,6 +275,28 @@ class Judge:
                 raise ToolError(f"Not called: {why}", code=as_text(as_object(details).get("code")))
             case _:
                 raise ToolError(f"Not called: {outcome.text}")
+
+
+def _use(item: Permitted) -> str:
+    if item.tool.effect == "read":
+        return READING
+    return PLACE
+
+
+def _private_channels_read(step: Step) -> set[str]:
+    """Return the ids of channels that are not public and that a run, or the run that asks it, was let read."""
+    root = step
+    while root.above is not None:
+        root = root.above
+    found: set[str] = set()
+    for call, outcome in root.progress.outcomes.items():
+        match outcome:
+            case ToolResult(status="ok", details=dict() as details) if call.startswith(f"{READING}/"):
+                if details.get("public") is not True:
+                    found.add(as_text(details.get("id")))
+            case _:
+                pass
+    return found - {""}
 
 
 def _refusal(place: Place) -> str:

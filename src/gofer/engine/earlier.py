@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from gofer.engine.step import Step
+from gofer.engine.who import Person
 from gofer.errors import Damaged, Gone
 from gofer.events import Event
 from gofer.journal.coordination import Head
@@ -18,6 +19,8 @@ from gofer.projections.recap import handles, recap
 _PAGE = 500
 _EVER = 2**62
 """Unix milliseconds after everything."""
+_INVITED = frozenset({"guest", "external"})
+"""Kinds of people who read less of a workspace than its full members."""
 _LOOKED_BACK = 50
 """Earlier runs of a conversation that are looked at, when none of those after them came to anything."""
 
@@ -81,7 +84,7 @@ async def _under_way(step: Step, event: Event, workflows: Collection[str]) -> se
     return found
 
 
-async def recall_of(step: Step, head: Head | None, *, private: bool) -> Past:
+async def recall_of(step: Step, head: Head | None, person: Person, *, private: bool) -> Past:
     """What the run that this one goes on from left; nothing when there is none."""
     if head is None:
         return Past()
@@ -96,9 +99,16 @@ async def recall_of(step: Step, head: Head | None, *, private: bool) -> Past:
     if earlier.started.private and not private:
         # What was for some people only does not go to where everybody can look: neither files, nor what was read.
         return Past(head.run)
+    if earlier.event is None or not _may_know(person, earlier.event):
+        return Past(head.run)
     told = recap(head.run, journal)
     files = [file for file in handles(head.run, journal) if not _held(step, file)]
     return Past(head.run, told, files, workspace.project(journal).plan)
+
+
+def _may_know(person: Person, earlier: Event) -> bool:
+    """Return whether a person may know what an earlier run read: it read what the person who started it can read."""
+    return person.kind not in _INVITED or person.id == earlier.actor.id
 
 
 def _held(step: Step, file: FileAdded) -> bool:

@@ -67,7 +67,10 @@ def check_precedence(event: Event, workflow: str, accepted: Sequence[Route], fac
     winning = winners(standings(event.kind, accepted, facts_of))
     if winning and all(one.workflow != workflow for one in winning):
         told = " and ".join(one.told() for one in winning)
-        raise NotMeant(f"{told} wins: of the workflows that match, it names the place most specifically")
+        verdict = "wins: of the workflows that match, it names"
+        if len(winning) > 1:
+            verdict = "win: of the workflows that match, they name"
+        raise NotMeant(f"{told} {verdict} the place most specifically")
 
 
 def check_speaker(event: Event, workflow: str, accepted: Sequence[Route], facts: Facts) -> None:

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from gofer.dispatch import BODY_LIMIT, Ingress
 from gofer.errors import BadRequest, Damaged, TemporaryError
-from gofer.local.bodies import MEMORY, RETRY_AFTER, Bodies
+from gofer.local.bodies import RETRY_AFTER, Bodies
 from gofer.local.page_headers import PageHeaders
 from gofer.local.pages import Pages
 from gofer.local.visitors import LOOPBACK, Visitors
@@ -19,18 +19,17 @@ from gofer.triggers.door import RawRequest, Reply
 _log = logging.getLogger(__name__)
 
 
-def front(ingress: Ingress, pages: Pages, visitors: Visitors = LOOPBACK, memory: int = MEMORY) -> Starlette:
+def front(ingress: Ingress, pages: Pages, visitors: Visitors = LOOPBACK, bodies: Bodies | None = None) -> Starlette:
     """Return the HTTP application: receivers for vendors, and pages for visitors of this machine.
 
-    `memory` is how many bytes the bodies of open requests take together at most.
+    `bodies` bounds what the bodies of open requests take together; fronts of one server share it.
     """
-
-    bodies = Bodies(memory)
+    shared = bodies or Bodies()
 
     async def receiver(request: Request) -> Response:
         try:
             _check_declared(request)
-            async with bodies.received(request.stream(), BODY_LIMIT) as body:
+            async with shared.received(request.stream(), BODY_LIMIT) as body:
                 return answer(await ingress.receive(_raw(request, body)))
         except ClientDisconnect:
             return refused(request, BadRequest(400, "The request broke off.", code="body_broke_off"))

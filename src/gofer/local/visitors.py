@@ -69,7 +69,8 @@ LOOPBACK = Visitors()
 def visitors(public_url: str, listening: str) -> Visitors:
     """Return the visitors of pages that people open at a URL, or at the address that the server listens on."""
     named = {urlsplit(public_url).hostname or "", listening.lower()}
-    return Visitors(frozenset(host for host in named if host and not is_everywhere(host)))
+    known = {"", "localhost"} | {host for host in named if is_everywhere(host) or is_loopback(host)}
+    return Visitors(frozenset(named - known))
 
 
 def is_everywhere(host: str) -> bool:

@@ -21,10 +21,21 @@ def fingerprint(root: Path) -> Fingerprint:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, tuple[int, int, int, int]]]:
+    walked: set[tuple[int, int]] = set()
     for place, folders, names in os.walk(folder, followlinks=True):
+        found = Path(place).stat()
+        if (found.st_dev, found.st_ino) in walked:
+            # A link that leads upward would be followed for ever.
+            folders.clear()
+            continue
+        walked.add((found.st_dev, found.st_ino))
         # Python writes its own files there while it imports.
         folders[:] = [name for name in folders if name != "__pycache__" and not name.startswith(".")]
         for path in (Path(place, name) for name in names):
             with contextlib.suppress(OSError):
-                found = path.stat()
-                yield str(path), (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+                yield str(path), _state(path)
+
+
+def _state(path: Path) -> tuple[int, int, int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino

@@ -12,6 +12,7 @@ from gofer.dispatch import Ingress
 from gofer.errors import ConfigError
 from gofer.queue.memory import MemoryQueue
 from gofer.secret import Secret
+from gofer.workflows.fingerprint import fingerprint
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
 from gofer.workflows.schema import Defaults, Workflow
@@ -45,7 +46,9 @@ class Repository:
 
         self.editions = Editions(make, self.load(self.root / "agents"))
         self.reads = 0
-        self.watcher = Watcher(self.root, self.editions, self.load, self.clock, self.adopted.append)
+        self.watcher = Watcher(
+            self.root, self.editions, self.load, self.clock, self.adopted.append, fingerprint(self.root)
+        )
 
     def write(self, name: str, text: str) -> None:
         (self.root / "agents" / f"{name}.md").write_text(text)
@@ -166,3 +169,19 @@ async def test_two_files_edited_together_come_into_force_together(tmp_path: Path
         await made.wait(LOOK_SECONDS * (1 + number % 4))
         texts = made.texts
         assert texts == {"answer": "hello"} or texts["answer"] == texts["digest"]
+
+
+async def test_an_edit_while_the_process_starts_is_read(tmp_path: Path) -> None:
+    made = Repository(tmp_path)
+    made.watcher = Watcher(tmp_path, made.editions, made.load, made.clock, made.adopted.append, fingerprint(tmp_path))
+    made.write("answer", "written between the reading and the first look")
+    await made.wait(2)
+    assert made.texts == {"answer": "written between the reading and the first look"}
+
+
+def test_links_that_lead_upward_are_walked_once(tmp_path: Path) -> None:
+    (tmp_path / "agents" / "x").mkdir(parents=True)
+    for name in ("one", "two", "three"):
+        (tmp_path / "agents" / "x" / name).symlink_to("../..")
+    (tmp_path / "agents" / "a.yaml").write_text("a")
+    assert len(fingerprint(tmp_path)) == 1

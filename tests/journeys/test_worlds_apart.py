@@ -1,0 +1,72 @@
+"""Runs of a simulated world are never gone on with in a real system, whatever was set up first."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from deciding import Sent, deciding
+from gofer.bootstrap.settings import read_settings
+from gofer.bootstrap.worlds import MARK, apart, move_apart
+from serving import Desk, desk
+
+pytestmark = pytest.mark.anyio
+TOKENS = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
+
+
+async def run_by_hand(made: Desk) -> str:
+    """A run of the demo's world for a message that the real Slack has, left unfinished."""
+    asked = await made.ask("@Gofer hello")
+    (made.folder / "event.json").write_text(json.dumps(made.slack.envelopes(asked)[0]))
+    process = (await made.start("run", "answer-here", "--event", "event.json", "--json")).process
+    out, err = await process.communicate()
+    assert process.returncode == 1, err.decode()
+    return json.loads(out)["run"]
+
+
+async def test_a_run_left_by_a_simulated_world_is_not_continued_by_gofer_serve(tmp_path: Path) -> None:
+    async with deciding(lambda sent: "Hello.") as (provider, url), desk(tmp_path) as made:
+        # The model is away, so the run is parked; nothing real is set up yet.
+        made.write_env(SLACK_API_URL="", OPENAI_BASE_URL="http://127.0.0.1:1/v1")
+        run = await run_by_hand(made)
+        assert run in await made.read("runs")
+        before = made.slack.snapshot()
+        made.slack.install(yaml.safe_load(made.manifest("--socket")))
+        made.write_env(**TOKENS, OPENAI_BASE_URL=url)
+        running = await made.start("serve", "--port", "0")
+        await running.says("were moved to .gofer/simulated")
+        await running.says("/runs")
+        assert made.slack.snapshot() == before
+        answer = await made.answer(await made.ask("@Gofer hello again"))
+        listed = await made.read("runs")
+        assert await running.stop() == 0
+        made.write_env(GOFER_DATA=".gofer/simulated")
+        apart_from_it = await made.read("runs")
+    assert answer.text.startswith("Hello.")
+    assert (run in listed, run in apart_from_it) == (False, True)
+
+
+def test_a_folder_with_real_runs_never_gets_simulated_ones(tmp_path: Path) -> None:
+    settings = read_settings({"GOFER_DATA": str(tmp_path)})
+    assert apart(settings).data == tmp_path
+    (tmp_path / "gofer.db").touch()
+    assert apart(settings).data == tmp_path
+    move_apart(tmp_path)
+    assert not (tmp_path / MARK).exists()
+    assert (tmp_path / "simulated" / "gofer.db").exists()
+    (tmp_path / "gofer.db").touch()
+    assert apart(settings).data == tmp_path / "simulated"
+
+
+def test_a_second_simulated_state_does_not_replace_the_first(tmp_path: Path) -> None:
+    settings = read_settings({"GOFER_DATA": str(tmp_path)})
+    for _ in range(2):
+        assert apart(settings).data == tmp_path
+        (tmp_path / "gofer.db").write_text("a state")
+        move_apart(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"simulated", "simulated-2", "serving.lock"}
+    shutil.rmtree(tmp_path / "simulated")
+    move_apart(tmp_path)
+    assert not (tmp_path / "simulated").exists()
