@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from gofer.canonical import as_list
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.precedence import place_fact, precision
-from gofer.workflows.routes import fits
+from gofer.workflows.routes import fits, overlap
 from gofer.workflows.source import Loc, Source
 from gofer.workflows.when import Trigger, Where
 
@@ -71,10 +71,16 @@ def _overlapping(
 
 
 def _may_meet(one: Where, other: Where) -> bool:
-    """Whether an event could fulfil both."""
-    return all(
-        any(fits(a, b) or fits(b, a) for a in one[fact] for b in other[fact]) for fact in one.keys() & other.keys()
-    )
+    """Return whether an event could fulfil both. Of two texts that messages may say, one has to contain the other."""
+    for fact in one.keys() & other.keys():
+        share = _one_contains if fact == "says" else overlap
+        if not any(share(a, b) for a in one[fact] for b in other[fact]):
+            return False
+    return True
+
+
+def _one_contains(one: str, other: str) -> bool:
+    return fits(one, other) or fits(other, one)
 
 
 def _may_tie(kind: str, one: Where, other: Where) -> bool:
@@ -82,7 +88,7 @@ def _may_tie(kind: str, one: Where, other: Where) -> bool:
     fact = place_fact(kind, one)
     others_fact = place_fact(kind, other)
     return any(
-        precision(a) == precision(b) and (fact != others_fact or fits(a, b) or fits(b, a))
+        precision(a) == precision(b) and (fact != others_fact or overlap(a, b))
         for a in one.get(fact, _ANYWHERE)
         for b in other.get(others_fact, _ANYWHERE)
     )

@@ -108,6 +108,24 @@ def fits(pattern: str, word: str) -> bool:
     return True
 
 
+def overlap(one: str, other: str) -> bool:
+    """Return whether two patterns share a word, whatever its case; time grows with the product of their lengths."""
+    one = one.casefold()
+    other = other.casefold()
+    # reached[j]: whether the beginning of `one` so far and the first j characters of `other` share a word.
+    reached = [True]
+    for char in other:
+        reached.append(reached[-1] and char == "*")
+    for char in one:
+        following = [reached[0] and char == "*"]
+        for at, theirs in enumerate(other, 1):
+            either = char == "*" or theirs == "*"
+            passed = either and (following[at - 1] or reached[at] or reached[at - 1])
+            following.append(passed or (char == theirs and reached[at - 1]))
+        reached = following
+    return reached[-1]
+
+
 def read_routes(compiled: object) -> Routes:
     """Routes from their compiled JSON, as `workflows.load` makes it: `{kind: [[workflow, where], …]}`."""
     kinds = cast(Mapping[str, Sequence[tuple[str, Where]]], compiled)

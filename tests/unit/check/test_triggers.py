@@ -50,6 +50,7 @@ NARROWER = 'Where one of them names the place more specifically, such as `channe
         ("slack.mention: {channels: any}", "slack.mention: {channels: '*'}", NARROWER),
         (f"slack.mention: {{{DEPLOYS}}}", f"slack.message: {{{DEPLOYS}}}", NARROWER),
         ("slack.mention: {channels: ['#x', 'dep*']}", "slack.mention: {channels: [deploys, 'dep*']}", NARROWER),
+        ("slack.mention: {channels: 'team-*'}", "slack.mention: {channels: '*-ops'}", NARROWER),
         (
             f"slack.mention: {{{DEPLOYS}}}",
             "slack.mention: {channels: C0DEPLOY0}",

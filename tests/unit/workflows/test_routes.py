@@ -1,6 +1,7 @@
 """Which workflows an event starts: the index finds what looking at every route would find."""
 
 import fnmatch
+import itertools
 import re
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.workflows.routes import fits, passes, read_routes
+from gofer.workflows.routes import fits, overlap, passes, read_routes
 from gofer.workflows.when import Trigger
 from stand_ins import mention
 
@@ -16,6 +17,15 @@ WORDS = st.text("aAb*", min_size=1, max_size=6)
 PLAIN = st.text("aAb", min_size=1, max_size=6)
 FACTS = st.dictionaries(st.sampled_from("xyz"), st.one_of(PLAIN, st.booleans(), st.lists(PLAIN, max_size=3)))
 WHERE = st.dictionaries(st.sampled_from("xyz"), st.lists(WORDS, min_size=1, max_size=3))
+
+
+SHORT = st.text("ab*", max_size=4)
+EVERY = ["".join(letters) for length in range(9) for letters in itertools.product("ab", repeat=length)]
+
+
+@given(SHORT, SHORT)
+def test_two_patterns_overlap_when_some_word_fits_both(one: str, other: str) -> None:
+    assert overlap(one, other) == any(fits(one, word) and fits(other, word) for word in EVERY)
 
 
 @given(WORDS, PLAIN)
