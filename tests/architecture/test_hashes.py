@@ -5,13 +5,17 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "gofer"
 PLAIN = {
+    "backup/files.py": "checks files of a backup",
+    "backup/manifest.py": "checks files of a backup",
     "blobs/store.py": "names bodies by their sealed bytes, and bundles by their text",
     "bootstrap/functions/signature.py": "signs requests to AWS",
     "engine/branches.py": "names calls of a script within its journal",
     "engine/context.py": "compares prompts within a journal",
+    "engine/destinations.py": "names look-ups of places within a journal",
     "engine/question.py": "compares arguments within a journal and a button",
     "journal/dynamo_rows.py": "shortens tokens and names of memos, which hold no name any more",
     "journal/frames.py": "chains sealed frames",
+    "journal/key_file.py": "tells a whole slot from a torn one",
     "journal/lineage.py": "names the run of a subagent by the run and the call that ask it",
     "projections/repetition.py": "compares calls within a journal",
     "publish/timetable.py": "names a schedule by its workflow and its time",

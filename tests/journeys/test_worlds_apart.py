@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from deciding import Sent, deciding
+from deciding import deciding
 from gofer.bootstrap.settings import read_settings
 from gofer.bootstrap.worlds import MARK, apart, move_apart
 from serving import Desk, desk
@@ -27,7 +27,7 @@ async def run_by_hand(made: Desk) -> str:
 
 
 async def test_a_run_left_by_a_simulated_world_is_not_continued_by_gofer_serve(tmp_path: Path) -> None:
-    async with deciding(lambda sent: "Hello.") as (provider, url), desk(tmp_path) as made:
+    async with deciding(lambda sent: "Hello.") as (_, url), desk(tmp_path) as made:
         # The model is away, so the run is parked; nothing real is set up yet.
         made.write_env(SLACK_API_URL="", OPENAI_BASE_URL="http://127.0.0.1:1/v1")
         run = await run_by_hand(made)
