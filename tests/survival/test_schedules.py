@@ -22,6 +22,7 @@ from gofer.dispatch import Ingress
 from gofer.engine.effects import Patience
 from gofer.events import Event
 from gofer.journal.dynamo_rows import FRAMES
+from gofer.journal.entries import Route
 from gofer.journal.store import Store
 from gofer.journal.table import Put, Refused, Write
 from gofer.tools.tool import Call, Tool, ToolResult
@@ -138,8 +139,9 @@ class UnconditionalTable(SharedTable):
 class WithoutClaim(Ingress):
     """Every delivery is a happening of its own."""
 
-    async def start(self, event: Event, workflow: str) -> str:
-        return await super().start(replace(event, identity=(*event.identity, self.outside.new_id())), workflow)
+    async def start(self, event: Event, workflow: str, routes: tuple[Route, ...] = ()) -> str:
+        own = replace(event, identity=(*event.identity, self.outside.new_id()))
+        return await super().start(own, workflow, routes)
 
 
 class WithoutToken(Ingress):
@@ -198,7 +200,7 @@ MUTANTS: dict[str, tuple[Rules, int, Callable[[Plan], bool]]] = {
     "the claim": (Rules(ingress=WithoutClaim), 5, any_plan),
     "the button's token": (Rules(ingress=WithoutToken), 60, asks),
     "the right person": (Rules(tools=trusting), 60, asks),
-    "the claim of what is done once": (Rules(store=WithoutExchange), 400, races),
+    "the claim of what is done once": (Rules(store=WithoutExchange), 1_200, races),
     "the look": (Rules(tools=repeating), 60, any_plan),
     "the quiet time": (Rules(patience=Patience(permit=20, inflight=0, skew=-20), alone=True), 1_500, any_plan),
 }
