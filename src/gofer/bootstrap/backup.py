@@ -20,7 +20,6 @@ from gofer.backup.files import (
     described,
     emptied_on_failure,
     make_folder,
-    sync_folder,
     sync_folders,
     write_file,
 )
@@ -30,6 +29,7 @@ from gofer.bootstrap.disk import refused
 from gofer.bootstrap.intact import DATABASE, KEY, KEYS, USED
 from gofer.bootstrap.notion_token import FILE as NOTION_TOKEN
 from gofer.bootstrap.state import read_state
+from gofer.durable import sync_folder
 from gofer.errors import ConfigError
 from gofer.outside import Clock
 from gofer.secret import Secret

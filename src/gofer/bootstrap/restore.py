@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gofer.backup.files import clear, copy_file, emptied_on_failure, make_folder, sync_folder, sync_folders, write_file
+from gofer.backup.files import clear, copy_file, emptied_on_failure, make_folder, sync_folders, write_file
 from gofer.backup.manifest import SEALED, CopiedFile, Manifest, binding, copied, read_manifest
 from gofer.backup.sealed import Secrets, unseal
 from gofer.bootstrap.backup import SECRET_FILES, Progress
 from gofer.bootstrap.disk import refused
 from gofer.bootstrap.intact import DATABASE, RESTORING
 from gofer.bootstrap.state import LOCK, State, open_state, serving
+from gofer.durable import sync_folder
 from gofer.errors import ConfigError, Damaged
 from gofer.journal.coordination import Head
 from gofer.outside import Clock
@@ -44,9 +45,9 @@ def restore_backup(folder: Path, data: Path, passphrase: Secret, clock: Clock, t
     with serving(data):
         _check_empty(data)
         try:
-            clear(data, keep=(LOCK, RESTORING))
+            clear(data, keep=(LOCK, RESTORING), erased=SECRET_FILES)
             staged = _staged(data)
-            with emptied_on_failure(staged):
+            with emptied_on_failure(staged, erased=SECRET_FILES):
                 restored = _prepare(folder, staged, manifest, secrets, clock, tell)
             _move(staged, data)
             return restored
@@ -77,7 +78,7 @@ def _staged(data: Path) -> Path:
     staged = data / RESTORING
     make_folder(staged)
     sync_folder(data)
-    clear(staged)
+    clear(staged, erased=SECRET_FILES)
     return staged
 
 

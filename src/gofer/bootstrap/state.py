@@ -26,7 +26,7 @@ from gofer.bootstrap.intact import (
     mark_used,
     unclean_until_closed,
 )
-from gofer.bootstrap.private_files import make_private
+from gofer.bootstrap.private_files import tighten_folder
 from gofer.database import Database
 from gofer.errors import ConfigError
 from gofer.journal import sqlite as journal
@@ -186,6 +186,6 @@ def _has_heads(database: Path) -> bool:
 def _make_folder(data: Path) -> None:
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        make_private(data)
+        tighten_folder(data)
     except OSError as error:
         raise ConfigError(f"GOFER_DATA cannot be the folder {data} ({error.strerror}); name another.") from error

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Generator, Sequence
 from pathlib import Path
 
+from gofer.durable import sync_folder
 from gofer.errors import Damaged, TemporaryError
 from gofer.journal.keys import Claimed, by_age
 
@@ -158,12 +159,8 @@ def _open(path: Path) -> int:
     if len(found) < SLOT and _EMPTY.startswith(found):
         os.pwrite(handle, _EMPTY, 0)
         os.fsync(handle)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            # A new file is durable only once its folder is.
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        # A new file is durable only once its folder is.
+        sync_folder(path.parent)
     return handle
 
 
