@@ -225,7 +225,8 @@ def _connect(path: Path, schema: str, upgrade: Upgrade | None) -> sqlite3.Connec
 def create_private(path: Path) -> None:
     """Create a database file if it is missing, and let only its owner use it and the files beside it.
 
-    SQLite gives new files the mode of the database. A database that exists is never opened here: closing it would drop every lock that this process holds on it.
+    SQLite gives new files the mode of the database. A database that exists is never opened here: closing it would drop
+    every lock that this process holds on it.
     """
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))

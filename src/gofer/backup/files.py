@@ -63,7 +63,7 @@ def make_folder(folder: Path) -> None:
 
 
 def clear(folder: Path, *, keep: Sequence[str] = (), erased: Sequence[str] = ()) -> None:
-    """Remove everything in a folder but the entries in `keep`; overwrite the files in `erased` first. Raises OSError."""
+    """Remove what is in a folder but not in `keep`; overwrite the files in `erased` first. Raises OSError."""
     for name in erased:
         if name not in keep:
             erase(folder / name)

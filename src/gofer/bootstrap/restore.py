@@ -15,8 +15,9 @@ from gofer.backup.manifest import SEALED, CopiedFile, Manifest, binding, copied,
 from gofer.backup.sealed import Secrets, unseal
 from gofer.bootstrap.backup import SECRET_FILES, Progress
 from gofer.bootstrap.disk import refused
+from gofer.bootstrap.holder import LOCK
 from gofer.bootstrap.intact import DATABASE, RESTORING
-from gofer.bootstrap.state import LOCK, State, open_state, serving
+from gofer.bootstrap.state import State, open_state, serving
 from gofer.durable import sync_folder
 from gofer.errors import ConfigError, Damaged
 from gofer.journal.coordination import Head

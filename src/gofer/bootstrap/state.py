@@ -14,8 +14,9 @@ from pathlib import Path
 
 from gofer.blobs.directory import DirectoryBlobs
 from gofer.bootstrap.disk import refused, write_secret
-from gofer.bootstrap.holder import read_holder, refusal, sign
+from gofer.bootstrap.holder import LOCK, read_holder, refusal, sign
 from gofer.bootstrap.intact import (
+    BLOBS,
     DATABASE,
     KEY,
     KEYS,
@@ -42,9 +43,6 @@ from gofer.secret import Secret
 
 _log = logging.getLogger(__name__)
 
-LOCK = "serving.lock"
-"""Held by the process that serves the folder, with its id."""
-
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -65,13 +63,14 @@ def open_state(data: Path, clock: Clock, *, upgrade: bool = True) -> Generator[S
     With `upgrade` a state of the version before is taken over: no other process may use the folder then.
     """
     _make_folder(data)
-    check_intact(data)
+    # Who may upgrade is alone with the folder.
+    check_intact(data, alone=upgrade)
     keys = KeyFile(data / KEYS)
     schema = journal.SCHEMA + queue.SCHEMA + marks.SCHEMA
     database = Database(data / DATABASE, schema, partial(move_keys, keys) if upgrade else None)
     try:
         store = SqliteStore(database, keys)
-        blobs = DirectoryBlobs(data / "blobs")
+        blobs = DirectoryBlobs(data / BLOBS)
         yield State(store, blobs, SqliteQueue(database, clock), SqliteMarks(database), database)
     finally:
         database.close()
@@ -101,7 +100,7 @@ async def forgive_clock(state: State, clock: Clock) -> None:
 @contextlib.contextmanager
 def read_state(data: Path, clock: Clock) -> Generator[State]:
     """The state of a folder that somebody has used already. Raises ConfigError when there is none."""
-    check_intact(data)
+    check_intact(data, alone=False)
     if not (data / DATABASE).exists():
         raise ConfigError(f"There are no runs in {data} yet; start `gofer demo`, or set GOFER_DATA to where they are.")
     with open_state(data, clock, upgrade=False) as state:

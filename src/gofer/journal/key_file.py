@@ -152,6 +152,12 @@ class KeyFile:
         os.pwrite(handle, _GENERATION.pack(self._generation), _HEADER - _GENERATION.size)
 
 
+def is_key_file(path: Path) -> bool:
+    """Return whether a file begins as a file of keys. Raises OSError."""
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
 def _open(path: Path) -> int:
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     os.fchmod(handle, 0o600)

@@ -413,3 +413,22 @@ def test_a_second_backup_into_the_same_folder_at_once_is_refused(folder: Folder)
     assert refused
     assert "Another `gofer backup` writes" in refused[0]
     folder.restore()
+
+
+def test_a_backup_that_would_open_nothing_is_not_made(folder: Folder) -> None:
+    folder.act(lambda state: folder.begin(state, "run"))
+    key = folder.data / "installation.key"
+    kept = key.read_bytes()
+    key.unlink()
+    with pytest.raises(ConfigError, match=r"installation\.key is missing, and a backup without it"):
+        folder.take()
+    key.write_bytes(kept)
+    for content in (None, b"", b"nonsense"):
+        (folder.data / "used").unlink(missing_ok=True)
+        (folder.data / "keys").unlink()
+        if content is not None:
+            (folder.data / "keys").write_bytes(content)
+        with pytest.raises(ConfigError, match=r"/keys is .*, and without it no run here can be read"):
+            folder.take()
+        (folder.data / "keys").touch()
+    assert not folder.backup.exists()
