@@ -65,7 +65,7 @@ def test_a_restore_as_json_names_what_is_held(
     monkeypatch.setenv("GOFER_DATA", str(tmp_path / "elsewhere"))
     code, out, _ = gofer(capsys, "restore", str(tmp_path / "monday"), "--json")
     restored = json.loads(out)
-    assert (code, list(restored)) == (0, ["at", "deleted", "held", "private"])
+    assert (code, list(restored)) == (0, ["at", "deleted", "keyless", "held", "private"])
     assert (restored["deleted"], restored["held"], restored["private"]) == (0, [], 0)
 
 
