@@ -197,7 +197,7 @@ class Database:
 
 
 def _connect(path: Path, schema: str, upgrade: Upgrade | None) -> sqlite3.Connection:
-    make_private(path)
+    create_private(path)
     # isolation_level=None: transactions are ours to begin and end.
     connection = sqlite3.connect(path, isolation_level=None)
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -222,10 +222,11 @@ def _connect(path: Path, schema: str, upgrade: Upgrade | None) -> sqlite3.Connec
     return connection
 
 
-def make_private(path: Path) -> None:
-    """Make a database and the files beside it readable for their owner only; SQLite gives new ones the same mode.
+def create_private(path: Path) -> None:
+    """Create a database file if it is missing, and let only its owner use it and the files beside it.
 
-    A database that exists is never opened here: closing it would drop every lock that this process holds on it.
+    SQLite gives new files the mode of the database. A database that exists is never opened here: closing it would drop
+    every lock that this process holds on it.
     """
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))

@@ -16,10 +16,21 @@ from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.outside import Clock
 from gofer.projections.progress import project
+from gofer.tokens import Tokens
 
 _EVER = 2**62
 _ALL = 2**31
 _BATCH = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a restore found beside the runs that had ended."""
+
+    heads: Sequence[Head]
+    """Unfinished runs, which are held."""
+    keyless: Sequence[str]
+    """Runs without a key in the backup: they were deleted while it was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +46,14 @@ class Restored:
         return f"restored: what it did after the backup of {moment(self.backup_at)} is unknown; continue by gofer retry"
 
 
-async def hold_unfinished(store: Store, blobs: Blobs, clock: Clock, backup_at: int) -> Sequence[Head]:
+async def hold_unfinished(store: Store, blobs: Blobs, clock: Clock, tokens: Tokens, backup_at: int) -> Held:
     """Hold every run that the backup had unfinished, and return their heads as they are now.
 
     A run whose key was destroyed while the backup was made is marked for deletion. Raises TemporaryError.
     """
     moments = Restored(backup_at, int(clock.now() * 1000))
-    await _mark_deleted(store, moments.now)
-    await _list_claims(store, blobs)
+    keyless = await _mark_deleted(store, moments.now)
+    await _list_claims(store, blobs, tokens)
     held: list[Head] = []
     while page := await store.unfinished(_EVER, _BATCH):
         settled = [await _settled(head, store, blobs, moments) for head in page]
@@ -51,7 +62,7 @@ async def hold_unfinished(store: Store, blobs: Blobs, clock: Clock, backup_at: i
         held += [head for head in settled if head.status == "needs_attention"]
     for head in held:
         await store.put_memo(_memo_key(head.run), str(backup_at), moments.now)
-    return held
+    return Held(held, keyless)
 
 
 async def restored_from(run: str, store: Store) -> int:
@@ -69,8 +80,12 @@ def moment(at: int) -> str:
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
 
 
-async def _mark_deleted(store: Store, now: int) -> None:
-    """Mark for deletion every run without a key: it was deleted between the copies of the database and of the keys."""
+async def _mark_deleted(store: Store, now: int) -> Sequence[str]:
+    """Mark every run without a key for deletion, and return their ids.
+
+    Such a run was deleted between the copies of the database and of the keys.
+    """
+    keyless: list[str] = []
     for head in await store.heads(_ALL, private=True):
         if head.retention == "deleted" or await store.key(head.run) is not None:
             continue
@@ -79,9 +94,11 @@ async def _mark_deleted(store: Store, now: int) -> None:
         due: tuple[Retention, ...] = ("due", "kept")
         for was in due:
             await store.retain(head.run, was, "deleting")
+        keyless.append(head.run)
+    return keyless
 
 
-async def _list_claims(store: Store, blobs: Blobs) -> None:
+async def _list_claims(store: Store, blobs: Blobs, tokens: Tokens) -> None:
     """Give every claim a head that had none yet: a second delivery of its event would begin it."""
     for run in await store.unlisted(_EVER, _ALL):
         try:
@@ -92,7 +109,8 @@ async def _list_claims(store: Store, blobs: Blobs) -> None:
             match recorded.entry:
                 case RunAccepted(event=event, workflow=workflow):
                     private = event.private is not False
-                    head = Head(run, workflow, event.conversation, recorded.at, private=private, frames=1)
+                    conversation = tokens.conversation(event.conversation)
+                    head = Head(run, workflow, conversation, recorded.at, private=private, frames=1)
                     await store.create_head(head)
                 case _:
                     continue

@@ -11,11 +11,12 @@ from gofer.blobs.store import Blobs
 from gofer.errors import Gone, TemporaryError
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
-from gofer.journal.entries import RunRetried, Status
+from gofer.journal.entries import RunCancelled, RunRetried, Status
 from gofer.journal.log import read_journal
+from gofer.journal.seal import seal_of
 from gofer.journal.store import Store
 from gofer.outside import Clock
-from gofer.projections.progress import project
+from gofer.projections.progress import Progress, project
 from gofer.queue.doorbell import Queue
 from gofer.restored import moment, release, restored_from
 
@@ -57,10 +58,24 @@ async def retry(run: str, store: Store, blobs: Blobs, queue: Queue, clock: Clock
     await queue.ring(run)
     if backup_at:
         await release(run, store, clock)
+    if await _is_cancelled(progress, run, store):
+        return Retried(True, f"Run {run} is queued; it was cancelled, so it stops.")
+    if backup_at:
         return Retried(True, f"Run {run} is queued; it goes on from the backup of {moment(backup_at)}. {_DOUBT}")
     if progress.parked is not None:
         return Retried(True, f"Run {run} makes its next attempt now.")
     return Retried(True, f"Run {run} is queued; it goes on where it was.")
+
+
+async def _is_cancelled(progress: Progress, run: str, store: Store) -> bool:
+    """Return whether the journal of a run, or an item in its inbox, says that it stops. Raises Damaged, Gone."""
+    if progress.concluded is not None:
+        # It has decided on its answer, which it delivers all the same.
+        return False
+    if progress.cancelled is not None:
+        return True
+    waiting = await inbox.read(store, await seal_of(run, store))
+    return any(isinstance(item, RunCancelled) and progress.heeded(item) is not None for item in waiting)
 
 
 async def _reopen(run: str, conversation: str, store: Store, clock: Clock, owner: str) -> bool:

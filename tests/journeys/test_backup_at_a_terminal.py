@@ -65,7 +65,7 @@ def test_a_restore_as_json_names_what_is_held(
     monkeypatch.setenv("GOFER_DATA", str(tmp_path / "elsewhere"))
     code, out, _ = gofer(capsys, "restore", str(tmp_path / "monday"), "--json")
     restored = json.loads(out)
-    assert (code, list(restored)) == (0, ["at", "deleted", "held", "private"])
+    assert (code, list(restored)) == (0, ["at", "deleted", "keyless", "held", "private"])
     assert (restored["deleted"], restored["held"], restored["private"]) == (0, [], 0)
 
 
@@ -97,14 +97,19 @@ def test_without_a_passphrase_nothing_is_written(
 
 
 def test_a_passphrase_is_typed_twice_for_a_new_backup_and_once_for_a_known_one() -> None:
-    typed = iter(["one", "one", "one", "two", "three", ""])
+    typed = iter(
+        ["the first of them", "the first of them", "the first of them", "the second of them", "three", "", "short"]
+    )
 
     def ask(_prompt: str) -> str:
         return next(typed)
 
-    assert new_passphrase({}, ask).reveal() == "one"
+    assert new_passphrase({}, ask).reveal() == "the first of them"
     with pytest.raises(ConfigError, match="The two passphrases differ; nothing was written"):
         new_passphrase({}, ask)
     assert known_passphrase({}, ask).reveal() == "three"
     with pytest.raises(ConfigError, match="Set GOFER_BACKUP_PASSPHRASE"):
         known_passphrase({}, ask)
+    for variables in ({}, {"GOFER_BACKUP_PASSPHRASE": "11 of those."[:11]}):
+        with pytest.raises(ConfigError, match="fewer than 12 characters and could be guessed; nothing was written"):
+            new_passphrase(variables, ask)

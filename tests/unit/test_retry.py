@@ -14,9 +14,11 @@ from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.restored import hold_unfinished
 from gofer.retention import delete
 from gofer.retry import Retried, retry
+from gofer.tokens import Tokens
 from gofer.tools.slack.write import PostMessage
 from gofer.tools.tool import Call, ToolResult
 from office import Office, office
+from stand_ins import KEY
 
 pytestmark = pytest.mark.anyio
 
@@ -61,7 +63,7 @@ async def restored(made: Office, *, posted_since: bool) -> None:
     await made.accept("run1")
     for bell in await made.queue.receive(9, 60, 0):
         await made.queue.acknowledge(bell)
-    await hold_unfinished(made.store, made.blobs, made.clock, int(made.clock.now() * 1000))
+    await hold_unfinished(made.store, made.blobs, made.clock, Tokens(KEY), int(made.clock.now() * 1000))
 
 
 @pytest.mark.parametrize("posted_since", [True, False])
@@ -88,7 +90,7 @@ async def test_a_held_run_is_cancelled_once_it_is_retried() -> None:
     assert await cancel("run1", RunCancelled("an operator"), made.store, made.queue, "wish")
     await made.hear()
     assert await made.status("run1") == "needs_attention"
-    await again(made)
+    assert await again(made) == Retried(True, "Run run1 is queued; it was cancelled, so it stops.")
     while await made.hear():
         pass
     assert await made.status("run1") == "cancelled"

@@ -8,6 +8,7 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from gofer.backup.manifest import CopiedFile
+from gofer.durable import erase, sync_folder
 
 _CHUNK = 1 << 20
 
@@ -54,15 +55,6 @@ def sync_folders(top: Path) -> None:
         sync_folder(Path(folder))
 
 
-def sync_folder(folder: Path) -> None:
-    """Make the entries of one folder durable. Raises OSError."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def make_folder(folder: Path) -> None:
     """Create a folder for its owner only, and those above it. Raises OSError."""
     if not folder.parent.is_dir():
@@ -70,8 +62,11 @@ def make_folder(folder: Path) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def clear(folder: Path, *, keep: Sequence[str] = ()) -> None:
-    """Remove everything in a folder but entries with these names. Raises OSError."""
+def clear(folder: Path, *, keep: Sequence[str] = (), erased: Sequence[str] = ()) -> None:
+    """Remove what is in a folder but not in `keep`; overwrite the files in `erased` first. Raises OSError."""
+    for name in erased:
+        if name not in keep:
+            erase(folder / name)
     for path in folder.iterdir():
         if path.name in keep:
             continue
@@ -82,11 +77,15 @@ def clear(folder: Path, *, keep: Sequence[str] = ()) -> None:
 
 
 @contextlib.contextmanager
-def emptied_on_failure(folder: Path) -> Generator[None]:
-    """Remove a folder and everything in it when what happens in the block fails."""
+def emptied_on_failure(folder: Path, *, erased: Sequence[str] = ()) -> Generator[None]:
+    """Remove a folder and everything in it when the block fails; overwrite the files in `erased` first."""
     try:
         yield
     except BaseException:
+        for name in erased:
+            # On a disk that failed, the others are removed all the same.
+            with contextlib.suppress(OSError):
+                erase(folder / name)
         shutil.rmtree(folder, ignore_errors=True)
         raise
 

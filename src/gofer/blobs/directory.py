@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from gofer.blobs.store import verified
+from gofer.durable import sync_folder
 from gofer.errors import TemporaryError
 
 
@@ -43,7 +44,7 @@ def _write(path: Path, body: bytes) -> None:
     if not path.exists():
         _put_aside(path, body)
     # Also when somebody else wrote it: a rename is durable only once its folder is.
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _put_aside(path: Path, body: bytes) -> None:
@@ -67,7 +68,7 @@ def _remove(folder: Path) -> None:
     # Whoever removes the same folder at the same time may have been faster.
     with contextlib.suppress(FileNotFoundError):
         folder.rmdir()
-    _sync_folder(folder.parent)
+    sync_folder(folder.parent)
 
 
 def _make_folder(folder: Path) -> None:
@@ -76,15 +77,7 @@ def _make_folder(folder: Path) -> None:
         return
     _make_folder(folder.parent)
     folder.mkdir(exist_ok=True, mode=0o700)
-    _sync_folder(folder.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    sync_folder(folder.parent)
 
 
 def _read(path: Path) -> bytes | None:

@@ -20,22 +20,21 @@ from gofer.backup.files import (
     described,
     emptied_on_failure,
     make_folder,
-    sync_folder,
     sync_folders,
     write_file,
 )
 from gofer.backup.manifest import NAME, SEALED, CopiedFile, Manifest, binding, copied
 from gofer.backup.sealed import Secrets, seal
 from gofer.bootstrap.disk import refused
-from gofer.bootstrap.intact import DATABASE, KEY, KEYS, USED
+from gofer.bootstrap.intact import BLOBS, DATABASE, KEY, KEYS, USED, check_keys
 from gofer.bootstrap.notion_token import FILE as NOTION_TOKEN
 from gofer.bootstrap.state import read_state
+from gofer.durable import sync_folder
 from gofer.errors import ConfigError
 from gofer.outside import Clock
 from gofer.secret import Secret
 from gofer.workflows.bundle import FOLDER as BUNDLES
 
-BLOBS = "blobs"
 SECRET_FILES = (KEY, USED, KEYS, NOTION_TOKEN)
 """Files of the state that are sealed, those that are there."""
 PARTIAL = ".partial"
@@ -60,6 +59,7 @@ def take_backup(data: Path, folder: Path, passphrase: Secret, clock: Clock, tell
     _check_place(data, folder)
     try:
         with read_state(data, clock), _partial(folder) as partial:
+            _check_keys(data)
             made = _write(data, partial, passphrase, clock, tell)
             partial.rename(folder)
             sync_folder(folder.absolute().parent)
@@ -74,6 +74,14 @@ def _check_place(data: Path, folder: Path) -> None:
         raise ConfigError(f"{folder} and GOFER_DATA ({data}) hold each other; name a folder elsewhere.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConfigError(f"{folder} is there already; name a new folder for each backup.")
+
+
+def _check_keys(data: Path) -> None:
+    """Raise ConfigError for a state whose backup would open nothing, or answer old mentions again."""
+    if not (data / KEY).exists():
+        missing = f"{data / KEY} is missing, and a backup without it would answer old mentions again"
+        raise ConfigError(f"{missing}. Put it back, or restore an earlier backup with `gofer restore`.")
+    check_keys(data)
 
 
 @contextlib.contextmanager

@@ -1,10 +1,13 @@
 """Files beside the database: written whole and durable, or refused with a sentence."""
 
+import contextlib
 import errno
+import fcntl
+import glob
 import os
 from pathlib import Path
 
-from gofer.backup.files import sync_folder
+from gofer.durable import erase, sync_folder
 from gofer.errors import ConfigError
 
 _SENTENCES = {
@@ -25,11 +28,29 @@ def refused(path: Path, error: OSError) -> ConfigError:
 
 def write_secret(path: Path, text: str) -> None:
     """Write a file that only its owner can read: whole, and as durable as the state. Raises OSError."""
+    _erase_left_behind(path)
     partial = path.with_name(f"{path.name}.{os.getpid()}")
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(text.encode())
-        file.flush()
-        os.fsync(file.fileno())
-    partial.rename(path)
+    try:
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            # It tells other processes that this file has a writer; a kill ends the lock.
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+            partial.rename(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            erase(partial)
+        raise
     # A rename is durable only once its folder is.
     sync_folder(path.parent)
+
+
+def _erase_left_behind(path: Path) -> None:
+    """Remove the files that killed processes were writing a secret into."""
+    for left in path.parent.glob(f"{glob.escape(path.name)}.*"):
+        if not left.suffix[1:].isdigit():
+            continue
+        with contextlib.suppress(FileNotFoundError, BlockingIOError), left.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            erase(left)

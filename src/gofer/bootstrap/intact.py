@@ -12,12 +12,15 @@ from collections.abc import Generator
 from pathlib import Path
 
 from gofer.bootstrap.disk import refused, write_secret
+from gofer.bootstrap.holder import serving_elsewhere
 from gofer.database import VERSION
 from gofer.errors import ConfigError, TemporaryError
+from gofer.journal.key_file import is_key_file
 
 DATABASE = "gofer.db"
 LOG = "gofer.db-wal"
 KEY = "installation.key"
+BLOBS = "blobs"
 KEYS = "keys"
 """The keys of runs."""
 USED = "used"
@@ -31,9 +34,17 @@ _ANSWERS = "without its runs old mentions would be answered again"
 _DO = "Move the folder away and restore a backup with `gofer restore`, or delete the whole folder to begin anew."
 
 
-def check_intact(data: Path) -> None:
-    """Raise ConfigError when something of a folder that was used before is missing, or cannot be read."""
+def check_intact(data: Path, *, alone: bool) -> None:
+    """Raise ConfigError when something of a folder that was used before is missing, or cannot be read.
+
+    `alone` says that no other process serves the folder, as the right to serve it proves.
+    """
     try:
+        holder = None
+        if not alone:
+            holder = serving_elsewhere(data)
+        if holder is not None:
+            _check_live(data, holder)
         _check(data)
     except OSError as error:
         raise refused(Path(error.filename or data), error) from error
@@ -45,10 +56,36 @@ def _check(data: Path) -> None:
     used = _used(data)
     if used is not None:
         _check_there(data / DATABASE)
+    else:
+        _check_not_lost(data)
     _check_log(data)
+    _check_ruined(data)
     if used is not None:
         _check_same(data, used)
-        _check_keys(data)
+        check_keys(data)
+
+
+def _check_live(data: Path, holder: str) -> None:
+    """Raise ConfigError when a file that the running Gofer has open is gone."""
+    if not (data / UNCLEAN).exists():
+        return
+    for path in (data / DATABASE, data / LOG):
+        if not path.exists():
+            lost = f"{path} is gone, and the Gofer that serves {data} uses it ({holder})"
+            raise ConfigError(f"{lost}. Stop that Gofer, which may still save what the file held, then start it again.")
+
+
+def _check_not_lost(data: Path) -> None:
+    """Raise ConfigError when a folder without a database has what only an installation with runs leaves."""
+    if not _size(data / DATABASE) and (_size(data / KEYS) or _has_bodies(data)):
+        raise ConfigError(f"{data / DATABASE} is missing, and {_ANSWERS}. {_DO}")
+
+
+def _has_bodies(data: Path) -> bool:
+    try:
+        return any((data / BLOBS).iterdir())
+    except FileNotFoundError:
+        return False
 
 
 def mark_used(data: Path) -> None:
@@ -104,9 +141,20 @@ def _check_same(data: Path, used: str) -> None:
         raise ConfigError(f"{data / DATABASE} is not the one that {data / KEY} was used with, and {_ANSWERS}. {_DO}")
 
 
-def _check_keys(data: Path) -> None:
-    if not (data / KEYS).exists() and _needs_keys(data / DATABASE):
-        raise ConfigError(f"{data / KEYS} is missing, and without it no run here can be read. {_DO}")
+def check_keys(data: Path) -> None:
+    """Raise ConfigError when runs have no file of keys, or one that holds none. Raises OSError."""
+    _check_ruined(data)
+    path = data / KEYS
+    # A Gofer that was killed before its first run leaves an empty file.
+    if not _size(path) and _needs_keys(data / DATABASE):
+        told = "is empty" if path.exists() else "is missing"
+        raise ConfigError(f"{path} {told}, and without it no run here can be read. {_DO}")
+
+
+def _check_ruined(data: Path) -> None:
+    path = data / KEYS
+    if _size(path) and not is_key_file(path):
+        raise ConfigError(f"{path} is no file of keys, and without it no run here can be read. {_DO}")
 
 
 def _needs_keys(path: Path) -> bool:

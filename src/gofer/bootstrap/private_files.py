@@ -13,7 +13,7 @@ _PR_SET_DUMPABLE = 4
 """Of prctl(2)."""
 
 
-def make_private(data: Path) -> None:
+def tighten_folder(data: Path) -> None:
     """Take away what other users may do with the folder of the state and what is in it.
 
     New files and folders are made this way. This mends those of earlier versions and of a folder that was there before.

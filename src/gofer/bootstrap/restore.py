@@ -10,19 +10,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gofer.backup.files import clear, copy_file, emptied_on_failure, make_folder, sync_folder, sync_folders, write_file
+from gofer.backup.files import clear, copy_file, emptied_on_failure, make_folder, sync_folders, write_file
 from gofer.backup.manifest import SEALED, CopiedFile, Manifest, binding, copied, read_manifest
 from gofer.backup.sealed import Secrets, unseal
 from gofer.bootstrap.backup import SECRET_FILES, Progress
 from gofer.bootstrap.disk import refused
-from gofer.bootstrap.intact import DATABASE, RESTORING
-from gofer.bootstrap.state import LOCK, State, open_state, serving
+from gofer.bootstrap.holder import LOCK
+from gofer.bootstrap.intact import DATABASE, KEY, RESTORING
+from gofer.bootstrap.state import State, installation_key, open_state, serving
+from gofer.durable import sync_folder
 from gofer.errors import ConfigError, Damaged
 from gofer.journal.coordination import Head
+from gofer.journal.old_names import replace_old_names
 from gofer.outside import Clock
 from gofer.restored import hold_unfinished
-from gofer.retention import Purger
+from gofer.retention import Purger, delete
 from gofer.secret import Secret
+from gofer.tokens import Tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class RestoredState:
     """When the backup was made, unix milliseconds."""
     deleted: int
     """Runs whose contents were deleted because their time had come meanwhile."""
+    keyless: int
+    """Runs that had no key in the backup, because they were deleted while it was made."""
     held: Sequence[Head]
     """Runs that had not ended."""
 
@@ -44,9 +50,9 @@ def restore_backup(folder: Path, data: Path, passphrase: Secret, clock: Clock, t
     with serving(data):
         _check_empty(data)
         try:
-            clear(data, keep=(LOCK, RESTORING))
+            clear(data, keep=(LOCK, RESTORING), erased=SECRET_FILES)
             staged = _staged(data)
-            with emptied_on_failure(staged):
+            with emptied_on_failure(staged, erased=SECRET_FILES):
                 restored = _prepare(folder, staged, manifest, secrets, clock, tell)
             _move(staged, data)
             return restored
@@ -61,7 +67,10 @@ def _open_secrets(folder: Path, manifest: Manifest, passphrase: Secret) -> Secre
         raise _damaged(folder, SEALED) from error
     if copied(sealed) != manifest.sealed:
         raise _damaged(folder, SEALED)
-    return unseal(sealed, passphrase, binding(manifest.at, manifest.files))
+    secrets = unseal(sealed, passphrase, binding(manifest.at, manifest.files))
+    if KEY not in secrets:
+        raise Damaged(f"{folder} has no {KEY}, so old mentions would be answered again; restore an earlier backup.")
+    return secrets
 
 
 def _check_empty(data: Path) -> None:
@@ -77,7 +86,7 @@ def _staged(data: Path) -> Path:
     staged = data / RESTORING
     make_folder(staged)
     sync_folder(data)
-    clear(staged)
+    clear(staged, erased=SECRET_FILES)
     return staged
 
 
@@ -89,7 +98,7 @@ def _prepare(
         if name in secrets:
             write_file(staged / name, secrets[name])
     with open_state(staged, clock) as state:
-        restored = asyncio.run(_settle(state, clock, manifest.at))
+        restored = asyncio.run(_settle(state, clock, Tokens(installation_key(staged)), manifest.at))
     sync_folders(staged)
     return restored
 
@@ -108,13 +117,16 @@ def _copied(source: Path, target: Path) -> CopiedFile | None:
         return None
 
 
-async def _settle(state: State, clock: Clock, backup_at: int) -> RestoredState:
-    held = await hold_unfinished(state.store, state.blobs, clock, backup_at)
+async def _settle(state: State, clock: Clock, tokens: Tokens, backup_at: int) -> RestoredState:
+    await replace_old_names(state.database, tokens)
+    held = await hold_unfinished(state.store, state.blobs, clock, tokens, backup_at)
+    # Before the purge, which counts what was due.
+    await delete(held.keyless, state.store, state.blobs)
     purged = await Purger(state.store, state.blobs, clock, state.queue).purge()
     # What was due between the backup and now was begun then, or missed: neither happens again.
     now = int(clock.now())
     await state.marks.write({name: max(at, now) for name, at in (await state.marks.read()).items()})
-    return RestoredState(backup_at, purged.deleted, held)
+    return RestoredState(backup_at, purged.deleted, len(held.keyless), held.heads)
 
 
 def _move(staged: Path, data: Path) -> None:

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from gofer.blobs.directory import DirectoryBlobs
 from gofer.bootstrap.disk import refused, write_secret
-from gofer.bootstrap.holder import read_holder, refusal, sign
+from gofer.bootstrap.holder import LOCK, read_holder, refusal, sign
 from gofer.bootstrap.intact import (
+    BLOBS,
     DATABASE,
     KEY,
     KEYS,
@@ -26,7 +27,7 @@ from gofer.bootstrap.intact import (
     mark_used,
     unclean_until_closed,
 )
-from gofer.bootstrap.private_files import make_private
+from gofer.bootstrap.private_files import tighten_folder
 from gofer.database import Database
 from gofer.errors import ConfigError
 from gofer.journal import sqlite as journal
@@ -41,9 +42,6 @@ from gofer.scheduler.marks import SqliteMarks
 from gofer.secret import Secret
 
 _log = logging.getLogger(__name__)
-
-LOCK = "serving.lock"
-"""Held by the process that serves the folder, with its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +63,14 @@ def open_state(data: Path, clock: Clock, *, upgrade: bool = True) -> Generator[S
     With `upgrade` a state of the version before is taken over: no other process may use the folder then.
     """
     make_folder(data)
-    check_intact(data)
+    # The process that may upgrade is alone with the folder.
+    check_intact(data, alone=upgrade)
     keys = KeyFile(data / KEYS)
     schema = journal.SCHEMA + queue.SCHEMA + marks.SCHEMA
     database = Database(data / DATABASE, schema, partial(move_keys, keys) if upgrade else None)
     try:
         store = SqliteStore(database, keys)
-        blobs = DirectoryBlobs(data / "blobs")
+        blobs = DirectoryBlobs(data / BLOBS)
         yield State(store, blobs, SqliteQueue(database, clock), SqliteMarks(database), database)
     finally:
         database.close()
@@ -101,7 +100,7 @@ async def forgive_clock(state: State, clock: Clock) -> None:
 @contextlib.contextmanager
 def read_state(data: Path, clock: Clock) -> Generator[State]:
     """The state of a folder that somebody has used already. Raises ConfigError when there is none."""
-    check_intact(data)
+    check_intact(data, alone=False)
     if not (data / DATABASE).exists():
         raise ConfigError(f"There are no runs in {data} yet; start `gofer demo`, or set GOFER_DATA to where they are.")
     with open_state(data, clock, upgrade=False) as state:
@@ -187,6 +186,6 @@ def make_folder(data: Path) -> None:
     """Create the folder of a state for its owner only. Raises ConfigError."""
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        make_private(data)
+        tighten_folder(data)
     except OSError as error:
         raise ConfigError(f"GOFER_DATA cannot be the folder {data} ({error.strerror}); name another.") from error

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from gofer.bootstrap.laptop import Laptop, open_laptop, working
 from gofer.bootstrap.outsiders import Outsiders
-from gofer.bootstrap.private_files import forbid_core_dumps
 from gofer.bootstrap.settings import child_environment, process_settings
 from gofer.bootstrap.worlds import apart
 from gofer.cli.numbers import number
@@ -28,7 +27,6 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Plays the tour, then serves until it is interrupted."""
-    forbid_core_dumps()
     port = arguments.port if arguments.port is not None else 0 if arguments.exit else PORT
     return asyncio.run(_demo(port, arguments.exit))
 

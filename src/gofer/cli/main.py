@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import Protocol, cast
 
+from gofer.bootstrap.private_files import forbid_core_dumps
 from gofer.errors import ConfigError, GoferError
 
 COMMANDS = {
@@ -96,6 +97,7 @@ def _run(name: str | None, words: Sequence[str]) -> int:
     if name is None:
         parser.print_help(sys.stderr)
         return 2
+    forbid_core_dumps()
     return _command(name).execute(parsed)
 
 

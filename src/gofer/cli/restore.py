@@ -17,7 +17,8 @@ from gofer.restored import moment
 
 _EXAMPLES = """What is due by now is deleted first. A run that the backup had unfinished needs attention: nothing of it
 happens before `gofer retry RUN`, because what it did after the backup is unknown. Of private runs only the number is
-shown. The passphrase of the backup is GOFER_BACKUP_PASSPHRASE, or typed at the terminal.
+shown; `gofer runs --stuck` gives their ids. The passphrase of the backup is GOFER_BACKUP_PASSPHRASE, or typed at the
+terminal.
 
 examples:
   gofer restore backups/monday
@@ -30,7 +31,7 @@ Exit codes: 0 it is restored, 1 the backup is damaged or a disk refused, 2 the f
 def options(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `gofer restore`."""
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="a folder that `gofer backup` wrote")
-    told = "{at, deleted, held: ids of runs, private: the number of private runs held} on stdout"
+    told = "{at, deleted, keyless, held: ids of runs, private: the number of private runs held} on stdout"
     parser.add_argument("--json", action="store_true", help=told)
     parser.epilog = _EXAMPLES
 
@@ -47,13 +48,14 @@ def execute(arguments: argparse.Namespace) -> int:
     private = len(restored.held) - len(listed)
     if arguments.json:
         held = [head.run for head in listed]
-        print(json.dumps({"at": restored.backup_at, "deleted": restored.deleted, "held": held, "private": private}))
+        gone = {"deleted": restored.deleted, "keyless": restored.keyless}
+        print(json.dumps({"at": restored.backup_at, **gone, "held": held, "private": private}))
         return 0
     print(_summary(restored, arguments.folder, place.data), file=sys.stderr)
     for head in listed:
         print(f"{head.run}  {head.status}: restored  {timestamp(head.accepted_at)}  {head.workflow}")
     if private:
-        print(f"Private runs that need attention: {private}.", file=sys.stderr)
+        print(f"Private runs that need attention: {private}. `gofer runs --stuck` gives their ids.", file=sys.stderr)
     return 0
 
 
@@ -61,4 +63,7 @@ def _summary(restored: RestoredState, folder: Path, data: Path) -> str:
     what = f"{data} is as {folder} had it at {moment(restored.backup_at)}."
     deleted = f"Runs whose contents were deleted because their time had come: {restored.deleted}."
     held = f"Unfinished runs that wait for `gofer retry RUN`: {len(restored.held)}."
+    if restored.keyless:
+        why = "because they were deleted while it was made"
+        deleted = f"{deleted} Runs that had no key in the backup, {why}: {restored.keyless}."
     return f"{what} {deleted} {held}"

@@ -11,7 +11,6 @@ import yaml
 
 from gofer.bootstrap.catalog import checked_catalog, mocks
 from gofer.bootstrap.occasion import Told, occasion
-from gofer.bootstrap.private_files import forbid_core_dumps
 from gofer.bootstrap.run_once import Outcome, run_once
 from gofer.bootstrap.settings import Settings, process_settings
 from gofer.canonical import as_object
@@ -69,7 +68,6 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Runs the workflow and prints its answer."""
-    forbid_core_dumps()
     settings = process_settings()
     _check_options(arguments, settings)
     told = _told(arguments)

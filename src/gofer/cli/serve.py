@@ -8,7 +8,6 @@ from pathlib import Path
 from gofer.bootstrap.laptop import GRACE
 from gofer.bootstrap.logs import start_logging
 from gofer.bootstrap.notion_token import MINUTES
-from gofer.bootstrap.private_files import forbid_core_dumps
 from gofer.bootstrap.reach import out_of_reach
 from gofer.bootstrap.service import Service, open_service
 from gofer.bootstrap.settings import Settings, process_settings
@@ -64,7 +63,6 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Serves until it is told to stop."""
-    forbid_core_dumps()
     settings = process_settings()
     start_logging(settings.log_level)
     serving = _serve(settings, arguments.host, arguments.port, registering=arguments.register_notion)

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Generator, Sequence
 from pathlib import Path
 
+from gofer.durable import sync_folder
 from gofer.errors import Damaged, TemporaryError
 from gofer.journal.keys import Claimed, by_age
 
@@ -151,6 +152,12 @@ class KeyFile:
         os.pwrite(handle, _GENERATION.pack(self._generation), _HEADER - _GENERATION.size)
 
 
+def is_key_file(path: Path) -> bool:
+    """Return whether a file begins as a file of keys. Raises OSError."""
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
 def _open(path: Path) -> int:
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     os.fchmod(handle, 0o600)
@@ -158,12 +165,8 @@ def _open(path: Path) -> int:
     if len(found) < SLOT and _EMPTY.startswith(found):
         os.pwrite(handle, _EMPTY, 0)
         os.fsync(handle)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            # A new file is durable only once its folder is.
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        # A new file is durable only once its folder is.
+        sync_folder(path.parent)
     return handle
 
 

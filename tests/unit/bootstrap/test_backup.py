@@ -128,7 +128,7 @@ def test_a_restored_state_has_what_the_backup_had(folder: Folder) -> None:
     folder.act(fill)
     key = (folder.data / "installation.key").read_text()
     assert folder.take().runs == 1
-    assert folder.restore() == RestoredState(int(NOON * 1000), 0, [])
+    assert folder.restore() == RestoredState(int(NOON * 1000), 0, 0, [])
     assert (folder.restored / "installation.key").read_text() == key
     assert folder.status("ended") == ("done", "")
     assert folder.texts("ended") == [WORDS]
@@ -211,7 +211,9 @@ def test_an_unfinished_run_is_held_and_nothing_of_it_happens_until_a_retry(folde
         told = await retry("queued", state.store, state.blobs, state.queue, folder.clock, "operator")
         assert told.rung
         assert "backup of 2026-11-21 12:00 UTC" in told.told
-        assert (await state.store.oldest_runnable("queued")) is not None
+        queued = await state.store.head("queued")
+        assert queued is not None
+        assert await state.store.oldest_runnable(queued.conversation) is not None
         assert [bell.run for bell in await state.queue.receive(10, 60, 0)] == ["queued"]
 
     folder.act(look, folder.restored)
@@ -242,7 +244,7 @@ def test_a_private_run_whose_end_its_head_did_not_say_is_deleted_by_a_restore(fo
 
     folder.act(fill)
     folder.take()
-    assert folder.restore() == RestoredState(int(NOON * 1000), 1, [])
+    assert folder.restore() == RestoredState(int(NOON * 1000), 1, 0, [])
     with pytest.raises(Gone):
         folder.texts("secret")
 
@@ -264,7 +266,7 @@ def test_a_run_that_is_deleted_while_the_backup_is_made_is_gone_after_a_restore(
 
     folder.act(fill)
     take_backup(folder.data, folder.backup, PASSPHRASE, folder.clock, deleting)
-    assert folder.restore().held == []
+    assert folder.restore() == RestoredState(int(NOON * 1000), 0, 2, [])
     for run in ("ended", "open"):
         with pytest.raises(Gone):
             folder.texts(run)
@@ -413,3 +415,40 @@ def test_a_second_backup_into_the_same_folder_at_once_is_refused(folder: Folder)
     assert refused
     assert "Another `gofer backup` writes" in refused[0]
     folder.restore()
+
+
+def test_a_backup_that_would_open_nothing_is_not_made(folder: Folder) -> None:
+    folder.act(lambda state: folder.begin(state, "run"))
+    key = folder.data / "installation.key"
+    kept = key.read_bytes()
+    key.unlink()
+    with pytest.raises(ConfigError, match=r"installation\.key is missing, and a backup without it"):
+        folder.take()
+    key.write_bytes(kept)
+    for content in (None, b"", b"nonsense"):
+        (folder.data / "used").unlink(missing_ok=True)
+        (folder.data / "keys").unlink()
+        if content is not None:
+            (folder.data / "keys").write_bytes(content)
+        with pytest.raises(ConfigError, match=r"/keys is .*, and without it no run here can be read"):
+            folder.take()
+        (folder.data / "keys").touch()
+    assert not folder.backup.exists()
+
+
+def test_a_restored_state_has_no_name_in_clear_in_any_row(folder: Folder) -> None:
+    async def fill(state: State) -> None:
+        for run in ("listed", "claimed"):
+            await folder.begin(state, run, listed=run == "listed")
+        head = await state.store.head("listed")
+        assert head is not None
+        await state.store.put_head(replace(head, conversation=mention().conversation))
+
+    folder.act(fill)
+    folder.take()
+    assert len(folder.restore().held) == 2
+    event = mention()
+    raw = (folder.restored / "gofer.db").read_bytes()
+    for name in (event.conversation, event.conversation.rpartition(":")[0], event.actor.id):
+        assert name
+        assert name.encode() not in raw

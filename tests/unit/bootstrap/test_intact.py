@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gofer.blobs.store import blob_key
 from gofer.bootstrap.intact import KEYS, LOG, UNCLEAN, USED
 from gofer.bootstrap.state import installation_key, open_state, read_state, serving
 from gofer.errors import ConfigError
@@ -202,3 +203,53 @@ def test_a_lock_file_that_names_no_process_still_refuses(tmp_path: Path) -> None
             (tmp_path / "serving.lock").write_text(content)
             with pytest.raises(ConfigError, match=r"Another Gofer serves [^(]*; stop it"), serving(tmp_path):
                 pass
+
+
+async def claim(data: Path) -> None:
+    with open_state(data, SetClock()) as state:
+        await state.store.claim("run1", b"frame", b"key")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(b"", "is empty"), (b"nonsense", "is no file of keys"), (bytes(512), "is no file of keys")],
+)
+async def test_a_folder_whose_keys_are_ruined_is_refused(tmp_path: Path, content: bytes, told: str) -> None:
+    use(tmp_path)
+    await claim(tmp_path)
+    (tmp_path / KEYS).write_bytes(content)
+    with pytest.raises(ConfigError, match=rf"/keys {told}, and without it no run here can be read.*`gofer restore`"):
+        open_again(tmp_path)
+
+
+def test_an_empty_file_of_keys_without_a_run_is_no_loss(tmp_path: Path) -> None:
+    use(tmp_path)
+    (tmp_path / KEYS).touch()
+    open_again(tmp_path)
+
+
+async def test_a_folder_that_lost_database_and_mark_is_refused_while_keys_or_bodies_are_left(tmp_path: Path) -> None:
+    use(tmp_path)
+    await claim(tmp_path)
+    with open_state(tmp_path, SetClock()) as state:
+        await state.blobs.put(blob_key("run1", b"body"), b"body")
+    lose(tmp_path)
+    (tmp_path / USED).unlink()
+    with pytest.raises(ConfigError, match=rf"gofer\.db is missing, and .*{ANSWERED_AGAIN}"):
+        open_again(tmp_path)
+    (tmp_path / KEYS).unlink()
+    with pytest.raises(ConfigError, match=rf"gofer\.db is missing, and .*{ANSWERED_AGAIN}"):
+        open_again(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["gofer.db", LOG])
+def test_a_file_that_a_running_gofer_lost_is_not_put_down_to_a_kill(tmp_path: Path, name: str) -> None:
+    with start(tmp_path) as process:
+        (tmp_path / name).rename(tmp_path / "aside")
+        told = rf"{name} is gone, and the Gofer that serves .* \(process {process.pid}, since .*Stop that Gofer"
+        with pytest.raises(ConfigError, match=told), read_state(tmp_path, SetClock()):
+            pass
+        if name == "gofer.db":
+            (tmp_path / "aside").rename(tmp_path / name)
+        process.communicate(b"")
+    open_again(tmp_path)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gofer.blobs.store import blob_key
-from gofer.bootstrap.private_files import make_private
+from gofer.bootstrap.private_files import tighten_folder
 from gofer.bootstrap.state import installation_key, open_state, serving
 from stand_ins import SetClock
 
@@ -62,7 +62,7 @@ async def test_files_that_others_could_read_are_tightened_when_the_state_is_open
 def test_modes_that_are_narrower_already_stay(tmp_path: Path) -> None:
     kept = tmp_path / "installation.key"
     kept.touch(0o400)
-    make_private(tmp_path)
+    tighten_folder(tmp_path)
     assert stat.S_IMODE(kept.stat().st_mode) == 0o400
 
 

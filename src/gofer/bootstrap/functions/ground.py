@@ -17,6 +17,7 @@ from gofer.bootstrap.functions.light import LightS3
 from gofer.bootstrap.functions.lines import start_lines
 from gofer.bootstrap.functions.parameters import Parameters, ParameterStore
 from gofer.bootstrap.functions.wire import TIMEOUT, Account, Wire, read_account
+from gofer.bootstrap.private_files import forbid_core_dumps
 from gofer.bootstrap.published import live_front
 from gofer.bootstrap.settings import process_variables, read_log_level
 from gofer.bootstrap.shelf import S3Shelf
@@ -95,6 +96,7 @@ def stand() -> Ground:
     """What this process stands on, once all is imported: from here on there is garbage. Raises ConfigError."""
     gc.freeze()
     gc.enable()
+    forbid_core_dumps()
     environment = process_variables()
     logger = start_lines(read_log_level(environment))
     cloud, account = cloud_settings(environment), read_account(environment)

@@ -13,7 +13,6 @@ from gofer.bootstrap.functions.parameters import SYSTEMS, Following
 from gofer.bootstrap.functions.places import children
 from gofer.bootstrap.functions.working import LEAVE, Working
 from gofer.bootstrap.http import SharedHttp, http_client
-from gofer.bootstrap.private_files import forbid_core_dumps
 from gofer.bootstrap.published_catalog import live_catalog
 from gofer.bootstrap.worker import build_model, build_worker
 from gofer.engine.effects import Patience
@@ -31,7 +30,6 @@ def worker_function(
     ground: Ground, patience: Patience | None = None, *, lease: float = LEASE, leave: float = LEAVE
 ) -> Handler:
     """The function that continues runs; shorter waits than these are only right where nothing can be late."""
-    forbid_core_dumps()
     session = new_session(ground.cloud.region)
     cloud = open_cloud(ground.cloud, ground.clock, session=session)
     ssm = build_client(session, "ssm", ground.cloud.endpoint)
