@@ -1,6 +1,6 @@
 """The form that `schema` defines, filled from a file: what pydantic finds, in sentences, at the places of the file."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TypeVar, cast
 
 from pydantic import ValidationError
@@ -12,6 +12,7 @@ from gofer.workflows.sentences import (
     WANTED,
     invalid_schema,
     missing_key,
+    no_value,
     out_of_range,
     unknown_key,
     unknown_value,
@@ -20,6 +21,7 @@ from gofer.workflows.sentences import (
 )
 from gofer.workflows.source import Loc, Source
 from gofer.workflows.template import templates
+from gofer.workflows.unset import unset
 
 F = TypeVar("F", bound=Strict)
 
@@ -39,7 +41,10 @@ def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
         filled = form.model_validate(source.value)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False)
-        return None, [*mistakes, *(_mistake(source, form, one) for one in errors if not _follows(source, one))]
+        wrong = [_mistake(source, form, one) for one in errors if not _follows(source, one)]
+        return None, [*mistakes, *wrong, *_unset(source, form, [one["loc"] for one in errors])]
+    if empty := [*_unset(source, form, ())]:
+        return None, [*mistakes, *empty]
     return filled, mistakes
 
 
@@ -49,6 +54,13 @@ def _templates(source: Source) -> Iterator[Mistake]:
         for at, message, hint in templates(word):
             if word.startswith("$", at):
                 yield _at(source, loc, "template", message, hint)
+
+
+def _unset(source: Source, form: type[Strict], told: Collection[Loc]) -> Iterator[Mistake]:
+    """Yield the keys without a value, but for those at which something else is wrong already."""
+    for loc in unset(source, source.value):
+        if not any(loc[: len(other)] == other for other in told):
+            yield _at(source, loc, "wrong-type", *no_value(source, form, loc))
 
 
 def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake:
