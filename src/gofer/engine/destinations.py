@@ -136,7 +136,7 @@ class Judge:
         except ToolError as error:
             return ToolResult(item.call, "refused", error.message_to_model, details={"code": error.code})
         verdict = may_write(known, asker_of(self.step))
-        return Judged(item, verdict, known.name or str(place), _refusal(place))
+        return Judged(item, verdict, known.name or str(place), refusal(place))
 
     @property
     def _may_read_private(self) -> bool:
@@ -234,7 +234,13 @@ class Judge:
                 raise ToolError(f"Not called: {outcome.text}")
 
 
-def _refusal(place: Place) -> str:
+def refusal(place: Place) -> str:
+    """Return what the model reads of a call to a place that a run without an asker may not write to."""
+    if place.kind == "person":
+        return (
+            "Not called: a run that no person of Slack started writes to no person, and no entry of `writes` permits it."
+            " Go on without it."
+        )
     return (
         "Not called: a run that no person of Slack started writes where it began and where its workflow file says. That"
         f" file does not list {place}; its owner can permit it with `writes: {{{_entry(place)}}}`. Go on without it."

@@ -42,6 +42,9 @@ def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False)
         wrong = [_mistake(source, form, one) for one in errors if not _follows(source, one)]
+        # A mark of a template fits no key; that it is one says what to do.
+        marks = {one.place for one in mistakes if one.rule == "template"}
+        wrong = [one for one in wrong if one.place not in marks]
         return None, [*mistakes, *wrong, *_unset(source, form, [one["loc"] for one in errors])]
     if empty := [*_unset(source, form, ())]:
         return None, [*mistakes, *empty]
@@ -49,10 +52,13 @@ def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
 
 
 def _templates(source: Source) -> Iterator[Mistake]:
-    """Yield the values that another system would fill in; braces without a dollar may be a text of their own."""
+    """Yield the values that another system would fill in.
+
+    Braces without a dollar may be a text of their own, but not in what starts a workflow.
+    """
     for loc, word in source.words.items():
         for at, message, hint in templates(word):
-            if word.startswith("$", at):
+            if word.startswith("$", at) or loc[:1] == ("when",):
                 yield _at(source, loc, "template", message, hint)
 
 

@@ -28,6 +28,17 @@ _COMMENT = re.compile(r"[:-]\s+(#[^\s#].*)$")
 _CHANNEL = re.compile(r"#[^\s,#]+")
 _WITHOUT_SIGN = ("project", "emoji", "repository")
 """Keys with names that never begin with `#`."""
+_ADDED = {
+    "description": "Add `description: …` with one sentence on what it does.",
+    "owner": 'Add `owner: "#channel"` with the Slack channel or the group that answers for the workflow.',
+    "when": "Add `when: [slack.mention]`, or another trigger that starts the workflow.",
+    "channels": 'Add `channels: "#incidents"` with the channels that the trigger listens in, or `channels: any`.',
+    "emoji": "Add `emoji: eyes` with the name of the emoji that starts the workflow.",
+    "database": "Add `database: …` with the name, the id or the link of the database.",
+    "tools": "Add `tools: […]` with the tools that need approval.",
+    "by": "Add `by: requester`, or the people who may decide.",
+}
+"""How to add a key that has to be there, where its meaning alone is no instruction."""
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.@-]*")
 """A text that needs no quotes in YAML."""
 
@@ -119,8 +130,8 @@ def missing_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
     """A key that has to be there, and what it is for."""
     around = _form_at(form, loc[:-1])
     field = next(field for name, field in around.model_fields.items() if (field.alias or name) == loc[-1])
-    meaning = field.description or ""
-    return f"The key {_named(loc)} is missing.", f"Add `{loc[-1]}: …`. {meaning}".strip()
+    hint = _ADDED.get(str(loc[-1])) or f"Add `{loc[-1]}: …`. {field.description or ''}".strip()
+    return f"The key {_named(loc)} is missing.", hint
 
 
 def no_value(source: Source, form: type[Strict], loc: Loc) -> tuple[str, str]:
@@ -190,12 +201,20 @@ def wrong_type(source: Source, form: type[Strict], loc: Loc, wanted: str) -> tup
     if wanted == "text" and isinstance(value, bool | int | float):
         return message, f'Put it in quotes: `"{word[:80]}"`.'
     if wanted == "a list" and isinstance(value, str):
-        return message, f"Write `[{word[:80]}]`."
+        return message, f"Write `[{_known(form, loc, word)[:80]}]`."
     if wanted == "a list" and (items := as_object(value)):
-        return message, f"Begin each with a dash: `- {next(iter(items))[:80]}`."
+        return message, f"Begin each with a dash: `- {_known(form, loc, next(iter(items)))[:80]}`."
     if wanted == "a mapping of keys":
         return message, _as_mapping(source, form, loc)
     return message, f"Write {wanted}."
+
+
+def _known(form: type[Strict], loc: Loc, name: str) -> str:
+    """Return the trigger that was probably meant; a name of anything else as it is."""
+    around = _form_at(form, loc)
+    if around.MEMBER != "a trigger":
+        return name
+    return close_match(name, _keys(around)) or name
 
 
 def _channels(comment: str, wanted: str) -> str:
