@@ -238,8 +238,8 @@ def refusal(place: Place) -> str:
     """Return what the model reads of a call to a place that a run without an asker may not write to."""
     if place.kind == "person":
         return (
-            "Not called: a run that no person of Slack started writes to no person, and no entry of `writes` permits it."
-            " Go on without it."
+            "Not called: a run that no person of Slack started writes to no person, and no entry of `writes` permits"
+            " it. Go on without it."
         )
     return (
         "Not called: a run that no person of Slack started writes where it began and where its workflow file says. That"

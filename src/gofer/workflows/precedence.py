@@ -70,7 +70,7 @@ def standing(kind: str, route: Route, facts: Facts, *, whole: bool) -> Standing:
 
 
 def as_written(fact: str, word: str) -> str:
-    """Return a word of a condition as workflow files have it: the name of a channel with its sign, in quotes, and an id as it is."""
+    """Return a word of a condition as workflow files have it: a channel's name as `"#deploys"`, all else bare."""
     if fact == "channels" and word.strip("*") and not word.isupper():
         return f'"#{word}"'
     return word
