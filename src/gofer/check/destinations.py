@@ -102,8 +102,8 @@ def _unlisted(
 def _unlisted_links(root: Path, source: Source, workflow: Workflow, systems: Collection[str]) -> Iterator[Mistake]:
     """Hint at ids and links of places, of systems that the workflow writes to, that the key does not list."""
     entries = {
-        SLACK: {*workflow.writes.slack},
-        "jira": {*workflow.writes.jira},
+        SLACK: {channel.casefold() for channel in workflow.writes.slack},
+        "jira": {project.casefold() for project in workflow.writes.jira},
         "notion": {page.replace("-", "") for page in workflow.writes.notion},
         "github": {repository.casefold() for repository in workflow.writes.github},
     }
@@ -111,7 +111,7 @@ def _unlisted_links(root: Path, source: Source, workflow: Workflow, systems: Col
         if system not in systems or (system == SLACK and workflow.writes.all_public):
             continue
         for file, place, name in _found(root, source, workflow, pattern):
-            if (name.casefold() if system == "github" else name) not in entries[system]:
+            if name.casefold() not in entries[system]:
                 message = f"`{name}` is named here, and `writes` of {source.file.name} does not list it."
                 hint = f"Write `writes: {{{system}: [{name}]}}` there if runs are to write to it."
                 yield Mistake(file, place, "unlisted-destination", message, hint)

@@ -53,8 +53,7 @@ def _named(loc: Loc) -> str:
     """Return how people know a value: its key with the keys around it, cut where a key is as long as a novel."""
     match loc:
         case (*around, int(at)):
-            within = f" of {_named(tuple(around))}" if around else ""
-            return f"Item {at + 1}{within}"
+            return f"Item {at + 1} of {_named(tuple(around))}"
         case ("when", int(), kind):
             return f"`{str(kind)[:80]}`"
         case ("when" | "tools", int(), kind, *keys):

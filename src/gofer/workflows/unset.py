@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from gofer.canonical import as_list
+from gofer.canonical import as_list, as_object
 from gofer.workflows.source import Loc, Source
 
 _LATER = ("output", "jwks")
@@ -14,13 +14,12 @@ _CHANNELS = re.compile(r":\s+#[^\s,#]+(?:[\s,]+#[^\s,#]+)*\s*")
 
 def unset(source: Source, value: object, loc: Loc = ()) -> Iterator[Loc]:
     """Yield the way to each key of a file that has no value and needs one."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            way = (*loc, str(name))
-            if inner is None and not _complete(source, way):
-                yield way
-            elif name not in _LATER:
-                yield from unset(source, inner, way)
+    for name, inner in as_object(value).items():
+        way = (*loc, name)
+        if inner is None and not _complete(source, way):
+            yield way
+        elif name not in _LATER:
+            yield from unset(source, inner, way)
     for at, item in enumerate(as_list(value)):
         yield from unset(source, item, (*loc, at))
 

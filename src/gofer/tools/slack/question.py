@@ -135,12 +135,17 @@ def _title(asked: Question) -> str:
     match asked.about:
         case "leaving":
             origin = "direct message" if asked.direct else "private channel"
-            target = f"to {_place(asked)}" if asked.where else "out of it"
-            return f"You started this in a {origin}. May {asked.tool} take this {target}?"
+            return f"You started this in a {origin}. May {asked.tool} take this {_target(asked)}?"
         case "elsewhere":
             return f"You did not start this in {_place(asked)}. May {asked.tool} write this there?"
         case "call":
             return f"May I call {asked.tool} with exactly this?"
+
+
+def _target(asked: Question) -> str:
+    if not asked.where:
+        return "out of it"
+    return f"to {_place(asked)}"
 
 
 def _place(asked: Question) -> str:
