@@ -278,6 +278,13 @@ def _slack() -> Sequence[Row]:
         Row("slack.message", "replies", {**ANY, "replies": False}, [say("hello")], [reply("hello")]),
         Row("slack.message", "replies", {**ANY, "replies": True}, [reply("hello")], [reply("hello")], {**ANY}),
         Row("slack.message", "says", {**ANY, "says": "*is down*"}, [say("It IS DOWN again")], [say("all is well")]),
+        Row(
+            "slack.message",
+            "says",
+            {**ANY, "says": "*R&D <*"},
+            [say("ask R&amp;D &lt;now&gt;")],
+            [say("ask R&amp;amp;D &lt;")],
+        ),
         Row("slack.direct", "", {}, [say_directly], [MENTION]),
         Row("slack.reaction", "emoji", {"emoji": "jira"}, [react("jira")], [react("eyes")]),
         Row("slack.reaction", "channels", {"emoji": "jira", **deploys}, [react("jira")], [react("jira", GENERAL)]),

@@ -179,7 +179,7 @@ def _last(made: Company) -> str:
 async def test_nobody_is_told_that_a_workflow_of_another_channel_is_not_for_them(tmp_path: Path) -> None:
     async with gofer(tmp_path, "when: [{slack.mention: {channels: '#deploys'}}]") as made:
         await made.slack.say(GUEST, GENERAL, "<@U0GOFER0> hello")
-        assert await reasons(made) == [("ignored", "w wants `channels: deploys`")]
+        assert await reasons(made) == [("ignored", 'w wants `channels: "#deploys"`')]
         assert whispers(made) == []
         await made.slack.say(GUEST, DEPLOYS, "<@U0GOFER0> hello")
         await made.ended(2)

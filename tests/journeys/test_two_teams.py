@@ -60,17 +60,18 @@ def explained(made: Company, channel: str) -> Explanation:
 async def test_each_of_two_teams_answers_mentions_in_its_own_channels(tmp_path: Path, desk: str) -> None:
     async with teams(tmp_path, {desk: DESK}) as made:
         told = explained(made, DEPLOYS)
-        ranking = f"{desk} (`channels: deploys`), else answer-here (any place)"
+        ranking = f'{desk} (`channels: "#deploys"`), else answer-here (any place)'
         assert told.decided == f"decided when the name of the channel can be read: {ranking}"
         assert told.workflows == tuple(sorted([desk, "answer-here"]))
         there = await made.ask("@Gofer is the deploy done?", "deploys")
         found = await outcomes(made, 2)
         assert found[desk] == ("done", "")
-        reason = f"{desk} (`channels: deploys`) wins: of the workflows that match, it names the place most specifically"
+        place = f'{desk} (`channels: "#deploys"`)'
+        reason = f"{place} wins: of the workflows that match, it names the place most specifically"
         assert found["answer-here"] == ("ignored", reason)
         elsewhere = await made.ask("@Gofer hello", "general")
         found = await outcomes(made, 4)
-        assert found[desk] == ("ignored", f"{desk} wants `channels: deploys`")
+        assert found[desk] == ("ignored", f'{desk} wants `channels: "#deploys"`')
         assert found["answer-here"] == ("done", "")
         assert [len(made.answers(asked)) for asked in (there, elsewhere)] == [1, 1]
 
@@ -113,7 +114,7 @@ async def test_who_the_winner_is_not_for_is_told_so_by_it_alone(tmp_path: Path) 
         said = await made.slack.say(GUEST, DEPLOYS, "<@U0GOFER0> hello")
         found = await outcomes(made, 2)
         assert found["deploy-desk"] == ("ignored", "a guest started it; the workflow is for members of this workspace")
-        assert "deploy-desk (`channels: deploys`) wins" in found["answer-here"][1]
+        assert 'deploy-desk (`channels: "#deploys"`) wins' in found["answer-here"][1]
         assert len(made.slack.workspace.whispers) == 1
         assert made.answers(said) == []
 

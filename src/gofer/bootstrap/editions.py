@@ -5,6 +5,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -12,7 +13,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gofer.dispatch import Ingress
 from gofer.errors import ConfigError, fault
 from gofer.outside import Clock
-from gofer.projections.trace import timestamp
 from gofer.triggers.door import Door, RawRequest, Reply
 from gofer.workflows.fingerprint import Fingerprint, fingerprint
 from gofer.workflows.load import Catalog
@@ -125,14 +125,18 @@ class Watcher:
 
     def _adopt(self, catalog: Catalog) -> None:
         before = self.editions.now.catalog
-        if catalog != before or self.editions.notice:
+        broken = bool(self.editions.notice)
+        if catalog != before or broken:
             self.editions.adopt(catalog)
             self.adopted(catalog)
+        if broken:
+            _log.info("the workflow files have no mistakes any more")
+        if catalog != before:
             _log.info("the workflow files were read again: %s", _difference(before, catalog))
         self._good_at = self.clock.now()
 
     def _refuse(self, why: str) -> None:
-        good = timestamp(int(self._good_at * 1000))
+        good = f"{datetime.fromtimestamp(self._good_at, UTC):%Y-%m-%d %H:%M:%S} UTC"
         notice = f"The workflow files were edited and have mistakes. Runs use the files as they were at {good}.\n{why}"
         _log.error("the workflow files were edited and have mistakes; runs use those of %s: %s", good, why)
         self.editions.refuse(notice)

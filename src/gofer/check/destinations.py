@@ -24,6 +24,13 @@ _EXAMPLES = {
 }
 """What an entry of the key looks like, by system."""
 _NAMED = re.compile(r"(?<![\w/&#])#([a-z][a-z0-9_-]{1,79})(?![\w-])")
+_LINKED: Mapping[str, re.Pattern[str]] = {
+    SLACK: re.compile(r"(?<![\w/-])(C0[A-Z0-9]{7,9})(?![\w-])"),
+    "jira": re.compile(r"https://[\w.-]+/browse/([A-Z][A-Z0-9_]+)-[0-9]+"),
+    "notion": re.compile(r"https://(?:www\.)?notion\.so/(?:[\w%-]+/)*(?:[\w%-]*-)?([0-9a-f]{32})(?![0-9a-f])"),
+    "github": re.compile(r"https://github\.com/([\w-]+/[\w.-]*\w)(?=[/#?\s)>\"'.,]|$)"),
+}
+"""Ids of channels, and links: what a text names is certain, and so is the entry of the key."""
 _QUOTED = re.compile(r"""["']#([a-z][a-z0-9_-]{1,79})["']""")
 
 
@@ -46,6 +53,9 @@ def check_destinations(
             f"No run of this workflow may call `{tool.name}`: its `writes` lists no place of {tool.system or system}."
         )
         yield Mistake(source.file, source.key(loc), "missing-destination", message, _instead(system, named))
+    if placed:
+        systems = {_system(tool) for tool in placed.values()}
+        yield from _unlisted_links(root, source, workflow, systems)
     if placed and not barred:
         yield from _unlisted(source, workflow, placed.values(), named, tools)
 
@@ -87,6 +97,38 @@ def _unlisted(
             message = f"`#{channel}` is named here, and `writes` of {source.file.name} does not list it."
             hint = f'Write `writes: {{slack: ["#{channel}"]}}` there if runs are to write to it.'
             yield Mistake(file, place, "unlisted-destination", message, hint)
+
+
+def _unlisted_links(root: Path, source: Source, workflow: Workflow, systems: Collection[str]) -> Iterator[Mistake]:
+    """Hint at ids and links of places, of systems that the workflow writes to, that the key does not list."""
+    entries = {
+        SLACK: {channel.casefold() for channel in workflow.writes.slack},
+        "jira": {project.casefold() for project in workflow.writes.jira},
+        "notion": {page.replace("-", "") for page in workflow.writes.notion},
+        "github": {repository.casefold() for repository in workflow.writes.github},
+    }
+    for system, pattern in _LINKED.items():
+        if system not in systems or (system == SLACK and workflow.writes.all_public):
+            continue
+        for file, place, name in _found(root, source, workflow, pattern):
+            if name.casefold() not in entries[system]:
+                message = f"`{name}` is named here, and `writes` of {source.file.name} does not list it."
+                hint = f"Write `writes: {{{system}: [{name}]}}` there if runs are to write to it."
+                yield Mistake(file, place, "unlisted-destination", message, hint)
+
+
+def _found(
+    root: Path, source: Source, workflow: Workflow, pattern: re.Pattern[str]
+) -> Iterator[tuple[Path, Place, str]]:
+    """Yield what a pattern finds in the script, or in the skills and the prompt of a workflow, each once a file."""
+    seen: set[tuple[Path, str]] = set()
+    for file, _ in _texts(root, source, workflow):
+        text, _ = read_text(file)
+        for number, line in enumerate((text or "").splitlines(), 1):
+            for found in pattern.finditer(line):
+                if (file, found[1]) not in seen:
+                    seen.add((file, found[1]))
+                    yield file, Place(number, found.start(1)), found[1]
 
 
 def _named(root: Path, source: Source, workflow: Workflow) -> Iterator[tuple[Path, Place, str]]:

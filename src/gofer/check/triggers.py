@@ -10,6 +10,7 @@ from gofer.workflows.mistake import Mistake
 from gofer.workflows.precedence import place_fact, precision
 from gofer.workflows.routes import fits, overlap
 from gofer.workflows.source import Loc, Source
+from gofer.workflows.unset import unset
 from gofer.workflows.when import Trigger, Where
 
 _ANYWHERE = ("*",)
@@ -49,6 +50,8 @@ def check_triggers(workflows: Sequence[Source]) -> Iterator[Mistake]:
 def _claims(source: Source) -> Iterator[_Claim]:
     """Each trigger that a file writes, and where; what is no trigger is a mistake of the form."""
     for at, item in enumerate(as_list(source.fields.get("when"))):
+        if any(unset(source, item, ("when", at))):
+            continue
         try:
             trigger = Trigger.model_validate(item)
         except ValidationError:

@@ -53,6 +53,8 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     provenance = step.provenance(loaded.prompt_file)
     accepted = step.progress.routes
     routes = routes_of(event, loaded, accepted)
+    # What the delivery alone settles costs no look-up, as in the receiver.
+    check_conditions(event, routes, known(event), whole=False)
     person = await _speaking(step, event, look_up(step, event, provenance))
     welcome = await may_start(step, person, loaded, provenance)
     # With rivals it is not known yet which workflow the event is for: only that one turns people away.

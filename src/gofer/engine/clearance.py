@@ -64,7 +64,7 @@ class Clearance:
                 case "refuse":
                     return ToolResult(item.call, "refused", _KEPT)
                 case "reply_only":
-                    wanted = Wanted("leaving", ("requester",), DAY_MS)
+                    wanted = Wanted("leaving", ("requester",), DAY_MS, where=judged.where)
                     if refused := await approved(step, item, wanted, provenance):
                         return refused
                     # The same person agreed to the same call: one question is enough.

@@ -155,7 +155,7 @@ class Judge:
         verdict = may_write(known, asker_of(self.step))
         if verdict == "yes" and self._takes_out(known):
             return Judged(item, "no", refusal=_TAKES_OUT)
-        return Judged(item, verdict, known.name or str(place), _refusal(place))
+        return Judged(item, verdict, known.name or str(place), refusal(place))
 
     @property
     def writes(self) -> Destinations:
@@ -299,7 +299,13 @@ def _private_channels_read(step: Step) -> set[str]:
     return found - {""}
 
 
-def _refusal(place: Place) -> str:
+def refusal(place: Place) -> str:
+    """Return what the model reads of a call to a place that a run without an asker may not write to."""
+    if place.kind == "person":
+        return (
+            "Not called: a run that no person of Slack started writes to no person, and no entry of `writes` permits"
+            " it. Go on without it."
+        )
     return (
         "Not called: a run that no person of Slack started writes where it began and where its workflow file says. That"
         f" file does not list {place}; its owner can permit it with `writes: {{{_entry(place)}}}`. Go on without it."

@@ -46,16 +46,16 @@ def routes_of(event: Event, loaded: Loaded, accepted: Sequence[Route]) -> Sequen
     ]
 
 
-def meets(routes: Sequence[Route], facts: Facts) -> bool:
-    """Return whether facts fulfil all that one route asks for; what is not among them is not fulfilled."""
+def meets(routes: Sequence[Route], facts: Facts, *, whole: bool = True) -> bool:
+    """Return whether facts fulfil all that one route asks for; see routes.passes for `whole`."""
     # Started by hand, or its trigger was taken away meanwhile: a person wanted it.
-    return not routes or any(passes(route.where, facts, whole=True) for route in routes)
+    return not routes or any(passes(route.where, facts, whole=whole) for route in routes)
 
 
-def check_conditions(event: Event, routes: Sequence[Route], facts: Facts, why: str = "") -> None:
+def check_conditions(event: Event, routes: Sequence[Route], facts: Facts, why: str = "", *, whole: bool = True) -> None:
     """Raise NotMeant when no route of the workflow is fulfilled; `why` is a better reason than that, if any."""
-    if not meets(routes, facts):
-        miss = nearest(event.kind, routes, facts, whole=True)
+    if not meets(routes, facts, whole=whole):
+        miss = nearest(event.kind, routes, facts, whole=whole)
         raise NotMeant(why or miss.tell())
 
 

@@ -119,12 +119,25 @@ class Question:
             "arguments": dict(_plain(self._item)),
             "arguments_sha256": requested.arguments_sha256,
             "about": requested.about,
-            "where": self._where,
+            "where": self._where or self._destination(),
+            "direct": self._direct,
             "by": list(requested.by),
             "until": requested.until,
         }
         buttons = {"approve": self._stamp("approved"), "deny": self._stamp("denied")}
         return {**shown, **buttons, "page": list(page), "to": to, **place}
+
+    def _destination(self) -> str:
+        """Return the place that a call takes something to, as its tool declares it; empty where it declares none."""
+        if self.requested.about != "leaving" or self._event is None or self._item.tool.where is None:
+            return ""
+        return str(self._item.tool.where(self._event, self._item.arguments))
+
+    @property
+    def _direct(self) -> bool:
+        """Whether the run was asked in a direct message of Slack."""
+        event = self._event
+        return event is not None and event.source == "slack" and event.place.get("channel", "").startswith("D")
 
     def _stamp(self, decision: Literal["approved", "denied"]) -> str:
         requested = self.requested

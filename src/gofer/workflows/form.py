@@ -1,6 +1,6 @@
 """The form that `schema` defines, filled from a file: what pydantic finds, in sentences, at the places of the file."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TypeVar, cast
 
 from pydantic import ValidationError
@@ -12,6 +12,7 @@ from gofer.workflows.sentences import (
     WANTED,
     invalid_schema,
     missing_key,
+    no_value,
     out_of_range,
     unknown_key,
     unknown_value,
@@ -20,6 +21,7 @@ from gofer.workflows.sentences import (
 )
 from gofer.workflows.source import Loc, Source
 from gofer.workflows.template import templates
+from gofer.workflows.unset import unset
 
 F = TypeVar("F", bound=Strict)
 
@@ -39,16 +41,32 @@ def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
         filled = form.model_validate(source.value)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False)
-        return None, [*mistakes, *(_mistake(source, form, one) for one in errors if not _follows(source, one))]
+        wrong = [_mistake(source, form, one) for one in errors if not _follows(source, one)]
+        # A mark of a template fits no key; that it is one says what to do.
+        marks = {one.place for one in mistakes if one.rule == "template"}
+        wrong = [one for one in wrong if one.place not in marks]
+        return None, [*mistakes, *wrong, *_unset(source, form, [one["loc"] for one in errors])]
+    if empty := [*_unset(source, form, ())]:
+        return None, [*mistakes, *empty]
     return filled, mistakes
 
 
 def _templates(source: Source) -> Iterator[Mistake]:
-    """Yield the values that another system would fill in; braces without a dollar may be a text of their own."""
+    """Yield the values that another system would fill in.
+
+    Braces without a dollar may be a text of their own, but not in what starts a workflow.
+    """
     for loc, word in source.words.items():
         for at, message, hint in templates(word):
-            if word.startswith("$", at):
+            if word.startswith("$", at) or loc[:1] == ("when",):
                 yield _at(source, loc, "template", message, hint)
+
+
+def _unset(source: Source, form: type[Strict], told: Collection[Loc]) -> Iterator[Mistake]:
+    """Yield the keys without a value, but for those at which something else is wrong already."""
+    for loc in unset(source, source.value):
+        if not any(loc[: len(other)] == other for other in told):
+            yield _at(source, loc, "wrong-type", *no_value(source, form, loc))
 
 
 def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake:

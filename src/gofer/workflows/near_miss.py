@@ -10,6 +10,7 @@ from itertools import chain, islice
 from typing import cast
 
 from gofer.events import Event
+from gofer.workflows.precedence import as_written
 from gofer.workflows.routes import Route, Routes, is_met, known
 
 NEAR = 32
@@ -127,7 +128,8 @@ def _clause(kind: str, unmet: Unmet, found: bool) -> str:
         case "changes" | "status":
             return f"wants the change `{_shown(unmet.wanted)}`{_beside(unmet, found)}"
         case fact:
-            return f"wants `{_NAMES.get(fact, fact)}: {_shown(unmet.wanted)}`{_beside(unmet, found)}"
+            wanted = [as_written(fact, word) for word in unmet.wanted]
+            return f"wants `{_NAMES.get(fact, fact)}: {_shown(wanted)}`{_beside(unmet, found)}"
 
 
 def _beside(unmet: Unmet, found: bool) -> str:
@@ -137,7 +139,7 @@ def _beside(unmet: Unmet, found: bool) -> str:
         return ""
     if not unmet.found:
         return " (this has none)"
-    return f" (this is `{_shown(unmet.found)}`)"
+    return f" (this is `{_shown([as_written(unmet.fact, word) for word in unmet.found])}`)"
 
 
 def _shown(listed: Sequence[str]) -> str:

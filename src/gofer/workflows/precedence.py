@@ -35,7 +35,7 @@ class Standing:
     workflow: str
     precedence: int
     place: str = ""
-    """The condition as the workflow file has it, such as `channels: deploys`; empty for any place."""
+    """The condition as the workflow file has it, such as `channels: "#deploys"`; empty for any place."""
 
     def told(self) -> str:
         """Return the workflow with its condition, for people."""
@@ -66,7 +66,14 @@ def standing(kind: str, route: Route, facts: Facts, *, whole: bool) -> Standing:
     if not matching:
         return Standing(route.workflow, ANYWHERE)
     word = max(matching, key=precision)
-    return Standing(route.workflow, precision(word), f"{PLACES.get(fact, fact)}: {word}")
+    return Standing(route.workflow, precision(word), f"{PLACES.get(fact, fact)}: {as_written(fact, word)}")
+
+
+def as_written(fact: str, word: str) -> str:
+    """Return a word of a condition as workflow files have it: a channel's name as `"#deploys"`, all else bare."""
+    if fact == "channels" and word.strip("*") and not word.isupper():
+        return f'"#{word}"'
+    return word
 
 
 def standings(kind: str, routes: Sequence[Route], facts_of: Callable[[str], Facts]) -> Sequence[Standing]:

@@ -13,7 +13,7 @@ from gofer.workflows.when import When
 from gofer.workflows.who import Who
 from gofer.workflows.writes import Destinations
 
-_CHANNEL = re.compile(r"#[^\s#]{1,80}|[CG][A-Z0-9]{2,20}")
+_CHANNEL = re.compile(r"#[^\s#*]{1,80}|[CG][A-Z0-9]{2,20}")
 _LINK = re.compile(r"https?://[^\s()<>]+")
 """A URL that stands in Markdown as it is."""
 

@@ -26,6 +26,19 @@ WANTED = {
 _COMMENT = re.compile(r"[:-]\s+(#[^\s#].*)$")
 """What YAML reads as a comment where a value should be, such as the name of a Slack channel."""
 _CHANNEL = re.compile(r"#[^\s,#]+")
+_WITHOUT_SIGN = ("project", "emoji", "repository")
+"""Keys with names that never begin with `#`."""
+_ADDED = {
+    "description": "Add `description: …` with one sentence on what it does.",
+    "owner": 'Add `owner: "#channel"` with the Slack channel or the group that answers for the workflow.',
+    "when": "Add `when: [slack.mention]`, or another trigger that starts the workflow.",
+    "channels": 'Add `channels: "#incidents"` with the channels that the trigger listens in, or `channels: any`.',
+    "emoji": "Add `emoji: eyes` with the name of the emoji that starts the workflow.",
+    "database": "Add `database: …` with the name, the id or the link of the database.",
+    "tools": "Add `tools: […]` with the tools that need approval.",
+    "by": "Add `by: requester`, or the people who may decide.",
+}
+"""How to add a key that has to be there, where its meaning alone is no instruction."""
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.@-]*")
 """A text that needs no quotes in YAML."""
 
@@ -37,8 +50,20 @@ def close_match(name: str, known: Iterable[str], alike: float = 0.7) -> str | No
 
 
 def _named(loc: Loc) -> str:
-    """How people are told of a value: its way with dots, cut when somebody wrote a novel as a key."""
-    return f"`{'.'.join(str(part) for part in loc)[:80]}`"
+    """Return how people know a value: its key with the keys around it, cut where a key is as long as a novel."""
+    match loc:
+        case (*around, int(at)):
+            return f"Item {at + 1} of {_named(tuple(around))}"
+        case ("when", int(), kind):
+            return f"`{str(kind)[:80]}`"
+        case ("when" | "tools", int(), kind, *keys):
+            return f"`{_dotted(keys)}` of `{str(kind)[:80]}`"
+        case _:
+            return f"`{_dotted(loc)}`"
+
+
+def _dotted(keys: Iterable[int | str]) -> str:
+    return ".".join(str(part) for part in keys)[:80]
 
 
 def _parts(form: type[Strict]) -> dict[str, type[Strict]]:
@@ -104,8 +129,44 @@ def missing_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
     """A key that has to be there, and what it is for."""
     around = _form_at(form, loc[:-1])
     field = next(field for name, field in around.model_fields.items() if (field.alias or name) == loc[-1])
-    meaning = field.description or ""
-    return f"The key {_named(loc)} is missing.", f"Add `{loc[-1]}: …`. {meaning}".strip()
+    hint = _ADDED.get(str(loc[-1])) or f"Add `{loc[-1]}: …`. {field.description or ''}".strip()
+    return f"The key {_named(loc)} is missing.", hint
+
+
+def no_value(source: Source, form: type[Strict], loc: Loc) -> tuple[str, str]:
+    """A key without a value, which must not mean anything silently."""
+    name = _named(loc)
+    comment = _COMMENT.search(source.line(source.key(loc)))
+    if comment and _takes_text(form, loc):
+        message = f"{name} is empty, because YAML reads `#` and what follows as a comment."
+        return message, f"Write `{_meant(loc, comment[1])}`."
+    if loc == ("approve",):
+        return f"{name} is empty.", _as_mapping(source, form, loc)
+    return f"{name} is empty.", "Write its value, or remove the key."
+
+
+def _takes_text(form: type[Strict], loc: Loc) -> bool:
+    """Return whether a name can stand behind a key; a trigger takes its channels."""
+    fields = _form_at(form, loc[:-1]).model_fields.items()
+    annotations = [field.annotation for name, field in fields if (field.alias or name) == loc[-1]]
+    return any(_holds_text(annotation) for annotation in annotations)
+
+
+def _holds_text(annotation: object) -> bool:
+    if isinstance(annotation, type) and issubclass(annotation, Strict):
+        return "channels" in annotation.model_fields
+    return annotation is str or any(_holds_text(part) for part in get_args(annotation))
+
+
+def _meant(loc: Loc, comment: str) -> str:
+    """Return a key with the value that YAML reads as a comment."""
+    match loc:
+        case ("when", int(), str(kind)):
+            return f"{kind}: {{channels: {_channels(comment, 'a list')}}}"
+        case (*_, str(key)) if key in _WITHOUT_SIGN:
+            return f"{key}: {_channels(comment, 'a list').replace('#', '')}".replace('"', "")
+        case _:
+            return _with_key(loc, _channels(comment, "a list"))
 
 
 def unknown_value(source: Source, loc: Loc, expected: str) -> tuple[str, str]:
@@ -139,12 +200,20 @@ def wrong_type(source: Source, form: type[Strict], loc: Loc, wanted: str) -> tup
     if wanted == "text" and isinstance(value, bool | int | float):
         return message, f'Put it in quotes: `"{word[:80]}"`.'
     if wanted == "a list" and isinstance(value, str):
-        return message, f"Write `[{word[:80]}]`."
+        return message, f"Write `[{_known(form, loc, word)[:80]}]`."
     if wanted == "a list" and (items := as_object(value)):
-        return message, f"Begin each with a dash: `- {next(iter(items))[:80]}`."
+        return message, f"Begin each with a dash: `- {_known(form, loc, next(iter(items)))[:80]}`."
     if wanted == "a mapping of keys":
         return message, _as_mapping(source, form, loc)
     return message, f"Write {wanted}."
+
+
+def _known(form: type[Strict], loc: Loc, name: str) -> str:
+    """Return the trigger that was probably meant; a name of anything else as it is."""
+    around = _form_at(form, loc)
+    if around.MEMBER != "a trigger":
+        return name
+    return close_match(name, _keys(around)) or name
 
 
 def _channels(comment: str, wanted: str) -> str:
@@ -169,7 +238,9 @@ def _as_mapping(source: Source, form: type[Strict], loc: Loc) -> str:
     value = value_at(source, loc)
     if loc == ("approve",):
         named = as_list(listed(value)) or as_list(source.fields.get("tools"))
-        tools = ", ".join(name[:80] for name in named[:5] if isinstance(name, str))
+        # A tool with options is a mapping of its name.
+        names = [next(iter(as_object(one)), one) for one in named[:5]]
+        tools = ", ".join(name[:80] for name in names if isinstance(name, str))
         return f"Write `approve: {{tools: [{tools}], by: requester}}`; `by` names who decides."
     around = _form_at(form, loc)
     fields = around.model_fields.items()

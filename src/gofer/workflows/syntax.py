@@ -6,6 +6,7 @@ from pathlib import Path
 import yaml
 
 from gofer.workflows.mistake import START, Mistake, Place, Rule
+from gofer.workflows.template import templates
 from gofer.workflows.unquoted import first_unquoted
 
 _PAIR = re.compile(r"(?P<indent>[ ]*(?:- +)?)(?P<key>[A-Za-z_][\w.-]*):[ ]+(?P<value>.*?)\s*")
@@ -37,6 +38,10 @@ def explain_error(file: Path, text: str, error: Exception) -> Mistake:
         hint = "Write a colon and a space behind its key."
         return Mistake(file, begun, "not-yaml", "This line is no `key: value`.", hint)
     if "flow" in context and "did not find" in problem:
+        # The parser stops behind the dollar of a mark such as `${{ secrets.X }}`.
+        for begins, message, hint in templates(line):
+            if begins == at.column - 2:
+                return Mistake(file, Place(at.line, begins + 1), "template", message, hint)
         return Mistake(file, begun, *_unclosed(text, begun))
     return Mistake(file, at, *_in_line(problem, context, line, at.column))
 

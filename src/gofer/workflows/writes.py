@@ -9,31 +9,40 @@ from gofer.workflows.parts import Strict, listed, mistake
 
 PUBLIC = "public"
 """Stands for all public channels of Slack."""
-_CHANNEL = r"public|#[^\s#]{1,80}|[CG][A-Z0-9]{2,20}"
+_CHANNEL = r"public|#[^\s#*]{1,80}|[CG][A-Z0-9]{2,20}"
 _PROJECT = r"[A-Z][A-Z0-9_]{0,50}"
 _REPOSITORY = r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}"
 _PAGE = re.compile(r"([0-9a-f]{8})" + 3 * r"-?([0-9a-f]{4})" + r"-?([0-9a-f]{12})(?:\?.*)?$", re.IGNORECASE)
 
 
+def _refuse_pattern(value: str, hint: str) -> None:
+    if "*" in value:
+        raise mistake(f"`{value[:80]}` holds `*`, which stands for nothing in `writes`.", hint)
+
+
 def _channel(value: str) -> str:
+    _refuse_pattern(value, 'Write its name, as "#general", its id, or `public` for all public channels.')
     if not re.fullmatch(_CHANNEL, value):
         raise mistake("This is no channel of Slack.", 'Write its name, as "#general", its id, or `public` for all.')
     return value
 
 
 def _project(value: str) -> str:
+    _refuse_pattern(value, "Write its key in capital letters, as PAY.")
     if not re.fullmatch(_PROJECT, value):
         raise mistake("This is no key of a Jira project.", "Write the key in capital letters, as PAY.")
     return value
 
 
 def _page(value: str) -> str:
+    _refuse_pattern(value, "Write its id, or the link that Notion gives.")
     if (found := _PAGE.search(value)) is None:
         raise mistake("This is no page or database of Notion.", "Write its id, or the link that Notion gives.")
     return "-".join(found.groups()).lower()
 
 
 def _repository(value: str) -> str:
+    _refuse_pattern(value, "Write its name as owner/name, such as acme/app.")
     if not re.fullmatch(_REPOSITORY, value):
         raise mistake("This is no repository of GitHub.", "Write owner/name, as acme/app.")
     return value

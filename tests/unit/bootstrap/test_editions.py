@@ -113,12 +113,25 @@ async def test_a_broken_edit_keeps_the_last_good_edition_and_says_so(
     assert said.endswith("agents/answer.md:1:1: broken. Mend it.")
     assert made.editions.notice == (
         "The workflow files were edited and have mistakes. Runs use the files as they were at "
-        "2026-11-21T12:00:00.000Z.\nagents/answer.md:1:1: broken. Mend it."
+        "2026-11-21 12:00:00 UTC.\nagents/answer.md:1:1: broken. Mend it."
     )
     assert made.notices == ["", made.editions.notice]
     made.write("answer", "hello")
     await made.wait(2)
     assert (made.texts, made.editions.notice, made.notices[-1]) == ({"answer": "hello"}, "", "")
+    assert "no workflow differs" not in caplog.text
+
+
+async def test_the_log_says_when_the_files_have_no_mistakes_any_more(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    made = Repository(tmp_path)
+    made.write("answer", "broken")
+    await made.wait(5)
+    made.write("answer", "hello")
+    await made.wait(2)
+    assert caplog.messages[1:] == ["the workflow files have no mistakes any more"]
 
 
 async def test_an_edit_that_breaks_the_check_itself_ends_nothing(tmp_path: Path) -> None:

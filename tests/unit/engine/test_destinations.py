@@ -9,7 +9,7 @@ from engine_room import PROVENANCE, says
 from gofer.bootstrap.catalog import build_tools
 from gofer.bootstrap.settings import read_settings
 from gofer.canonical import decode
-from gofer.engine.destinations import Known, Verdict, may_read, may_write
+from gofer.engine.destinations import Known, Verdict, may_read, may_write, refusal
 from gofer.engine.permitted import Permitted
 from gofer.engine.who import Person
 from gofer.errors import ConfigError, ToolError
@@ -25,6 +25,7 @@ from gofer.tools.notion.api import NotionApi
 from gofer.tools.slack import places as slack
 from gofer.tools.slack.places import FindPlace, find_place
 from gofer.tools.tool import Call, Tool, ToolResult
+from gofer.tools.written import Place
 from gofer.workflows.writes import Destinations
 from simulated_slack import API, play
 from stand_ins import AnsweringHttp, SetClock
@@ -255,3 +256,9 @@ def test_a_call_in_doubt_is_sent_again_to_the_id_on_record_whatever_its_name_mea
     }
     assert asked.as_recorded(intent).sent == judged.sent
     assert asked.as_recorded(replace(intent, arguments=None)) == asked.as_recorded(None) == asked
+
+
+def test_a_run_without_an_asker_is_not_told_of_an_entry_that_cannot_be_written() -> None:
+    assert "`writes: {" not in refusal(Place("slack", "person", "schedule"))
+    assert "writes to no person" in refusal(Place("slack", "person", "schedule"))
+    assert '`writes: {slack: ["#general"]}`' in refusal(Place("slack", "channel", "general"))

@@ -6,10 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from engine_room import says
 from gofer.engine.meant import NotMeant, check_conditions, routes_of
 from gofer.events import Event
-from gofer.workflows.load import Loaded, load_catalog
+from gofer.workflows.load import Catalog, Loaded, load_catalog
+from gofer.workflows.schema import Defaults
+from gofer.workflows.when import Trigger
+from office import office
 from stand_ins import mention
+
+pytestmark = pytest.mark.anyio
 
 FOUND = "salaries-2026"
 
@@ -37,7 +43,7 @@ def check(event: Event, workflow: Loaded, facts: Mapping[str, object], why: str 
             "slack.message: {channels: '#dep*'}",
             "slack.message",
             {"channels": FOUND, "bot": False, "reply": False},
-            "w wants `channels: dep*`",
+            'w wants `channels: "#dep*"`',
         ),
         (
             "jira.commented: {label: urgent, says: '*@gofer*'}",
@@ -76,3 +82,16 @@ def test_a_better_reason_is_kept(tmp_path: Path) -> None:
             {},
             "Status: it changed to another value",
         )
+
+
+async def test_what_the_delivery_settles_is_decided_before_anything_is_read() -> None:
+    made = office(says("Hello."))
+    loaded = made.worker.catalog.workflows["answer-here"]
+    conditions = {"channels": "any", "mention": True, "says": "*is down for a week*"}
+    trigger = Trigger.model_validate({"slack.message": conditions})
+    workflow = loaded.workflow.model_copy(update={"when": (trigger,)})
+    made.worker = replace(made.worker, catalog=Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults()))
+    made.unknown = "missing_scope"
+    await made.accept("run1")
+    await made.hear()
+    assert await made.status("run1") == "ignored"

@@ -33,7 +33,7 @@ from gofer.tools.slack.approval import (
     may_decide,
     tell_one,
 )
-from gofer.tools.slack.question import Question, blocks, rendered
+from gofer.tools.slack.question import Question, blocks, fallback, rendered
 from gofer.tools.tool import Call
 from gofer.triggers.door import Click, Ignored, RawRequest
 from gofer.triggers.slack import sign
@@ -191,7 +191,7 @@ def test_what_one_person_is_asked_or_told_nobody_else_sees() -> None:
         await ask_one(API, call, question(about="leaving", by=["requester"], to=ADA))
         await tell_one(API, call, TellOne(user=ADA, text="Only <@leads> may decide.", thread_ts=ROOT))
         asked, told = slack.whispers(ADA)
-        assert "May jira_create_issue take this out of it?" in asked.text
+        assert "private channel. May jira_create_issue take this out of it?" in asked.text
         assert (told.text, told.paged) == ("Only &lt;@leads&gt; may decide.", frozenset())
         assert slack.workspace.replies(slack.workspace.message("C0000001", ROOT)) == []
         with pytest.raises(SlackRefusal):
@@ -200,6 +200,12 @@ def test_what_one_person_is_asked_or_told_nobody_else_sees() -> None:
             await tell_one(API, call, TellOne(user="U0000002", text="x"))
 
     play(story)
+
+
+def test_a_question_about_what_leaves_names_where_it_began_and_where_it_goes() -> None:
+    asked = question(about="leaving", where="#general", direct=True)
+    title = "You started this in a direct message. May jira_create_issue take this to #general?"
+    assert fallback(asked) == title
 
 
 def test_each_tool_declares_the_scopes_it_needs() -> None:

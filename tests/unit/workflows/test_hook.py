@@ -117,7 +117,7 @@ def test_a_file_of_keys_that_holds_none_is_named(tmp_path: Path, held: str | Non
         ("name: n\nauth: {jwt: {issuer: i, audience: a, jwks: [k]}}", "w.yaml:2:13: `jwks` is neither"),
         (
             "name: n\nauth: {jwt: {issuer: i, audience: a, jwks: k, algorithms: [none]}}",
-            "w.yaml:2:60: `auth.jwt.algorithms.0` cannot be `none`.",
+            "w.yaml:2:60: Item 1 of `auth.jwt.algorithms` cannot be `none`.",
         ),
         ("name: n\nkey: the id", "w.yaml:2:6: `the id` is no name of a header."),
         (

@@ -1,4 +1,4 @@
-"""How does a run ask people for a decision in Slack, and who may give it? Called by Gofer itself, never by a model."""
+"""The tools by which a run asks people in Slack for a decision; Gofer calls them by itself, never a model."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

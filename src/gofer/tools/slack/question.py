@@ -39,6 +39,8 @@ class Question(Arguments):
     about: Literal["call", "leaving", "elsewhere"]
     where: str = ""
     """The place that the call writes to, where the question is about that."""
+    direct: bool = False
+    """Whether the run was asked in a direct message."""
     by: list[str] = Field(min_length=1)
     """Who may decide, as the workflow file says it."""
     page: list[str] = Field(default_factory=list)
@@ -132,13 +134,22 @@ def moment(at_ms: int) -> str:
 def _title(asked: Question) -> str:
     match asked.about:
         case "leaving":
-            return f"You started this in a private channel. May {asked.tool} take this out of it?"
+            origin = "direct message" if asked.direct else "private channel"
+            return f"You started this in a {origin}. May {asked.tool} take this {_target(asked)}?"
         case "elsewhere":
-            return (
-                f"You did not start this in {_visible(asked.where)[:_LONGEST_NAME]}. May {asked.tool} write this there?"
-            )
+            return f"You did not start this in {_place(asked)}. May {asked.tool} write this there?"
         case "call":
             return f"May I call {asked.tool} with exactly this?"
+
+
+def _target(asked: Question) -> str:
+    if not asked.where:
+        return "out of it"
+    return f"to {_place(asked)}"
+
+
+def _place(asked: Question) -> str:
+    return _visible(asked.where)[:_LONGEST_NAME]
 
 
 def _visible(value: object) -> str:
