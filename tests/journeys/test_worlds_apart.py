@@ -8,8 +8,9 @@ import pytest
 import yaml
 
 from deciding import deciding
+from gofer.bootstrap.intact import WORLD
 from gofer.bootstrap.settings import read_settings
-from gofer.bootstrap.worlds import MARK, apart, move_apart
+from gofer.bootstrap.worlds import apart, move_apart
 from serving import Desk, desk
 
 pytestmark = pytest.mark.anyio
@@ -54,7 +55,7 @@ def test_a_folder_with_real_runs_never_gets_simulated_ones(tmp_path: Path) -> No
     (tmp_path / "gofer.db").touch()
     assert apart(settings).data == tmp_path
     move_apart(tmp_path)
-    assert not (tmp_path / MARK).exists()
+    assert not (tmp_path / WORLD).exists()
     assert (tmp_path / "simulated" / "gofer.db").exists()
     (tmp_path / "gofer.db").touch()
     assert apart(settings).data == tmp_path / "simulated"

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 
 from gofer.bootstrap.disk import refused, write_secret
-from gofer.bootstrap.intact import DATABASE, KEY
+from gofer.bootstrap.intact import DATABASE, KEY, WORLD
 from gofer.bootstrap.settings import Settings
 from gofer.bootstrap.state import LOCK, make_folder, serving
 
@@ -20,8 +20,6 @@ FOLDER = "simulated"
 """The folder of simulated runs, within that of the state."""
 MOCKED = "mocked"
 """The folder of runs with mocks, within that of the state."""
-MARK = "world"
-"""There while the state in the folder is that of a simulated world."""
 
 _log = logging.getLogger(__name__)
 
@@ -33,22 +31,22 @@ def apart(settings: Settings) -> Settings:
         return replace(settings, data=data / FOLDER)
     make_folder(data)
     try:
-        write_secret(data / MARK, "")
+        write_secret(data / WORLD, "")
     except OSError as error:
-        raise refused(data / MARK, error) from error
+        raise refused(data / WORLD, error) from error
     return settings
 
 
 def move_apart(data: Path) -> None:
     """Move the state of a simulated world out of a folder that real systems are served from now. Raises ConfigError."""
-    if not (data / MARK).exists():
+    if not (data / WORLD).exists():
         return
     with serving(data):
         target = next(folder for folder in _folders(data) if not (folder / DATABASE).exists())
         make_folder(target)
         try:
             # The mark goes last: a process that is killed before leaves it to the next one.
-            for path in sorted(_state_of(data), key=lambda path: (path.name == MARK, path.name == DATABASE)):
+            for path in sorted(_state_of(data), key=lambda path: (path.name == WORLD, path.name == DATABASE)):
                 path.rename(target / path.name)
         except OSError as error:
             raise refused(data, error) from error
@@ -57,7 +55,7 @@ def move_apart(data: Path) -> None:
 
 def _is_real(data: Path) -> bool:
     known = (data / DATABASE).exists() or (data / KEY).exists()
-    return known and not (data / MARK).exists()
+    return known and not (data / WORLD).exists()
 
 
 def _folders(data: Path) -> Iterator[Path]:
