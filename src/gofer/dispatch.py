@@ -158,7 +158,9 @@ class Ingress:
         matched = await self._as_accepted(event, self.routes.matching(event))
         workflows = sorted({route.workflow for route in matched})
         # Every run decides from the same list which workflow wins; where one matched there is nothing to decide.
-        rivals = tuple(matched) if len(workflows) > 1 else ()
+        rivals: tuple[Route, ...] = ()
+        if len(workflows) > 1:
+            rivals = tuple(matched)
         return await asyncio.gather(*(self.start(event, workflow, rivals) for workflow in workflows))
 
     async def _as_accepted(self, event: Event, matched: Sequence[Route]) -> Sequence[Route]:

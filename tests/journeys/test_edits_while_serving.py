@@ -36,7 +36,7 @@ def edit(made: Desk, file: str, *, add: str) -> None:
 
 
 async def until_read(running: Running) -> None:
-    await running.says("the workflow files were", after=len(running.lines))
+    await running.says("the workflow files", after=len(running.lines))
 
 
 async def test_a_prompt_a_skill_and_a_workflow_edited_under_traffic_count_for_the_next_event(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ async def press_all(made: Company, action: str) -> list[Message]:
     pressed: list[Message] = []
     async with asyncio.timeout(60):
         while len(pressed) < CALLS:
-            asked = [one for one in made.slack.whispers(CAPTAIN) if "take this out of it?" in one.text]
+            asked = [one for one in made.slack.whispers(CAPTAIN) if " take this " in one.text]
             for one in [one for one in asked if one not in pressed]:
                 await waiting(made)
                 assert await made.slack.press(one, action, CAPTAIN)

@@ -134,12 +134,17 @@ def moment(at_ms: int) -> str:
 def _title(asked: Question) -> str:
     match asked.about:
         case "leaving":
-            origin = "direct message" if asked.direct else "private channel"
-            return f"You started this in a {origin}. May {asked.tool} take this {_target(asked)}?"
+            return f"You started this in a {_origin(asked)}. May {asked.tool} take this {_target(asked)}?"
         case "elsewhere":
             return f"You did not start this in {_place(asked)}. May {asked.tool} write this there?"
         case "call":
             return f"May I call {asked.tool} with exactly this?"
+
+
+def _origin(asked: Question) -> str:
+    if asked.direct:
+        return "direct message"
+    return "private channel"
 
 
 def _target(asked: Question) -> str:
