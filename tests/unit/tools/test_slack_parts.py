@@ -119,8 +119,12 @@ def test_the_messages_together_say_what_the_text_says(markdown: str) -> None:
     assert content(whole) == content(neutral(markdown))
 
 
+LONG_LINK = f"[a](https://example.com/{'a' * 50}_(x)?a=1&b=2)"
+
+
 @settings(deadline=None)
 @given(documents)
+@example(f"1\n\n> - {' '.join([LONG_LINK] * 12)} **{'1' * 42}**")
 def test_fences_and_links_are_never_cut(markdown: str) -> None:
     messages = split(markdown, SMALL)
     assert sum(map(spans_of, messages), Counter()) == spans_of(neutral(markdown))

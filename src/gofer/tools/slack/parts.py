@@ -204,18 +204,29 @@ def _inside(lines: Sequence[str], prefix: int, room: int, most: Cost, depth: int
 
 
 def _fitting(texts: Sequence[str], apart: bool, most: Cost) -> Sequence[_Piece]:
-    """Texts as pieces; one that still does not fit is halved until it does."""
+    """Texts as pieces; one that still does not fit is halved until it does, at a line break where it has one."""
     pieces: list[_Piece] = []
     for text in texts:
         taken = cost(text)
         if taken.within(most) or len(text) < 2:
             pieces.append(_Piece(text, apart or bool(pieces), taken))
             continue
-        middle = text.rfind("\n", 1, len(text) // 2 + 1)
-        middle = len(text) // 2 if middle < 0 else middle
+        middle = _middle(text)
         halves = [half for half in (text[:middle], text[middle:].removeprefix("\n")) if half.strip()]
         pieces += _fitting(halves, apart or bool(pieces), most)
     return pieces
+
+
+def _middle(text: str) -> int:
+    """Return where a text is halved: at a line break where it has one, so that no span is cut."""
+    half = len(text) // 2
+    before = text.rfind("\n", 1, half + 1)
+    if before > 0:
+        return before
+    after = text.find("\n", half + 1, len(text) - 1)
+    if after > 0:
+        return after
+    return half
 
 
 def _outdented(line: str, width: int) -> str:
