@@ -120,11 +120,15 @@ def test_the_messages_together_say_what_the_text_says(markdown: str) -> None:
 
 
 LONG_LINK = f"[a](https://example.com/{'a' * 50}_(x)?a=1&b=2)"
+MANY_WORDS = f"`{'a ' * 50}a`"
 
 
 @settings(deadline=None)
 @given(documents)
 @example(f"1\n\n> - {' '.join([LONG_LINK] * 12)} **{'1' * 42}**")
+@example(" ".join([MANY_WORDS] * 12))
+@example(f"{'a' * 480}\n\n{' '.join([MANY_WORDS] * 12)}")
+@example(f"> - {' '.join([*[MANY_WORDS] * 4, LONG_LINK] * 3)}")
 def test_fences_and_links_are_never_cut(markdown: str) -> None:
     messages = split(markdown, SMALL)
     assert sum(map(spans_of, messages), Counter()) == spans_of(neutral(markdown))

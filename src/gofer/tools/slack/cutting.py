@@ -6,6 +6,7 @@ emphasis is open.
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -16,7 +17,15 @@ _PLACES = (re.compile(r"\n"), re.compile(r"(?<=[.!?…。؟])\s+"), re.compile(r
 """Where text may be cut, the best first."""
 _TRIES = 8
 """How many places of each kind are looked at before anything is accepted."""
+_SPAN = re.compile(
+    r"(?<!`)(?P<mark>`{1,3})(?!`)[^`]+(?P=mark)(?!`)"
+    r"|!?\[[^\[\]]+\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)"
+    r"|(?P<stars>\*{1,3}|_{1,3}|~~)(?=[^\s*_~])[^*_~]+(?P=stars)"
+)
+"""What looks like code, a link or emphasis; whether it is one, only the parser knows."""
 _SPANS = frozenset({"link_open", "image", "code_inline", "strong_open", "em_open", "s_open"})
+_DIVIDED_KINDS = frozenset({"inline", "paragraph_open", "blockquote_open"})
+"""What two parts of a text may both have, where the text has one."""
 _LONGEST_OPENING = 200
 _GLUE = frozenset("\u200d\u2060\ufe0e\ufe0f")
 
@@ -83,26 +92,52 @@ def _tables(block: Block, room: int, most: Cost) -> list[str]:
 
 def _texts(text: str, room: int, most: int) -> list[str]:
     pieces: list[str] = []
-    while characters(text) > (limit := most if pieces else room):
-        place = _place(text, limit, most)
+    limit = room if _whole_place(text, room) else most
+    while characters(text) > limit:
+        place = _whole_place(text, limit) or _any_place(text, limit)
         pieces.append(text[:place].rstrip())
         text = text[place:].lstrip()
+        limit = most
     return [piece for piece in (*pieces, text) if piece]
 
 
-def _place(text: str, limit: int, most: int) -> int:
-    """Where to cut, at most `limit` from the beginning; a short first piece is given up for a better place."""
+def halved(text: str) -> list[str]:
+    """A text of two letters or more in two parts; the second keeps the indent of its first line."""
+    half = characters(text) // 2
+    place = _whole_place(text, half) or _any_place(text, half)
+    return [text[:place].rstrip(), text[place:].lstrip(" ").removeprefix("\n")]
+
+
+def _whole_place(text: str, limit: int) -> int | None:
+    """Where a cut leaves all spans whole, at most `limit` from the beginning; None where it finds no such place."""
     end = within(text, limit)
     window = text[: end + 2_000]
     whole = _shape(window)
-    fallback = 0
+    inside = [span.span() for span in _SPAN.finditer(window)]
     for pattern in _PLACES:
         found = [match.start() for match in pattern.finditer(text, max(1, end // 4), end)]
-        for place in reversed(found[-_TRIES:]):
+        likely = _outside(found, inside) or found
+        for place in reversed(likely[-_TRIES:]):
             if _shape(window[:place].rstrip()) + _shape(window[place:].lstrip()) == whole:
                 return place
-            fallback = fallback or place
-    return fallback or _between_letters(text, end)
+    return None
+
+
+def _any_place(text: str, limit: int) -> int:
+    """Where a text is cut that is one long span: between lines, sentences, words or else letters."""
+    end = within(text, limit)
+    for pattern in _PLACES:
+        found = [match.start() for match in pattern.finditer(text, max(1, end // 4), end)]
+        if found:
+            return found[-1]
+    return _between_letters(text, end)
+
+
+def _outside(places: Sequence[int], spans: Sequence[tuple[int, int]]) -> Sequence[int]:
+    """Return the places in none of the spans; both are in order."""
+    ends = [end for _, end in spans]
+    after = [bisect_right(ends, place) for place in places]
+    return [place for place, span in zip(places, after, strict=True) if span == len(spans) or place <= spans[span][0]]
 
 
 def _shape(markdown: str) -> Counter[tuple[str, str]]:
@@ -112,7 +147,7 @@ def _shape(markdown: str) -> Counter[tuple[str, str]]:
         for child in token.children or ():
             if child.type in _SPANS:
                 shape[child.type, str(child.attrs.get("href", child.attrs.get("src", child.content)))] += 1
-        if token.nesting >= 0 and token.type not in ("inline", "paragraph_open"):
+        if token.nesting >= 0 and token.type not in _DIVIDED_KINDS:
             shape[token.type, token.tag] += 1
     return shape
 

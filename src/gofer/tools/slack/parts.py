@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gofer.tools.slack.cutting import divided
-from gofer.tools.slack.markdown import Block, Cost, blocks, cost, fenced, items, normal, widest_table
+from gofer.tools.slack.cutting import divided, halved
+from gofer.tools.slack.markdown import Block, Cost, blocks, characters, cost, fenced, items, normal, widest_table
 from gofer.tools.slack.mentions import neutral
 
 ONE_MESSAGE = Cost(characters=11_000, blocks=45, rows=100, cells=9_000)
@@ -27,6 +27,8 @@ BEGINNING = 3_000
 _QUOTE = re.compile(r" {0,3}>[ ]?")
 _MARKER = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?: {1,4}(?=\S)|[ \t]*$| (?=\s))")
 _DEEPEST = 8
+_LINES_ADDED = 8
+"""Lines that a message may have more than the text it is made of: two where a long line was cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +166,7 @@ def _pieces(block: Block, apart: bool, room: int, most: Cost, depth: int) -> Seq
             return _list_pieces(block, apart, room, most, depth)
         case "quote" if depth < _DEEPEST:
             inner = [_QUOTE.sub("", line, count=1) for line in block.lines]
-            chunks = _inside(inner, len("> "), room, most, depth)
+            chunks = _inside(inner, characters("> "), room, most, depth)
             quoted = ["\n".join(f"> {line}".rstrip() for line in chunk.split("\n")) for chunk in chunks]
             return _fitting(quoted, True, most)
         case kind:
@@ -196,7 +198,7 @@ def _item_pieces(item: Block, room: int, most: Cost, depth: int) -> Sequence[_Pi
 
 def _inside(lines: Sequence[str], prefix: int, room: int, most: Cost, depth: int) -> Sequence[str]:
     """What stands inside an item or a quote, as texts that fit with a prefix of so many characters on each line."""
-    overhead = min(prefix * (len(lines) + 4), most.characters * 2 // 3)
+    overhead = min(prefix * (len(lines) + _LINES_ADDED), most.characters * 2 // 3)
     within = replace(most, characters=most.characters - overhead)
     packer = _Packer(within, max(1, room - overhead), depth + 1)
     packer.fill(blocks(normal("\n".join(lines))))
@@ -204,29 +206,16 @@ def _inside(lines: Sequence[str], prefix: int, room: int, most: Cost, depth: int
 
 
 def _fitting(texts: Sequence[str], apart: bool, most: Cost) -> Sequence[_Piece]:
-    """Texts as pieces; one that still does not fit is halved until it does, at a line break where it has one."""
+    """Texts as pieces; one that still does not fit is halved until it does."""
     pieces: list[_Piece] = []
     for text in texts:
         taken = cost(text)
         if taken.within(most) or len(text) < 2:
             pieces.append(_Piece(text, apart or bool(pieces), taken))
             continue
-        middle = _middle(text)
-        halves = [half for half in (text[:middle], text[middle:].removeprefix("\n")) if half.strip()]
+        halves = [half for half in halved(text) if half.strip()]
         pieces += _fitting(halves, apart or bool(pieces), most)
     return pieces
-
-
-def _middle(text: str) -> int:
-    """Return where a text is halved: at a line break where it has one, so that no span is cut."""
-    half = len(text) // 2
-    before = text.rfind("\n", 1, half + 1)
-    if before > 0:
-        return before
-    after = text.find("\n", half + 1, len(text) - 1)
-    if after > 0:
-        return after
-    return half
 
 
 def _outdented(line: str, width: int) -> str:
