@@ -27,6 +27,9 @@ RECEIVE_BYTES = 64 * 1024
 _LOOK_SECONDS = 0.005
 """How long nobody looks whether the requests under way are finished."""
 
+_TURNS_TO_ACCEPT = 3
+"""Turns of the loop until a connection that was accepted is among the server's connections."""
+
 
 class _Server(uvicorn.Server):
     """A uvicorn server that leaves signals to its host, says when it listens and stops as soon as it may.
@@ -56,12 +59,11 @@ class _Server(uvicorn.Server):
             ticking.cancel()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._accept_no_more()
         for server in self.servers:
             server.close()
         for listener in sockets or ():
             listener.close()
-        for connection in list(self.server_state.connections):
-            connection.shutdown()
         try:
             async with asyncio.timeout(self._grace_seconds):
                 await self._nothing_under_way()
@@ -71,7 +73,18 @@ class _Server(uvicorn.Server):
             for task in left:
                 task.cancel()
 
+    async def _accept_no_more(self) -> None:
+        # asyncio loses, and leaves open, what it accepted in the same turn in which a server is closed.
+        loop = asyncio.get_running_loop()
+        for server in self.servers:
+            for listener in server.sockets:
+                loop.remove_reader(listener.fileno())
+        for _ in range(_TURNS_TO_ACCEPT):
+            await asyncio.sleep(0)
+
     async def _nothing_under_way(self) -> None:
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
         # Connections say to nobody that they are closed.
         while self.server_state.connections or self.server_state.tasks:  # noqa: ASYNC110
             await asyncio.sleep(_LOOK_SECONDS)

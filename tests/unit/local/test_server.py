@@ -2,7 +2,10 @@
 
 import asyncio
 import errno
+import gc
 import signal
+import socket
+from contextlib import suppress
 
 import httpx2
 import pytest
@@ -50,6 +53,34 @@ def test_a_taken_port_is_an_error_with_a_sentence_and_is_free_again_afterwards()
             assert again == url
 
     asyncio.run(story())
+
+
+async def connects_each_turn(url: str, sockets: list[socket.socket]) -> None:
+    """Open connections, one in each turn of the loop, until nobody listens any more."""
+    port = int(url.rpartition(":")[2])
+    with suppress(ConnectionRefusedError):
+        while True:
+            sockets.append(socket.create_connection(("127.0.0.1", port)))
+            await asyncio.sleep(0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_who_connects_while_the_server_stops_is_sent_away() -> None:
+    async def story() -> None:
+        opened: list[socket.socket] = []
+        async with serve(APP) as url:
+            connecting = asyncio.create_task(connects_each_turn(url, opened))
+            for _ in range(8):
+                await asyncio.sleep(0)
+        await connecting
+        assert len(opened) >= 8
+        for connection in opened:
+            with connection, suppress(ConnectionResetError):
+                connection.settimeout(5)
+                assert connection.recv(1) == b""
+
+    asyncio.run(story())
+    gc.collect()
 
 
 def test_a_request_that_never_ends_does_not_hold_the_shutdown(caplog: pytest.LogCaptureFixture) -> None:
