@@ -31,6 +31,8 @@ LOST = 10
 """How often in a row a run may take its worker with it before its journal was read; afterwards that counts them."""
 SUSPECT = 2
 """Owners in a row that were lost with a run before it is one of those that may have killed them."""
+BUSY_SECONDS = 5.0
+"""After which a bell for a parked run rings again, while its conversation is busy."""
 RECEIVES = 10
 """How often a bell is heard before it is given up; what it rang for stays with the sweeper."""
 
@@ -128,8 +130,9 @@ class Worker:
         # Also when that run is over: it may be the only bell left for the one after it.
         busy = head is not None and not await self._continue_conversation(head.conversation, bell, term)
         if head is not None and busy and head.status == "parked":
-            # Whoever is busy there will not look for a parked run when it is done. A new bell is a young bell.
-            await self.queue.ring(bell.run, self.lease)
+            # Whoever is busy there will not look for a parked run when it is done, and may just be parking this one:
+            # a press that came meanwhile waits no minute for the end of the lease. A new bell is a young bell.
+            await self.queue.ring(bell.run, BUSY_SECONDS)
         await self.queue.acknowledge(bell)
 
     async def _again_later(self, bell: Doorbell, why: str) -> None:

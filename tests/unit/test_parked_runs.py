@@ -15,7 +15,7 @@ from gofer.models.model import Answer
 from gofer.sweeper import Sweeper
 from gofer.tools.slack.write import PostMessage
 from gofer.tools.tool import Call, ToolResult
-from office import Office, office
+from office import CONVERSATION, Office, office
 from stand_ins import NOON
 
 pytestmark = pytest.mark.anyio
@@ -129,6 +129,19 @@ async def test_a_parked_run_does_not_keep_its_conversation_from_others() -> None
     made.clock.advance(600)
     await made.hear()
     assert made.posted == ["first", "second"]
+
+
+async def test_what_comes_while_a_run_is_being_parked_waits_seconds_and_not_for_a_lease() -> None:
+    made = await parked(says("Hello."))
+    made.clock.advance(601)
+    # The head says parked already, and its owner has not given the conversation back yet.
+    await made.store.lease(CONVERSATION, "parking", made.clock.now(), 60.0)
+    await made.queue.ring("run1")
+    assert await made.hear() >= 1
+    await made.store.release(CONVERSATION, "parking")
+    made.clock.advance(5)
+    assert await made.hear() == 1
+    assert (made.posted, await made.status("run1")) == (["Hello."], "done")
 
 
 async def test_a_bell_that_comes_too_early_writes_nothing_and_asks_nobody() -> None:
