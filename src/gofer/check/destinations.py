@@ -1,7 +1,7 @@
 """The key `writes` of a workflow: it has to be there for tools that no run could call without it."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -121,20 +121,18 @@ def _found(
     root: Path, source: Source, workflow: Workflow, pattern: re.Pattern[str]
 ) -> Iterator[tuple[Path, Place, str]]:
     """Yield what a pattern finds in the script, or in the skills and the prompt of a workflow, each once a file."""
-    seen: set[tuple[Path, str]] = set()
-    for file, _ in _texts(root, source, workflow):
-        text, _ = read_text(file)
-        for number, line in enumerate((text or "").splitlines(), 1):
-            for found in pattern.finditer(line):
-                if (file, found[1]) not in seen:
-                    seen.add((file, found[1]))
-                    yield file, Place(number, found.start(1)), found[1]
+    return _occurrences((file, pattern) for file, _ in _texts(root, source, workflow))
 
 
 def _named(root: Path, source: Source, workflow: Workflow) -> Iterator[tuple[Path, Place, str]]:
-    """Channels that the script, or the skills and then the prompt of a workflow name, each once a file."""
+    """Yield channels that the script, or the skills and then the prompt of a workflow name, each once a file."""
+    return _occurrences(_texts(root, source, workflow))
+
+
+def _occurrences(texts: Iterable[tuple[Path, re.Pattern[str]]]) -> Iterator[tuple[Path, Place, str]]:
+    """Yield what each pattern finds in its file, with the place where the file has it first."""
     seen: set[tuple[Path, str]] = set()
-    for file, pattern in _texts(root, source, workflow):
+    for file, pattern in texts:
         text, _ = read_text(file)
         for number, line in enumerate((text or "").splitlines(), 1):
             for found in pattern.finditer(line):

@@ -110,9 +110,7 @@ def may_read(known: Known, asker: Person | None, *, alone: bool) -> bool:
 
 def asker_of(step: Step) -> Person | None:
     """Return the person of Slack who started a run, or the run that asks this one; None when no person did."""
-    root = step
-    while root.above is not None:
-        root = root.above
+    root = _root(step)
     event = root.progress.event
     if event is None or event.source != "slack" or event.actor.kind != "person":
         return None
@@ -285,11 +283,8 @@ def _use(item: Permitted) -> str:
 
 def _private_channels_read(step: Step) -> set[str]:
     """Return the ids of channels that are not public and that a run, or the run that asks it, was let read."""
-    root = step
-    while root.above is not None:
-        root = root.above
     found: set[str] = set()
-    for call, outcome in root.progress.outcomes.items():
+    for call, outcome in _root(step).progress.outcomes.items():
         match outcome:
             case ToolResult(status="ok", details=dict() as details) if call.startswith(f"{READING}/"):
                 if details.get("public") is not True:
@@ -297,6 +292,13 @@ def _private_channels_read(step: Step) -> set[str]:
             case _:
                 pass
     return found - {""}
+
+
+def _root(step: Step) -> Step:
+    """Return the run that people started: the step itself, or the one above all subagents."""
+    while step.above is not None:
+        step = step.above
+    return step
 
 
 def refusal(place: Place) -> str:

@@ -22,7 +22,7 @@ from gofer.simulators.slack.files import complete_upload, get_upload_url, info
 from gofer.simulators.slack.interactivity import post_ephemeral
 from gofer.simulators.slack.shapes import channel_shape, group_shape, message_body, stored_message, user_shape
 from gofer.simulators.slack.timestamps import micros, order
-from gofer.simulators.slack.workspace import Message, SlackRefusal, Workspace
+from gofer.simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
 
 _TYPES = frozenset({"public_channel", "private_channel", "mpim", "im"})
 _KIND_OF_TYPE = {"public_channel": "channel", "private_channel": "group", "mpim": "mpim", "im": "im"}
@@ -229,20 +229,24 @@ def _conversations_info(backend: Backend, arguments: Arguments) -> Answer:
 
 def _conversations_list(backend: Backend, arguments: Arguments) -> Answer:
     workspace = backend.workspace
+    page, cursor = arguments.page(_channels_seen(workspace, arguments), lambda channel: channel.id)
+    shown = [channel_shape(workspace, channel) | {"num_members": len(channel.members)} for channel in page]
+    return {"channels": shown, "response_metadata": {"next_cursor": cursor}}
+
+
+def _channels_seen(workspace: Workspace, arguments: Arguments) -> list[Channel]:
+    """Return the channels of the kinds that are asked for; private ones only where the bot is a member."""
     types = set(filter(None, (arguments.text("types") or "public_channel").replace(" ", "").split(",")))
     if types - _TYPES:
         raise SlackRefusal("invalid_types")
     kinds = {_KIND_OF_TYPE[name] for name in types}
-    channels = [
+    return [
         channel
         for channel in workspace.channels.values()
         if channel.kind in kinds
         and (channel.kind == "channel" or workspace.bot.user in channel.members)
         and not (channel.archived and arguments.flag("exclude_archived"))
     ]
-    page, cursor = arguments.page(channels, lambda channel: channel.id)
-    shown = [channel_shape(workspace, channel) | {"num_members": len(channel.members)} for channel in page]
-    return {"channels": shown, "response_metadata": {"next_cursor": cursor}}
 
 
 def _conversations_members(backend: Backend, arguments: Arguments) -> Answer:
@@ -256,17 +260,7 @@ def _users_conversations(backend: Backend, arguments: Arguments) -> Answer:
     user = arguments.text("user") or workspace.bot.user
     if user not in workspace.users:
         raise SlackRefusal("user_not_found")
-    types = set(filter(None, (arguments.text("types") or "public_channel").replace(" ", "").split(",")))
-    if types - _TYPES:
-        raise SlackRefusal("invalid_types")
-    kinds = {_KIND_OF_TYPE[name] for name in types}
-    channels = [
-        channel
-        for channel in workspace.channels.values()
-        if channel.kind in kinds
-        and user in channel.members
-        and (channel.kind == "channel" or workspace.bot.user in channel.members)
-    ]
+    channels = [channel for channel in _channels_seen(workspace, arguments) if user in channel.members]
     page, cursor = arguments.page(channels, lambda channel: channel.id)
     shown = [channel_shape(workspace, channel) for channel in page]
     return {"channels": shown, "response_metadata": {"next_cursor": cursor}}
