@@ -294,8 +294,8 @@ MUTANTS = (
     Mutant(
         "a request expires",
         "engine/approval.py",
-        "if step.now_ms() >= requested.until:",
-        "if False:",
+        "if step.now_ms() < requested.until:",
+        "if True:",
         f"{APPROVAL}without_a_decision_in_time_it_counts_as_denied",
     ),
     Mutant(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import mutants
 import outages
+from judge import Report
 from plans import plan
 from schedule import Rules, Schedule
 from test_resume import SCHEDULES, OneCrash
@@ -29,7 +30,7 @@ def rows(count: int) -> list[tuple[str, str]]:
     total = Counter[str]()
     kinds = [("memory", "sqlite")[seed % 2] for seed in range(count)]
     for seed, kind in [*enumerate(kinds), *((seed, "dynamodb") for seed in range(count // 8))]:
-        report = Schedule(seed, kind).run()
+        report = played(seed, kind)
         faults += report.faults
         total["violations"] += len(report.violations)
         total.update(report.decided)
@@ -37,7 +38,7 @@ def rows(count: int) -> list[tuple[str, str]]:
             total[name] += getattr(report, name)
     away = Counter[str]()
     for seed in range(count // 8):
-        report = Schedule(seed, ("memory", "sqlite")[seed % 2], Rules(outages=1.0)).run()
+        report = played(seed, ("memory", "sqlite")[seed % 2], Rules(outages=1.0))
         away.update(requests=report.faults["outage"], waits=report.waited, violations=len(report.violations))
     missing = [rule for rule in MUTANTS if missed(rule)]
     return [
@@ -98,6 +99,14 @@ def missed(rule: str) -> bool:
     rules, at_most, matters = MUTANTS[rule]
     seeds = (seed for seed in range(at_most) if matters(plan(seed)))
     return any(Schedule(seed, "memory", rules).run().violations for seed in seeds)
+
+
+def played(seed: int, kind: str, rules: Rules | None = None) -> Report:
+    """Play a schedule and print its violations, with what plays it again."""
+    report = Schedule(seed, kind, rules).run()
+    for violation in report.violations:
+        print(f"--seed {seed} --store {kind}: {violation}", file=sys.stderr)  # noqa: T201
+    return report
 
 
 def main(count: int) -> None:

@@ -78,19 +78,23 @@ async def _decide(step: Step, question: Question, provenance: Provenance) -> Non
     if failure := await question.ask(provenance):
         step.note(ApprovalDecided(requested.call, "denied", f"Gofer: {failure}", about=requested.about))
         return
-    # Looked for anew each time: while one press is looked at, the next may come in.
-    while click := _unheard(step, name):
-        if why := await question.objection(click, provenance):
-            await question.say(word_call(click), click.actor, why, provenance)
-        else:
-            by = question.name_of(click)
-            step.note(ApprovalDecided(requested.call, click.decision, by, click.item, requested.about))
+    while True:
+        # Looked for anew each time: while one press is looked at, the next may come in.
+        while click := _unheard(step, name):
+            if why := await question.objection(click, provenance):
+                await question.say(word_call(click), click.actor, why, provenance)
+            else:
+                by = question.name_of(click)
+                step.note(ApprovalDecided(requested.call, click.decision, by, click.item, requested.about))
+                return
+        if step.now_ms() < requested.until:
+            step.heed_cancel()
+            raise Parked(RunParked("approval", requested.until))
+        # Entries have the time at which their frame was begun: one of before would be an end before its time.
+        await step.commit()
+        if _unheard(step, name) is None:
+            step.note(ApprovalDecided(requested.call, "expired", about=requested.about))
             return
-    if step.now_ms() >= requested.until:
-        step.note(ApprovalDecided(requested.call, "expired", about=requested.about))
-        return
-    step.heed_cancel()
-    raise Parked(RunParked("approval", requested.until))
 
 
 def _unheard(step: Step, name: tuple[About, str]) -> ApprovalClicked | None:

@@ -7,11 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine_room import says
+from engine_room import PROVENANCE, says
 from gofer.cancel import cancel
+from gofer.engine.approval import Wanted, approved
+from gofer.engine.permitted import Permitted
+from gofer.engine.step import Step
+from gofer.engine.term import Term
 from gofer.events import Actor
 from gofer.journal import entries as e
 from gofer.journal.coordination import UNFINISHED
+from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.models.model import Answer
 from gofer.secret import Secret
 from gofer.tools.slack.approval import MayDecide
@@ -21,6 +26,17 @@ from office import Lost
 from ticket_desk import FILE, Desk, asked, desk, status
 
 pytestmark = pytest.mark.anyio
+
+
+def item_of(step: Step, call: str, wanted: tuple[str, dict[str, object]]) -> Permitted:
+    """The call that somebody is asked about, as the loop makes it of the model's words."""
+    name, arguments = wanted
+    tool = step.services.tools[name]
+    return Permitted(call, tool, tool.parse(arguments), arguments)
+
+
+def is_decision(recorded: e.Recorded) -> bool:
+    return isinstance(recorded.entry, e.ApprovalDecided)
 
 
 async def test_a_call_waits_for_approval_with_its_exact_arguments_and_is_made_once_when_it_comes() -> None:
@@ -77,6 +93,25 @@ async def test_without_a_decision_in_time_it_counts_as_denied() -> None:
     assert (made.filed, made.office.posted) == ([], ["Nobody came."])
     assert made.closed == ["Nobody decided in time: denied."]
     assert "nobody approved it in time" in await made.told()
+
+
+async def test_an_end_that_is_drafted_with_entries_of_before_it_has_its_own_time() -> None:
+    made = await asked(approve={"tools": ["file_ticket"], "by": "@leads", "expires": "1 hour"})
+    services = made.office.worker.services
+    pen = Pen("next", services.outside)
+    journal, entries = await open_journal("run1", made.office.store, made.office.blobs, pen)
+    step = Step(journal, services, entries, Term(made.office.clock))
+    (approval,) = step.progress.approvals.values()
+    step.note(e.RunOwned())
+    # A branch beside this one drafted something; then the machine stood still until after the end.
+    made.office.clock.advance(3601)
+    item = item_of(step, approval.requested.call, FILE)
+    refused = await approved(step, item, Wanted("call", ("@leads",), 3_600_000), PROVENANCE)
+    await step.commit()
+    assert refused is not None
+    assert "nobody approved it in time" in refused.text
+    decided = [one for one in await read_journal("run1", made.office.store, made.office.blobs) if is_decision(one)]
+    assert [one.at >= approval.requested.until for one in decided] == [True]
 
 
 async def test_a_press_after_the_time_was_over_decides_nothing() -> None:
