@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test unit journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability bench package sam runtime lock clean
+.PHONY: help install demo check lint types test unit journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability same-code bench package sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -69,6 +69,9 @@ QUICK := --ignore tests/survival/test_schedules.py --ignore tests/survival/test_
 
 reliability: .venv/.dev ## make the tables of docs/reliability.md anew
 	PYTHONPATH=tests:tests/survival $(BIN)/python tests/survival/report.py 2000
+
+same-code: .venv/.dev ## A=main B=HEAD: print what was moved, renamed and reworded between two commits; anything else is an error
+	PYTHONPATH=tests $(BIN)/python -m same_code $(A) $(B)
 
 bench: .venv/.dev ## benchmarks: ratios against a bare loop, and figures of this machine, printed
 	$(RUN) pytest tests/benchmarks -s -p no:cacheprovider --benchmarks $(ARGS)
