@@ -25,6 +25,8 @@ from gofer.journal.log import Pen, claim, open_journal, read_journal
 from gofer.secret import Secret
 from stand_ins import SetClock, make_outside, mention
 
+QUICK = 4
+"""What nobody guesses need not be dear to guess."""
 PASSPHRASE = Secret("correct horse battery staple")
 ASKED = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.truncate", "sqlite3.connect")
 """What a process asks of the file system, by the names of Python's audit events."""
@@ -51,7 +53,7 @@ async def fill(data: Path) -> None:
 
 
 def backup(root: Path) -> None:
-    take_backup(root / "state", root / "backup", PASSPHRASE, SetClock(), quiet)
+    take_backup(root / "state", root / "backup", PASSPHRASE, SetClock(), quiet, work=QUICK)
 
 
 def restore(root: Path) -> None:

@@ -24,7 +24,7 @@ from gofer.backup.files import (
     write_file,
 )
 from gofer.backup.manifest import NAME, SEALED, CopiedFile, Manifest, binding, copied
-from gofer.backup.sealed import Secrets, seal
+from gofer.backup.sealed import WORK, Secrets, seal
 from gofer.bootstrap.disk import refused
 from gofer.bootstrap.intact import BLOBS, DATABASE, KEY, KEYS, USED, WORLD, check_keys
 from gofer.bootstrap.notion_token import FILE as NOTION_TOKEN
@@ -54,13 +54,15 @@ class BackedUp:
     bytes: int
 
 
-def take_backup(data: Path, folder: Path, passphrase: Secret, clock: Clock, tell: Progress) -> BackedUp:
-    """Write a backup of the state into a new folder. Raises ConfigError, Damaged, TemporaryError."""
+def take_backup(
+    data: Path, folder: Path, passphrase: Secret, clock: Clock, tell: Progress, *, work: int = WORK
+) -> BackedUp:
+    """Write a backup of the state into a new folder; see `sealed.WORK`. Raises ConfigError, Damaged, TemporaryError."""
     _check_place(data, folder)
     try:
         with read_state(data, clock), _partial(folder) as partial:
             _check_keys(data)
-            made = _write(data, partial, passphrase, clock, tell)
+            made = _write(data, partial, passphrase, clock, tell, work)
             partial.rename(folder)
             sync_folder(folder.absolute().parent)
             return made
@@ -103,12 +105,12 @@ def _partial(folder: Path) -> Generator[Path]:
         os.close(handle)
 
 
-def _write(data: Path, partial: Path, passphrase: Secret, clock: Clock, tell: Progress) -> BackedUp:
+def _write(data: Path, partial: Path, passphrase: Secret, clock: Clock, tell: Progress, work: int) -> BackedUp:
     at = int(clock.now() * 1000)
     copy_database(data / DATABASE, partial / DATABASE)
     runs = runs_of(partial / DATABASE)
     files = {DATABASE: described(partial / DATABASE), **_copy_bodies(data, partial, runs, tell)}
-    sealed = seal(_secrets(data), passphrase, binding(at, files), os.urandom)
+    sealed = seal(_secrets(data), passphrase, binding(at, files), os.urandom, work=work)
     write_file(partial / SEALED, sealed)
     manifest = Manifest(at=at, files=files, sealed=copied(sealed))
     write_file(partial / NAME, manifest.model_dump_json(indent=1).encode())

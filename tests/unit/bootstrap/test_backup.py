@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sqlite3
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Iterator
@@ -13,6 +14,7 @@ from typing import TypeVar
 import pytest
 
 from gofer.backup.manifest import NAME, SEALED
+from gofer.backup.sealed import seal, unseal
 from gofer.blobs.store import blob_key
 from gofer.bootstrap.backup import BackedUp, take_backup
 from gofer.bootstrap.disk import write_secret
@@ -29,6 +31,8 @@ from gofer.retry import retry
 from gofer.secret import Secret
 from stand_ins import NOON, SetClock, make_outside, mention
 
+QUICK = 4
+"""What nobody guesses need not be dear to guess."""
 PASSPHRASE = Secret("correct horse battery staple")
 DAY = 86_400
 WORDS = "words that only colleagues read"
@@ -80,7 +84,7 @@ class Folder:
             await state.store.put_head(head.now("done", int(self.clock.now() * 1000), frames=2))
 
     def take(self, folder: Path | None = None) -> BackedUp:
-        return take_backup(self.data, folder or self.backup, PASSPHRASE, self.clock, quiet)
+        return take_backup(self.data, folder or self.backup, PASSPHRASE, self.clock, quiet, work=QUICK)
 
     def restore(self, passphrase: Secret = PASSPHRASE) -> RestoredState:
         return restore_backup(self.backup, self.restored, passphrase, self.clock, quiet)
@@ -265,7 +269,7 @@ def test_a_run_that_is_deleted_while_the_backup_is_made_is_gone_after_a_restore(
             folder.act(remove)
 
     folder.act(fill)
-    take_backup(folder.data, folder.backup, PASSPHRASE, folder.clock, deleting)
+    take_backup(folder.data, folder.backup, PASSPHRASE, folder.clock, deleting, work=QUICK)
     assert folder.restore() == RestoredState(int(NOON * 1000), 0, 2, [])
     for run in ("ended", "open"):
         with pytest.raises(Gone):
@@ -411,7 +415,7 @@ def test_a_second_backup_into_the_same_folder_at_once_is_refused(folder: Folder)
         except ConfigError as error:
             refused.append(str(error))
 
-    take_backup(folder.data, folder.backup, PASSPHRASE, folder.clock, meanwhile)
+    take_backup(folder.data, folder.backup, PASSPHRASE, folder.clock, meanwhile, work=QUICK)
     assert refused
     assert "Another `gofer backup` writes" in refused[0]
     folder.restore()
@@ -452,3 +456,12 @@ def test_a_restored_state_has_no_name_in_clear_in_any_row(folder: Folder) -> Non
     for name in (event.conversation, event.conversation.rpartition(":")[0], event.actor.id):
         assert name
         assert name.encode() not in raw
+
+
+def test_a_passphrase_is_dear_to_guess_and_no_changed_file_makes_it_dearer() -> None:
+    sealed = seal({"keys": b"1"}, PASSPHRASE, b"bound", os.urandom)
+    header = sealed.index(b"\n") + 1
+    assert sealed[header] >= 17
+    assert unseal(sealed, PASSPHRASE, b"bound") == {"keys": b"1"}
+    with pytest.raises(ConfigError, match="not what was written"):
+        unseal(sealed[:header] + b"\xff" + sealed[header + 1 :], PASSPHRASE, b"bound")
