@@ -18,6 +18,7 @@ from gofer.messages import Media
 from gofer.messages import arguments as written
 from gofer.outside import Clock, Http
 from gofer.projections.workspace import Workspace
+from gofer.tools.argument_mistakes import sentences
 from gofer.tools.written import Origin, Place, Writes
 from gofer.workflows.skill import Skill
 
@@ -247,8 +248,9 @@ class Tool(Generic[A]):
         try:
             return self.arguments.model_validate(value)
         except ValidationError as error:
-            problems = "; ".join(f"{_where(item['loc'])}: {item['msg']}" for item in error.errors())
-            raise ToolError(f"{self.name} was not called: {problems}. Correct the arguments and call again.") from error
+            schema = as_object(json.loads(_parameters(self.arguments)))
+            wrong = sentences(schema, value, error.errors())
+            raise ToolError(f"{self.name} was not called: {wrong} Correct the arguments and call again.") from error
 
     def _read(self, text: str) -> Mapping[str, object]:
         try:
@@ -258,10 +260,6 @@ class Tool(Generic[A]):
                 f"{self.name} was not called: its arguments are {error}. They began with {text[:QUOTED]!r}. "
                 "Call again with one JSON object, and write less if it was cut off."
             ) from error
-
-
-def _where(path: tuple[int | str, ...]) -> str:
-    return ".".join(str(part) for part in path) or "arguments"
 
 
 @cache

@@ -191,6 +191,16 @@ async def test_a_plan_that_cannot_be_followed_is_refused(todos: list[dict[str, o
     assert said in (await results(made))[0].text
 
 
+async def test_items_are_numbered_where_a_model_gives_no_id_and_numbers_count_as_ids() -> None:
+    plan = [{"id": 2, "description": "b"}, {"description": "a"}, {"description": "c"}, {"id": "x", "description": "d"}]
+    finished = ("todo_update", {"id": 2, "status": "completed"})
+    made = room(says("", ("todo_write", {"todos": plan})), says("", finished), *[says("too early")] * 3)
+    await work(made)
+    wrote, updated = (await results(made))[:2]
+    assert wrote.text.replace(" ← CURRENT", "").splitlines() == ["[ ] 2 b", "[ ] 3 a", "[ ] 4 c", "[ ] x d"]
+    assert updated.text.startswith("[x] 2 b")
+
+
 async def test_an_update_of_an_unknown_item_names_the_known_ones() -> None:
     made = room(
         says("", writes(todo("a", "completed"))),
