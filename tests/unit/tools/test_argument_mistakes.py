@@ -79,8 +79,8 @@ def test_many_mistakes_are_counted_after_the_first_five() -> None:
 
 def test_no_sentence_holds_words_of_the_validator() -> None:
     for name, tool in TOOLS.items():
-        required = tool.schema()["function"]["parameters"].get("properties", {})  # type: ignore[index]
-        said = told(name, {**{field: {"odd": [1]} for field in required}, "nope": 1})
+        wrong: dict[str, object] = {field: {"odd": [1]} for field in tool.arguments.model_fields}
+        said = told(name, {**wrong, "nope": 1})
         for word in ("Input should", "Extra inputs", "Field required", "pydantic", "Value error"):
             assert word not in said
         assert "there is no nope." in said or "more place" in said
