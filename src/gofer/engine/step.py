@@ -359,7 +359,7 @@ class Step(Views):
         # What the run does by itself is not for the window, but for what it is about.
         long = not item.valued and ("/" not in item.call or item.call == e.MATERIAL)
         taken = Taken(item.call, item.tool.name, item.tool.effect == "read", item.valued, long)
-        return await entries_of(taken, settled, self._elapsed(began), reach, self.shelf, self.shown)
+        return await entries_of(taken, settled, self._elapsed(began), reach, self.shelf, self.shown.of(item.tool))
 
     async def _renew_permit(self) -> bool:
         self.note(e.PermitRenewed())

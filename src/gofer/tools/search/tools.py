@@ -1,4 +1,4 @@
-"""How does a model find what its prompt does not list, and call it?"""
+"""The tools that find what a prompt does not list, and call it: `tool_search` and `call_tool`."""
 
 import json
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ async def tool_search(call: Call, arguments: SearchTools) -> ToolResult:
     """The schemas of the tools, and the names of the skills, that fit best."""
     tools = {name: tool for name, tool in call.repertoire.tools.items() if not tool.base}
     skills = {name: skill for name, skill in call.repertoire.skills.items() if name not in call.repertoire.withdrawn}
-    found = ranked(arguments.query, {name: tool.description for name, tool in tools.items()})
+    found = ranked(arguments.query, {name: searched_text(tool) for name, tool in tools.items()})
     fitting = ranked(arguments.query, {name: skill.description for name, skill in skills.items()})
     shown = [json.dumps(tools[name].schema()["function"], ensure_ascii=False) for name in found[:SHOWN]]
     lines = [f"- {name}: {' '.join(skills[name].description.split())}" for name in fitting[:SHOWN]]
@@ -66,6 +66,11 @@ async def tool_search(call: Call, arguments: SearchTools) -> ToolResult:
     ]
     told = "\n".join(parts) or f"Nothing fits {arguments.query!r}. Use other words: what it does, and in which system."
     return ToolResult(told, ", ".join([*found[:SHOWN], *fitting[:SHOWN]]) or "nothing")
+
+
+def searched_text(tool: Tool[Any]) -> str:
+    """Return what a search looks through for a tool: what it does, and the words that people use for that."""
+    return f"{tool.description} {tool.everyday}"
 
 
 def _section(head: str, lines: Sequence[str], of: int) -> Sequence[str]:
