@@ -3,11 +3,11 @@
 New behaviour arrives as a gate, a tool, an entry or a projection, never as a branch in this loop.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gofer.canonical import as_object
 from gofer.engine import ending, gates
 from gofer.engine.results import cut
 from gofer.engine.step import Permitted, Step
@@ -23,6 +23,7 @@ from gofer.tools.tool import Provenance, Repertoire, Tool
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.output import read_answer
+from gofer.workflows.reply_template import render
 from gofer.workflows.schema import Workflow
 
 MODEL_SECONDS = 300.0
@@ -70,7 +71,7 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
         if stop:
             told = _with_owner(stop.told, bundle.loaded.workflow.owner)
             return Ending(stop.status, so_far(step), stop.reason, told=told)
-    ended = done(step.conversation.answer, typed=bundle.loaded.workflow.output is not None)
+    ended = done(step.conversation.answer, bundle.loaded.workflow)
     return replace(ended, answer=ending.with_needs(ended.answer, step.workspace.plan))
 
 
@@ -101,13 +102,12 @@ def _with_owner(told: str, owner: str) -> str:
     return told.replace("{owner}", owner)
 
 
-def done(answer: str, *, typed: bool) -> Ending:
-    """The end with an answer that passed; one for programs is shown to people as what it is."""
-    if not typed:
+def done(answer: str, workflow: Workflow) -> Ending:
+    """Return the end with an answer that passed; of one with an `output` people read a text made of its fields."""
+    if workflow.output is None:
         return Ending("done", answer)
     value = read_answer(answer)
-    shown = json.dumps(value, indent=2, ensure_ascii=False).replace("`", "\\u0060")
-    return Ending("done", f"```\n{shown}\n```", output=value)
+    return Ending("done", render(workflow.reply_template, as_object(workflow.output), value), output=value)
 
 
 def _gated(

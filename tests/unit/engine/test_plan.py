@@ -132,7 +132,7 @@ async def test_what_is_blocked_is_told_below_an_answer_for_programs_too() -> Non
     made = room(says("", writes(todo("1", "blocked", "the key of the room"))), says('{"n": 7}'))
     ending = await work(made, output=schema)
     assert ending.output == {"n": 7}
-    assert ending.answer.endswith("```\n\n**Needed from you to go on:**\n- Do 1: the key of the room")
+    assert ending.answer.endswith("\n\n**Needed from you to go on:**\n- Do 1: the key of the room")
 
 
 async def test_a_required_plan_comes_before_every_other_call_and_every_end() -> None:
