@@ -345,7 +345,7 @@ class Step(Views):
         return LOST
 
     async def _happen(self, item: Permitted, doubt: str, provenance: Provenance) -> Sequence[e.Entry]:
-        if item.tool.base == "subagents" and self.agents is not None:
+        if item.tool.base in ("subagents", "search") and self.agents is not None:
             return await self.agents.answer(self, item, provenance)
         began = self._elapsed(0)
         reach = Reach(self.shelf, self.services, self.workspace)

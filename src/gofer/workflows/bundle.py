@@ -7,7 +7,7 @@ from typing import cast
 
 from gofer.canonical import as_object, encode
 from gofer.workflows.load import Loaded
-from gofer.workflows.schema import Allowance, Workflow
+from gofer.workflows.schema import Allowance, ModelChoice, Workflow
 from gofer.workflows.skill import skill_from_json
 from gofer.workflows.subagent import parameters, subagent_from_json
 
@@ -27,6 +27,10 @@ class Bundle:
         """The request parameters of the run, for each of its models, in the order in which they are asked."""
         return [parameters(self.loaded.workflow.model, model) for model in self.loaded.models]
 
+    def search_params(self) -> Sequence[Mapping[str, object]]:
+        """Return the request parameters of the models that choose among tools and skills; none where words choose."""
+        return [parameters(ModelChoice(name=model), model) for model in self.loaded.search_models]
+
 
 def encode_bundle(bundle: Bundle) -> bytes:
     """The canonical bytes of a bundle."""
@@ -38,6 +42,7 @@ def encode_bundle(bundle: Bundle) -> bytes:
             "system": loaded.system,
             "prompt_file": loaded.prompt_file,
             "models": loaded.models,
+            "search_models": loaded.search_models,
             "limits_per_person": loaded.limits_per_person.model_dump(mode="json"),
             "tools": bundle.tools,
             "script_sha256": loaded.script_sha256,
@@ -56,6 +61,7 @@ def decode_bundle(raw: bytes) -> Bundle:
         system=str(value["system"]),
         prompt_file=str(value["prompt_file"]),
         models=tuple(cast(Sequence[str], value["models"])),
+        search_models=tuple(cast(Sequence[str], value.get("search_models", ()))),
         limits_per_person=Allowance.model_validate(value["limits_per_person"]),
         script_sha256=str(value.get("script_sha256", "")),
         subagents={name: subagent_from_json(as_object(it)) for name, it in as_object(value.get("subagents")).items()},
