@@ -9,24 +9,23 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gofer import messages
 from gofer.engine import gates
-from gofer.engine.asking import Aside, Params, Parked
-from gofer.engine.context import head
-from gofer.engine.effects import Done
-from gofer.engine.results import Taken, entries_of
-from gofer.engine.shelf import Reach
+from gofer.engine.asking import Parked
+from gofer.engine.results import cut
 from gofer.engine.step import Step
+from gofer.engine.subagent import question
 from gofer.engine.transcript import Folded, digest
 from gofer.errors import RunStopped
 from gofer.files.tokens import estimate
-from gofer.journal.entries import Entry, SubagentFinished
+from gofer.journal.entries import Entry, SubagentFinished, ToolResult
 from gofer.messages import Usage
-from gofer.models.model import Answer
 from gofer.tools.search.ranking import ranked
 from gofer.tools.search.tools import SHOWN, Searched, SearchTools, found, searched
 from gofer.tools.tool import SEARCH
 from gofer.workflows.bundle import Bundle
+from gofer.workflows.load import Loaded
+from gofer.workflows.schema import Subagent
+from gofer.workflows.subagent import LoadedSubagent
 
 WINDOW = 24_000
 """Tokens of one question at most; fewer where the model takes less."""
@@ -34,6 +33,7 @@ SECONDS = 30.0
 """How long each model of the role has for its choice."""
 _LINE = 400
 """Characters of one tool or skill in the list."""
+_CHOOSER = Subagent(description="chooses tools and skills")
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _CHOOSE = f"""\
 You choose tools and skills for a model that works on a task. You are given the tools and skills there are, the newest \
@@ -46,50 +46,44 @@ async def search(step: Step, bundle: Bundle, call: str, wanted: SearchTools) -> 
     """Return the entries of one call of `tool_search`. Raises Cancelled, OutOfTime, Fenced, TemporaryError."""
     began = step.now_ms()
     there = searched(replace(step.repertoire, withdrawn=step.withdrawn))
-    chosen = await _chosen(step, bundle, call, wanted.query, there)
-    taken = Taken(call, SEARCH, read=True, valued=False, long=True)
-    reach = Reach(step.shelf, step.services, step.workspace)
-    done = Done(found(there, wanted.query, chosen))
-    return await entries_of(taken, done, step.now_ms() - began, reach, step.shelf, step.shown)
+    chosen = await _chosen(step, bundle.loaded, call, wanted.query, there)
+    result = found(there, wanted.query, chosen)
+    text = await step.shorten(result.text, SEARCH, SEARCH)
+    return [ToolResult(call, "ok", cut(text), result.summary, took_ms=step.now_ms() - began)]
 
 
-async def _chosen(step: Step, bundle: Bundle, call: str, query: str, there: Searched) -> Sequence[str]:
+async def _chosen(step: Step, loaded: Loaded, call: str, query: str, there: Searched) -> Sequence[str]:
     """Return the names that the model of the role chose; none where words have to decide."""
     asked = f"{SEARCH}/{call}"
     answered = step.replay.answers.get(asked)
     if answered is None:
-        limits = bundle.loaded.workflow.limits
-        params = bundle.search_params()
-        if not params or gates.subagent_call(step.progress, limits, asked, step.now_ms()):
+        if not loaded.search_models or gates.subagent_call(step.progress, loaded.workflow.limits, asked, step.now_ms()):
             return ()
-        answered = await _ask(step, _question(step, bundle, asked, query, there), params)
+        answered = await _ask(step, loaded, asked, query, there)
     if answered.status != "ok":
         return ()
     return list(dict.fromkeys(name for name in _NAME.findall(answered.text) if name in there.texts))
 
 
-async def _ask(step: Step, question: Aside, params: Sequence[Params]) -> SubagentFinished:
+async def _ask(step: Step, loaded: Loaded, call: str, query: str, there: Searched) -> SubagentFinished:
     """Return what came of the question; a model that gives no answer is recorded, and the run goes on by words."""
+    chooser = LoadedSubagent(_CHOOSER, _CHOOSE, loaded.search_models)
+    asked = question(call, SEARCH, chooser, _prompt(step, loaded, query, there), SECONDS)
     try:
-        return await step.ask_aside(question, lambda: None)
+        # The journal keeps the query; the rest of the question follows from the entries before it.
+        return await step.ask_aside(replace(asked, prompt=query), lambda: None)
     except (RunStopped, Parked) as error:
-        model = str(params[0]["model"])
-        failed = SubagentFinished(question.call, "error", str(error), model, Usage(), 0.0, 0, "unanswered")
+        model = str(asked.chain[0]["model"])
+        failed = SubagentFinished(call, "error", str(error), model, Usage(), 0.0, 0, "unanswered")
         step.note(failed)
         return failed
 
 
-def _question(step: Step, bundle: Bundle, call: str, query: str, there: Searched) -> Aside:
-    known = step.services.abilities.common(bundle.loaded.search_models).window
-    window = min(known or WINDOW, WINDOW)
+def _prompt(step: Step, loaded: Loaded, query: str, there: Searched) -> str:
+    """Return what there is, the newest part of the conversation, and what is looked for."""
+    window = min(step.services.abilities.common(loaded.search_models).window or WINDOW, WINDOW)
     conversation = digest(Folded(step.conversation.parts), window // 4)
-    prompt = f"{_listed(there, query, window // 2)}\n\n# Conversation\n\n{conversation}\n\n# Looked for\n\n{query}"
-
-    def request(params: Params) -> bytes:
-        return head(params, (), _CHOOSE) + b"," + messages.user(prompt) + b"]}"
-
-    # The journal keeps the query; the rest of the question follows from the entries before it.
-    return Aside(call, SEARCH, query, bundle.search_params(), request, lambda answer: _read(call, answer), SECONDS)
+    return f"{_listed(there, query, window // 2)}\n\n# Conversation\n\n{conversation}\n\n# Looked for\n\n{query}"
 
 
 def _listed(there: Searched, query: str, tokens: int) -> str:
@@ -110,11 +104,3 @@ def _fitting(lines: Mapping[str, str], order: Sequence[str], tokens: int) -> Map
             break
         fitting[name] = lines[name]
     return fitting
-
-
-def _read(call: str, answer: Answer) -> SubagentFinished:
-    """Return what is recorded of a choice, without what it cost."""
-    useless = not answer.text.strip() or answer.finish in ("refusal", "content_filter", "length")
-    code = (answer.finish or "empty") * useless
-    status = "error" if code else "ok"
-    return SubagentFinished(call, status, answer.text.strip(), answer.model, answer.usage, None, 0, code)

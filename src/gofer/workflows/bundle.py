@@ -7,7 +7,7 @@ from typing import cast
 
 from gofer.canonical import as_object, encode
 from gofer.workflows.load import Loaded
-from gofer.workflows.schema import Allowance, ModelChoice, Workflow
+from gofer.workflows.schema import Allowance, Workflow
 from gofer.workflows.skill import skill_from_json
 from gofer.workflows.subagent import parameters, subagent_from_json
 
@@ -26,10 +26,6 @@ class Bundle:
     def params(self) -> Sequence[Mapping[str, object]]:
         """The request parameters of the run, for each of its models, in the order in which they are asked."""
         return [parameters(self.loaded.workflow.model, model) for model in self.loaded.models]
-
-    def search_params(self) -> Sequence[Mapping[str, object]]:
-        """Return the request parameters of the models that choose among tools and skills; none where words choose."""
-        return [parameters(ModelChoice(name=model), model) for model in self.loaded.search_models]
 
 
 def encode_bundle(bundle: Bundle) -> bytes:

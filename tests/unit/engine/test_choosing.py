@@ -154,8 +154,8 @@ async def test_of_more_than_the_window_takes_those_whose_words_fit_are_chosen_fr
 
 def test_the_models_of_the_role_stay_with_the_run() -> None:
     made = many()
-    assert bundle_of(made).search_params() == [{"model": "small", "stream": False}]
-    assert bundle_of(made, ()).search_params() == []
+    assert bundle_of(made).loaded.search_models == ("small",)
+    assert bundle_of(made, ()).loaded.search_models == ()
 
 
 def test_the_role_search_of_the_house_holds_for_every_workflow(tmp_path: Path) -> None:
