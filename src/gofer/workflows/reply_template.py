@@ -59,9 +59,13 @@ def _filled(template: str, value: Mapping[str, object]) -> Iterator[str]:
 
 
 def _listed(schema: Schema, value: Mapping[str, object]) -> Iterator[str]:
-    """Yield a line `field: value` for each field that has a value, in the order of the schema."""
+    """Yield a line `field: value` for each field that has a value: first those that the schema requires, in its order.
+
+    The others follow in the order of the answer: a run keeps its schema with sorted keys.
+    """
     described = as_object(schema.get("properties"))
-    for name in dict.fromkeys([*described, *value]):
+    required = [as_text(name) for name in as_list(schema.get("required"))]
+    for name in dict.fromkeys([*required, *value]):
         if _is_empty(value.get(name)):
             continue
         label = as_text(as_object(described.get(name)).get("title", "")) or _label(name)

@@ -8,6 +8,7 @@ from gofer.workflows.reply_template import LONGEST, NOTHING, fields_in, fields_o
 
 SCHEMA: dict[str, object] = {
     "type": "object",
+    "required": ["title", "issue_key"],
     "properties": {"title": {"type": "string"}, "issue_key": {"type": "string", "title": "Ticket"}, "steps": {}},
 }
 
@@ -38,7 +39,7 @@ def test_a_template_shows_values_as_people_write_them(template: str, value: dict
     assert render(template, SCHEMA, value) == text
 
 
-def test_without_a_template_each_field_is_a_line_in_the_order_of_the_schema() -> None:
+def test_without_a_template_each_field_is_a_line_and_required_fields_come_first() -> None:
     value = {"steps": ["one", "two"], "more_of_it": {"a": 1}, "issue_key": "OPS-1", "title": "Long\ntext", "none": None}
     assert render("", SCHEMA, value) == (
         "- **Title:**\n  Long\n  text\n- **Ticket:** OPS-1\n- **Steps:**\n  - one\n  - two\n- **More of it:** - A: 1"
