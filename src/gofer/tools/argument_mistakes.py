@@ -78,12 +78,17 @@ def _unknown(schema: Mapping[str, object], place: Place, names: Sequence[str]) -
 def _wrong(schema: Mapping[str, object], given: object, place: Place, errors: Sequence[ErrorDetails]) -> str:
     """Say what a value must be and what the model gave; each alternative of a union has an error of its own."""
     first = errors[0]
+    described = as_text(_part(schema, place).get("description"))
+    if not place:
+        return f"the arguments must be an object; you gave {_quoted(given)}."
     if first["type"] == "missing":
-        described = as_text(_part(schema, place).get("description"))
         return f"{_subject(place)} is missing: {described}".removesuffix(": ")
     if not all(error["type"] in _WANTED or error["type"] in _BOUNDS for error in errors):
         return f"{_subject(place)}: {first['msg'].removeprefix('Value error, ').rstrip('.')}."
     wanted = " or ".join(dict.fromkeys(map(_wanted, errors)))
+    if first["type"] == "string_pattern_mismatch":
+        # A pattern alone is a riddle.
+        wanted = f"{wanted} ({described.rstrip('.')})"
     return f"{_subject(place)} must be {wanted}; you gave {_quoted(_at(given, place))}."
 
 

@@ -47,6 +47,12 @@ def test_a_missing_argument_says_what_it_is_for() -> None:
         ("load_skills", {"names": "planning"}, '`names` must be a list; you gave "planning".'),
         ("load_skills", {"names": ["a", {"b": 1}]}, '`names[1]` must be a text; you gave {"b": 1}.'),
         ("load_skills", {"names": []}, "`names` must be a list of 1 or more items; you gave []."),
+        ("jira_search", [], "jira_search was not called: the arguments must be an object; you gave []."),
+        (
+            "todo_write",
+            {"todos": [{"id": "step one", "description": "x"}]},
+            '(A short name of your own, as "1"); you gave "step one".',
+        ),
         ("call_tool", {"name": "x", "arguments": 7}, "`arguments` must be an object; you gave 7."),
         (
             "todo_write",
@@ -66,7 +72,7 @@ def test_a_missing_argument_says_what_it_is_for() -> None:
     ],
 )
 def test_a_wrong_value_is_named_with_its_place_and_what_belongs_there(
-    tool: str, arguments: dict[str, object], sentence: str
+    tool: str, arguments: object, sentence: str
 ) -> None:
     assert sentence in told(tool, arguments)
 
