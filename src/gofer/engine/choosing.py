@@ -24,7 +24,7 @@ from gofer.tools.search.tools import SHOWN, Searched, SearchTools, found, search
 from gofer.tools.tool import SEARCH
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
-from gofer.workflows.schema import Subagent
+from gofer.workflows.schema import Limits, Subagent
 from gofer.workflows.subagent import LoadedSubagent
 
 WINDOW = 24_000
@@ -57,12 +57,18 @@ async def _chosen(step: Step, loaded: Loaded, call: str, query: str, there: Sear
     asked = f"{SEARCH}/{call}"
     answered = step.replay.answers.get(asked)
     if answered is None:
-        if not loaded.search_models or gates.subagent_call(step.progress, loaded.workflow.limits, asked, step.now_ms()):
+        if not loaded.search_models or not _affordable(step, loaded.workflow.limits, asked):
             return ()
         answered = await _ask(step, loaded, asked, query, there)
     if answered.status != "ok":
         return ()
     return list(dict.fromkeys(name for name in _NAME.findall(answered.text) if name in there.texts))
+
+
+def _affordable(step: Step, limits: Limits, call: str) -> bool:
+    """Return whether a call more is within the limits and leaves one to the conversation."""
+    used = step.progress.llm_calls + step.progress.reserved(but=call).llm_calls
+    return used + 1 < limits.llm_calls and gates.budget(step.progress, limits, step.now_ms()) is None
 
 
 async def _ask(step: Step, loaded: Loaded, call: str, query: str, there: Searched) -> SubagentFinished:
