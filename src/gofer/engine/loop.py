@@ -70,7 +70,8 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
             stop = await _ask(step, bundle, view)
         if stop:
             told = _with_owner(stop.told, bundle.loaded.workflow.owner)
-            return Ending(stop.status, so_far(step), stop.reason, told=told)
+            written = as_people_read(so_far(step), bundle.loaded.workflow)
+            return Ending(stop.status, written, stop.reason, told=told)
     ended = done(step.conversation.answer, bundle.loaded.workflow)
     return replace(ended, answer=ending.with_needs(ended.answer, step.workspace.plan))
 
@@ -94,7 +95,10 @@ def stopped(step: Step, error: RunStopped, loaded: Loaded | None) -> Ending:
     told = _with_owner(error.told, owner)
     if said := said_of(error):
         told = f"I could not finish this. {told_of(said, owner)}"
-    return Ending("failed", so_far(step), str(error), told=told, cause=error.cause, system=error.system)
+    written = so_far(step)
+    if loaded is not None:
+        written = as_people_read(written, loaded.workflow)
+    return Ending("failed", written, str(error), told=told, cause=error.cause, system=error.system)
 
 
 def _with_owner(told: str, owner: str) -> str:
@@ -106,8 +110,18 @@ def done(answer: str, workflow: Workflow) -> Ending:
     """Return the end with an answer that passed; of one with an `output` people read a text made of its fields."""
     if workflow.output is None:
         return Ending("done", answer)
-    value = read_answer(answer)
-    return Ending("done", render(workflow.reply_template, as_object(workflow.output), value), output=value)
+    return Ending("done", as_people_read(answer, workflow), output=read_answer(answer))
+
+
+def as_people_read(written: str, workflow: Workflow) -> str:
+    """Return what a model wrote as people read it: the fields of an object where the workflow has an `output`."""
+    if workflow.output is None or not written.strip():
+        return written
+    try:
+        value = read_answer(written)
+    except ValueError:
+        return written
+    return render(workflow.reply_template, as_object(workflow.output), value)
 
 
 def _gated(

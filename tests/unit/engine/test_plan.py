@@ -111,6 +111,14 @@ async def test_three_early_ends_in_a_row_end_the_run_with_what_it_has(way: str) 
     )
 
 
+async def test_a_typed_answer_that_came_too_early_is_shown_as_text() -> None:
+    end = says('{"size": 3}')
+    made = room(says("", writes(todo("1"))), end, end, end)
+    schema = {"type": "object", "properties": {"size": {"type": "integer"}}}
+    ending = await work(made, output=schema)
+    assert (ending.status, ending.answer) == ("limited", "- **Size:** 3")
+
+
 async def test_work_in_between_begins_the_count_anew() -> None:
     early = says("I am done")
     look = says("", ("todo_read", {}))
