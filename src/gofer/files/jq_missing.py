@@ -14,6 +14,8 @@ KEYS = 40
 """Keys that are named at most."""
 _LONGEST = 60
 """Characters of one key that is named."""
+_WALKED = 24_000_000
+"""Characters of a document that is read once more: that takes a second, and no answer may fail for its note."""
 _SEARCHED = 5_000_000
 """Characters of a document in which all keys are looked for."""
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -34,7 +36,7 @@ _EVERY = "[.. | objects | keys_unsorted[]] | unique"
 
 def missing_key(program: str, text: str, results: Sequence[str]) -> str:
     """Return a sentence on a key that is not there, with those that are; empty where the results say enough."""
-    if not _says_little(results):
+    if len(text) > _WALKED or not _says_little(results):
         return ""
     try:
         return _on_the_way(program, text) or _nowhere(program, text)
