@@ -46,7 +46,19 @@ WORDS = {
 PRONOUNS = re.compile(r"\b(?:whoever|whatever|whichever|somebody|nobody|anybody|whose)\b", re.IGNORECASE)
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 SUFFIXES = {".py", ".md", ".yaml", ".yml", ".toml", ""}
-FOLDERS = ("src", "handlers", "deploy", "docs", "agents", "subagents", "skills", "coordinators", "tests", ".github")
+FOLDERS = (
+    "src",
+    "handlers",
+    "deploy",
+    "docs",
+    "agents",
+    "subagents",
+    "skills",
+    ".agents",
+    "coordinators",
+    "tests",
+    ".github",
+)
 
 
 @pytest.mark.parametrize("measure", CODE_CEILINGS)

@@ -10,6 +10,7 @@ from gofer.check.drift import Known
 from gofer.check.models import check_models
 from gofer.check.pages import check_hints, check_pages, skill_names
 from gofer.check.prompts import check_prompts
+from gofer.check.replies import check_replies
 from gofer.check.schemas import check_schemas
 from gofer.check.scripts import Tools, check_listed, check_scripts, is_script
 from gofer.check.skills import check_amount, check_named_skills, check_skills, nameable
@@ -65,6 +66,7 @@ def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], prices: Prices) -
     mistakes += check_pages(known, subagents)
     mistakes += check_hints(folder, asking, subagents, defaults, known)
     mistakes += check_schemas(folder, workflows)
+    mistakes += check_replies(workflows)
     base = [name for name, tool in tools.items() if tool.base == "all"]
     mistakes += check_scripts(folder.parent, workflows, Tools(tools, base), names)
     mistakes += [mistake for source in (*workflows, *subagents) for mistake in check_listed(source, names)]

@@ -14,6 +14,7 @@ from gofer.engine import loop
 from gofer.engine.admission import pinned
 from gofer.engine.asking import Parked
 from gofer.engine.child import brought, leave, opened, settled, take_over
+from gofer.engine.choosing import search
 from gofer.engine.clearance import Clearance
 from gofer.engine.gates import Limited, Stop
 from gofer.engine.loop import LEAST_SECONDS, Ending
@@ -36,6 +37,7 @@ from gofer.journal.entries import (
 )
 from gofer.journal.lineage import child_of
 from gofer.journal.subagents import Slice
+from gofer.tools.search.tools import SearchTools
 from gofer.tools.subagent import AskSubagent
 from gofer.tools.tool import Provenance, Tool
 from gofer.workflows.beneath import DEPTH, beneath
@@ -57,7 +59,9 @@ class Subagents:
     """Whether every earlier owner is known to be dead."""
 
     async def answer(self, step: Step, item: Permitted, provenance: Provenance) -> Sequence[Entry]:
-        """What came of a model's call: its answer, a long one as a file."""
+        """Return what came of a call that asks another model: its answer, a long one as a file, or what it chose."""
+        if isinstance(item.arguments, SearchTools):
+            return await search(step, self.bundle, item.call, item.arguments)
         if not isinstance(item.arguments, AskSubagent):
             raise TypeError(f"{item.tool.name} takes the arguments of a subagent")
         said = item.arguments

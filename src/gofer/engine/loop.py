@@ -3,11 +3,11 @@
 New behaviour arrives as a gate, a tool, an entry or a projection, never as a branch in this loop.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gofer.canonical import as_object
 from gofer.engine import ending, gates
 from gofer.engine.results import cut
 from gofer.engine.step import Permitted, Step
@@ -23,6 +23,7 @@ from gofer.tools.tool import Provenance, Repertoire, Tool
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.output import read_answer
+from gofer.workflows.reply_template import render
 from gofer.workflows.schema import Workflow
 
 MODEL_SECONDS = 300.0
@@ -69,8 +70,9 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
             stop = await _ask(step, bundle, view)
         if stop:
             told = _with_owner(stop.told, bundle.loaded.workflow.owner)
-            return Ending(stop.status, so_far(step), stop.reason, told=told)
-    ended = done(step.conversation.answer, typed=bundle.loaded.workflow.output is not None)
+            written = as_people_read(so_far(step), bundle.loaded.workflow)
+            return Ending(stop.status, written, stop.reason, told=told)
+    ended = done(step.conversation.answer, bundle.loaded.workflow)
     return replace(ended, answer=ending.with_needs(ended.answer, step.workspace.plan))
 
 
@@ -93,7 +95,10 @@ def stopped(step: Step, error: RunStopped, loaded: Loaded | None) -> Ending:
     told = _with_owner(error.told, owner)
     if said := said_of(error):
         told = f"I could not finish this. {told_of(said, owner)}"
-    return Ending("failed", so_far(step), str(error), told=told, cause=error.cause, system=error.system)
+    written = so_far(step)
+    if loaded is not None:
+        written = as_people_read(written, loaded.workflow)
+    return Ending("failed", written, str(error), told=told, cause=error.cause, system=error.system)
 
 
 def _with_owner(told: str, owner: str) -> str:
@@ -101,13 +106,22 @@ def _with_owner(told: str, owner: str) -> str:
     return told.replace("{owner}", owner)
 
 
-def done(answer: str, *, typed: bool) -> Ending:
-    """The end with an answer that passed; one for programs is shown to people as what it is."""
-    if not typed:
+def done(answer: str, workflow: Workflow) -> Ending:
+    """Return the end with an answer that passed; of one with an `output` people read a text made of its fields."""
+    if workflow.output is None:
         return Ending("done", answer)
-    value = read_answer(answer)
-    shown = json.dumps(value, indent=2, ensure_ascii=False).replace("`", "\\u0060")
-    return Ending("done", f"```\n{shown}\n```", output=value)
+    return Ending("done", as_people_read(answer, workflow), output=read_answer(answer))
+
+
+def as_people_read(written: str, workflow: Workflow) -> str:
+    """Return what a model wrote as people read it: the fields of an object where the workflow has an `output`."""
+    if workflow.output is None or not written.strip():
+        return written
+    try:
+        value = read_answer(written)
+    except ValueError:
+        return written
+    return render(workflow.reply_template, as_object(workflow.output), value)
 
 
 def _gated(

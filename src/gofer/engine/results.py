@@ -1,9 +1,10 @@
-"""What is written down of what came of a call: its result, the files it made, the facts it found?"""
+"""The entries that follow from the outcome of a call: its result, the files it made, the facts it found."""
 
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from gofer.canonical import clean, encode
 from gofer.engine.bulk import EACH
@@ -16,7 +17,7 @@ from gofer.journal.entries import Entry, MessageReceived, ToolUnknown
 from gofer.journal.entries import ToolResult as Result
 from gofer.journal.workspace import FileAdded, FileRead
 from gofer.messages import Media
-from gofer.tools.tool import NewFile, ToolResult
+from gofer.tools.tool import PREVIEW_TOKENS, NewFile, Tool, ToolResult
 
 TEXT_LIMIT = 100_000
 """Characters of one text that a model is shown at most, whatever the workflow says."""
@@ -43,12 +44,20 @@ class Shown:
     """A longer text becomes a file."""
     preview: int = 1_000
     """What is shown of one that did."""
+    most: int = PREVIEW_TOKENS
+    """What one result may take of the window, also where its tool has a larger preview of its own."""
     look: int = 6_000_000
     """Characters of base64 that one call may give to look at."""
     vision: bool = True
     """Whether its model looks at images."""
     pdf: bool = True
     """Whether it reads PDFs by itself."""
+
+    def of(self, tool: Tool[Any]) -> "Shown":
+        """Return how much is shown of what a tool gives; its own preview comes before that of the workflow."""
+        if not tool.preview_tokens:
+            return self
+        return replace(self, preview=min(tool.preview_tokens, self.most))
 
     def looks_at(self, media: Media) -> bool:
         """Whether the model takes something that is no text."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import inspect
-from collections.abc import Mapping
 
 from gofer.canonical import as_object
 from gofer.coordinator.run import ToolFailed
@@ -17,7 +16,7 @@ from gofer.errors import GoferError
 from gofer.tools.tool import Provenance
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.output import problems, read_answer
-from gofer.workflows.schema import Limits
+from gofer.workflows.schema import Limits, Workflow
 from gofer.workflows.script import Script
 
 ENTRY = "coordinate"
@@ -48,7 +47,7 @@ async def coordinate(step: Step, bundle: Bundle, provenance: Provenance) -> Endi
     try:
         returned = await _play(step, run, script, bundle.loaded.workflow.limits)
         run.check_end(script.file)
-        return _answer(returned, script, as_object(bundle.loaded.workflow.output))
+        return _answer(returned, script, bundle.loaded.workflow)
     except Diverged as error:
         return Ending("needs_attention", reason=str(error), notice=error.told)
     except Limited as error:
@@ -106,8 +105,9 @@ def _kind(error: BaseException) -> str:
     return f" failed with ToolFailed{code}"
 
 
-def _answer(returned: object, script: Script, schema: Mapping[str, object]) -> Ending:
+def _answer(returned: object, script: Script, workflow: Workflow) -> Ending:
     """The end with what a script returned; where the workflow asks for a form, it has to have it."""
+    schema = as_object(workflow.output)
     if returned is None and not schema:
         return Ending("done", notice="Done.")
     if not isinstance(returned, str):
@@ -117,7 +117,7 @@ def _answer(returned: object, script: Script, schema: Mapping[str, object]) -> E
         reason = f"{script.file} returned {len(returned)} characters, and an answer has at most {ANSWER_LIMIT}"
         return Ending("failed", reason=reason)
     if not schema:
-        return done(returned, typed=False)
+        return done(returned, workflow)
     try:
         wrong = problems(schema, read_answer(returned))
     except ValueError as error:
@@ -126,4 +126,4 @@ def _answer(returned: object, script: Script, schema: Mapping[str, object]) -> E
         # What is wrong quotes the answer, and reasons stand in lists.
         reason = f"{script.file} returned an answer that has not the form of the output"
         return Ending("failed", reason=reason, said=wrong[0])
-    return done(returned, typed=True)
+    return done(returned, workflow)

@@ -345,7 +345,7 @@ class Step(Views):
         return LOST
 
     async def _happen(self, item: Permitted, doubt: str, provenance: Provenance) -> Sequence[e.Entry]:
-        if item.tool.base == "subagents" and self.agents is not None:
+        if item.tool.base in ("subagents", "search") and self.agents is not None:
             return await self.agents.answer(self, item, provenance)
         began = self._elapsed(0)
         reach = Reach(self.shelf, self.services, self.workspace)
@@ -359,7 +359,7 @@ class Step(Views):
         # What the run does by itself is not for the window, but for what it is about.
         long = not item.valued and ("/" not in item.call or item.call == e.MATERIAL)
         taken = Taken(item.call, item.tool.name, item.tool.effect == "read", item.valued, long)
-        return await entries_of(taken, settled, self._elapsed(began), reach, self.shelf, self.shown)
+        return await entries_of(taken, settled, self._elapsed(began), reach, self.shelf, self.shown.of(item.tool))
 
     async def _renew_permit(self) -> bool:
         self.note(e.PermitRenewed())

@@ -40,9 +40,10 @@ class View:
         files, room = bundle.loaded.workflow.files, room_of(step, bundle.loaded)
         expected = expected_tokens(step, bundle, self._scale.weigh(step.conversation))
         share = int(min(TURN * room.window, (1 - SPARE) * room.most - expected)) // max(1, calls)
-        whole = min(files.whole_tokens, max(share, LEAST_WHOLE))
+        most = max(share, LEAST_WHOLE)
+        whole = min(files.whole_tokens, most)
         preview, look = min(files.preview_tokens, whole // 2), bulk.left(step.conversation, calls)
-        return replace(step.shown, whole=whole, preview=preview, look=look)
+        return replace(step.shown, whole=whole, preview=preview, most=most, look=look)
 
     def told(self, step: Step, bundle: Bundle) -> str:
         """How full the window is, for the model."""

@@ -7,14 +7,19 @@ import jq
 
 from gofer.canonical import clean
 from gofer.errors import ToolError
+from gofer.files.jq_missing import missing_key
 from gofer.files.wire import Packet
 
 _LONGEST_REASON = 400
 
 
 def run(packet: Packet) -> Packet:
-    """The results, one on each line. Fields: program, limit (characters). Raises ToolError."""
-    program, limit = str(packet.fields["program"]), cast(int, packet.fields["limit"])
+    """Return the results, one on each line, and in the field `note` what they do not say.
+
+    Fields: program, limit (characters). Raises ToolError, with code not_json for a document that is none.
+    """
+    program = str(packet.fields["program"])
+    limit = cast(int, packet.fields["limit"])
     text = packet.data.decode("utf-8", "replace").removeprefix("\ufeff")
     lines: list[str] = []
     size = 0
@@ -25,8 +30,9 @@ def run(packet: Packet) -> Packet:
                 raise ToolError(_too_much(line, len(lines), limit), code="too_much")
             lines.append(line)
     except ValueError as error:
-        raise ToolError(_reason(error), code="jq") from error
-    return Packet({}, clean("\n".join(lines) or "The program gives no result.").encode())
+        raise ToolError(_reason(error), code=_code(error)) from error
+    note = clean(missing_key(program, text, lines))
+    return Packet({"note": note}, clean("\n".join(lines) or "The program gives no result.").encode())
 
 
 def _results(program: str, text: str) -> Iterator[str]:
@@ -38,6 +44,13 @@ def _results(program: str, text: str) -> Iterator[str]:
         jq.compile(program)
         raise
     yield from cast(Iterator[str], iter(compiled.input_text(text)))
+
+
+def _code(error: ValueError) -> str:
+    """Return not_json for what jq says of a document that it cannot read, and jq for mistakes of the program."""
+    if str(error).startswith("parse error:"):
+        return "not_json"
+    return "jq"
 
 
 def _reason(error: ValueError) -> str:

@@ -1,11 +1,12 @@
-"""What may a jq program not say, because it would read what is not in its document?
+"""The words of a jq program: those that would read what is not in its document, and the fields that it asks for.
 
-The child that runs programs has nothing to read, so this is not what protects it: it is how a model is told in a
-sentence what it tried, instead of getting an empty answer.
+The child that runs programs has nothing to read, so refusing words is not what protects it: it is how a model is
+told in a sentence what it tried, instead of getting an empty answer.
 """
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 from gofer.errors import ToolError
 
@@ -42,17 +43,24 @@ _KEY_BEHIND = {"{", ","}
 
 def refuse_reading(program: str) -> None:
     """Raises ToolError, with the word, when the program reads anything but its document."""
-    for word in _words(program):
-        if word in _READS:
+    for kind, word in _names(program):
+        if kind == "word" and word in _READS:
             raise ToolError(
                 f"`{word}` is not allowed: a jq program sees its document and not {_READS[word]}; write it without.",
                 code="not_allowed",
             )
 
 
-def _words(program: str) -> Iterator[str]:
-    """Names that are called or named, without fields, keys of objects, strings and comments."""
-    at, before = 0, ""
+def fields(program: str) -> list[str]:
+    """Return the keys that a program asks for as `.key`, each once, in the order of the program."""
+    asked = (said.removeprefix(".").strip() for kind, said in _names(program) if kind == "field")
+    return list(dict.fromkeys(name for name in asked if name.isidentifier()))
+
+
+def _names(program: str) -> Iterator[tuple[Literal["word", "field"], str]]:
+    """Yield words that are called or named, and fields; keys of objects, strings and comments are neither."""
+    at = 0
+    before = ""
     # What is open: "{", "(", "[", or '"' for a string that a "(" of its own interrupts.
     opened: list[str] = []
     while at < len(program):
@@ -71,7 +79,9 @@ def _words(program: str) -> Iterator[str]:
             case "word":
                 key = opened[-1:] == ["{"] and before in _KEY_BEHIND and not said.startswith("$")
                 if not key:
-                    yield said
+                    yield "word", said
+            case "field":
+                yield "field", said
             case "quote":
                 opened.append('"')
             case "sign" if said in "{([":

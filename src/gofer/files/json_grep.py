@@ -167,7 +167,7 @@ def _document(data: bytes) -> object:
     try:
         return parse_lines(text)
     except ValueError as error:
-        raise ToolError("The file is not JSON; look through it with file_regex.", code="not_json") from error
+        raise ToolError("neither JSON nor JSON Lines", code="not_json") from error
 
 
 def _shown(value: object, pattern: str) -> str:

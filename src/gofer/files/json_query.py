@@ -1,7 +1,9 @@
-"""What does a jq program, or a pattern, find in a JSON document?
+"""Questions to a JSON document: a jq program, or a pattern.
 
 The parts that work stand in `jq_child` and `json_grep`, and run in a child.
 """
+
+from dataclasses import dataclass
 
 from gofer.errors import ToolError
 from gofer.files.child import Children, Job
@@ -13,7 +15,17 @@ CHARACTERS = 10_000
 _LONGEST_PROGRAM = 10_000
 
 
-async def jq(children: Children, program: str, document: bytes, *, limit: int = CHARACTERS) -> str:
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a program gave."""
+
+    text: str
+    """The results, one JSON value on each line."""
+    note: str
+    """A sentence on a key that the program asks for and the document lacks; else empty."""
+
+
+async def jq(children: Children, program: str, document: bytes, *, limit: int = CHARACTERS) -> Answer:
     """The results of a jq program, one JSON value on each line, every number with the digits of the document.
 
     Several values in the document, as in JSON Lines, are each given to the program. Raises ToolError for a program or a
@@ -26,7 +38,8 @@ async def jq(children: Children, program: str, document: bytes, *, limit: int = 
     job = Job(
         "jq", fields, document, "This jq program on this document", "ask for less, or use grep_json or file_regex"
     )
-    return await _answer(children, job)
+    packet = await children.run(job)
+    return Answer(packet.data.decode(), str(packet.fields["note"]))
 
 
 async def grep_json(children: Children, pattern: str, document: bytes, *, limit: int = CHARACTERS) -> str:
@@ -37,8 +50,5 @@ async def grep_json(children: Children, pattern: str, document: bytes, *, limit:
     """
     fields = {"pattern": pattern, "limit": limit}
     job = Job("grep_json", fields, document, "Looking through this document", "use file_regex")
-    return await _answer(children, job)
-
-
-async def _answer(children: Children, job: Job) -> str:
-    return (await children.run(job)).data.decode()
+    packet = await children.run(job)
+    return packet.data.decode()

@@ -36,6 +36,13 @@ def _said(catalog: Catalog) -> Mapping[str, object]:
     said: dict[str, object] = {}
     for name, loaded in catalog.workflows.items():
         hooks = [catalog.hooks[trigger.webhook.name] for trigger in loaded.workflow.when if trigger.webhook]
-        parts = (loaded.system, loaded.prompt_file, loaded.models, loaded.limits_per_person, loaded.subagents)
+        parts = (
+            loaded.system,
+            loaded.prompt_file,
+            loaded.models,
+            loaded.search_models,
+            loaded.limits_per_person,
+            loaded.subagents,
+        )
         said[name] = (loaded.workflow, *parts, hooks)
     return said

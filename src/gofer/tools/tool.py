@@ -18,11 +18,14 @@ from gofer.messages import Media
 from gofer.messages import arguments as written
 from gofer.outside import Clock, Http
 from gofer.projections.workspace import Workspace
+from gofer.tools.argument_mistakes import sentences
 from gofer.tools.written import Origin, Place, Writes
 from gofer.workflows.skill import Skill
 
 A = TypeVar("A", bound="Arguments")
 
+PREVIEW_TOKENS = 20_000
+"""Tokens that any tool may have shown of a result that became a file."""
 QUOTED = 200
 """Characters a model is shown of arguments that could not be read."""
 
@@ -212,6 +215,12 @@ class Tool(Generic[A]):
     """Whether a run has it without asking: every one, those of a model, those that may plan, those with skills, those
     with more tools or skills than their prompt lists, those with more tools, those that may ask subagents; empty is
     what workflows list."""
+    everyday: str = ""
+    """Words that people use for what it does and that its description lacks. `tool_search` looks through them; no
+    request to a model holds them."""
+    preview_tokens: int = 0
+    """Tokens that are shown of a result that is so long that it becomes a file: at most PREVIEW_TOKENS. 0 leaves it to
+    the workflow."""
     in_order: bool = False
     """Whether it changes what the run has at hand, so that it waits for the calls before it; writes always do."""
     scopes: frozenset[str] = frozenset()
@@ -228,6 +237,11 @@ class Tool(Generic[A]):
         if (self.effect == "lookup") != (self.look is not None):
             raise ConfigError(
                 f"The tool {self.name} has effect {self.effect}: `look` goes with `lookup` and nothing else."
+            )
+        if not 0 <= self.preview_tokens <= PREVIEW_TOKENS:
+            raise ConfigError(
+                f"The tool {self.name} has preview_tokens {self.preview_tokens:,}: set 1 to {PREVIEW_TOKENS:,}, or "
+                "leave it out to show as much as the workflow says."
             )
         if self.system and self.effect != "read" and not self.internal and self.where is None:
             raise ConfigError(
@@ -247,8 +261,9 @@ class Tool(Generic[A]):
         try:
             return self.arguments.model_validate(value)
         except ValidationError as error:
-            problems = "; ".join(f"{_where(item['loc'])}: {item['msg']}" for item in error.errors())
-            raise ToolError(f"{self.name} was not called: {problems}. Correct the arguments and call again.") from error
+            schema = as_object(json.loads(_parameters(self.arguments)))
+            wrong = sentences(schema, value, error.errors())
+            raise ToolError(f"{self.name} was not called: {wrong} Correct the arguments and call again.") from error
 
     def _read(self, text: str) -> Mapping[str, object]:
         try:
@@ -258,10 +273,6 @@ class Tool(Generic[A]):
                 f"{self.name} was not called: its arguments are {error}. They began with {text[:QUOTED]!r}. "
                 "Call again with one JSON object, and write less if it was cut off."
             ) from error
-
-
-def _where(path: tuple[int | str, ...]) -> str:
-    return ".".join(str(part) for part in path) or "arguments"
 
 
 @cache

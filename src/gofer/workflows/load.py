@@ -26,6 +26,8 @@ from gofer.workflows.when import Where
 from gofer.workflows.who import bots_apart
 
 DEFAULTS = "defaults.yaml"
+SEARCH_ROLE = "search"
+"""The role of the models that choose among tools and skills."""
 
 _log = logging.getLogger(__name__)
 
@@ -48,6 +50,8 @@ class Loaded:
     """The hash of the script, where there is one."""
     subagents: Mapping[str, LoadedSubagent] = field(default_factory=dict[str, LoadedSubagent])
     """What it may ask, by name, and what those may ask in turn."""
+    search_models: tuple[str, ...] = ()
+    """The models that choose among the tools and skills its prompt does not list; words choose where there is none."""
     skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
     """What its model may read beside its prompt, by name: required skills, and those that it may load."""
 
@@ -175,6 +179,7 @@ def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str, kno
         prompt_file=prompt_file,
         models=defaults.models.get(workflow.model.name, (workflow.model.name,)),
         limits_per_person=defaults.limits_per_person,
+        search_models=defaults.models.get(SEARCH_ROLE, ()),
         skills=skills,
     )
 

@@ -161,6 +161,8 @@ class Workflow(Strict):
     """Whether a model may keep a plan, has to, or cannot."""
     output: object = None
     """The form its answer must have: a JSON Schema, or the name of a .json file beside this one; none means text."""
+    reply_template: str = Field(default="", max_length=4_000)
+    """The text that people read of an answer with an `output`; `{field}` stands for a top-level field."""
     private_channels: PrivateChannels = "reply_only"
     """Whether what a run from a private channel writes elsewhere is asked for first, allowed or refused."""
     limits: Limits = Limits()

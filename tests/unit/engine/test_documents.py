@@ -116,7 +116,7 @@ async def test_an_image_is_looked_at_as_large_as_a_model_takes_it(children: Chil
 
 
 @pytest.mark.parametrize(
-    ("count", "told"), [(10, "follows"), (11, "has 11 pages, too many to look at; use extract_file")]
+    ("count", "told"), [(10, "follows"), (11, "has 11 pages, and at most 10 can be looked at; use extract_file")]
 )
 async def test_a_pdf_of_few_pages_is_looked_at_and_one_of_many_is_read(
     children: Children, count: int, told: str

@@ -86,7 +86,7 @@ async def test_lines_that_are_shown_are_never_a_file_again(line: str) -> None:
     (file,) = step.workspace.files
     read = await ask(step, "1.1", "file_read", file=file, start_line=3)
     assert read.text.splitlines()[1].startswith(line[:50])
-    assert "more characters]" in read.text
+    assert "more characters of line 3; go on with peek_file" in read.text
     assert "[Go on with start_line=4.]" in read.text
     assert list(step.workspace.files) == [file]
 

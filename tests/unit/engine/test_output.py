@@ -35,7 +35,7 @@ async def test_an_answer_of_the_form_asked_for_is_a_value() -> None:
     made = typed(says('```json\n{"size": 3, "why": "a`b"}\n```'))
     ending = await run(made)
     assert (ending.status, ending.output) == ("done", {"size": 3, "why": "a`b"})
-    assert json.loads(ending.answer.strip("`")) == {"size": 3, "why": "a`b"}
+    assert ending.answer == "- **Size:** 3\n- **Why:** a`b"
     (concluded,) = [item.entry for item in await made.journal() if hasattr(item.entry, "output")]
     assert concluded.output == {"size": 3, "why": "a`b"}
 

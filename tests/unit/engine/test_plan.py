@@ -111,6 +111,14 @@ async def test_three_early_ends_in_a_row_end_the_run_with_what_it_has(way: str) 
     )
 
 
+async def test_a_typed_answer_that_came_too_early_is_shown_as_text() -> None:
+    end = says('{"size": 3}')
+    made = room(says("", writes(todo("1"))), end, end, end)
+    schema = {"type": "object", "properties": {"size": {"type": "integer"}}}
+    ending = await work(made, output=schema)
+    assert (ending.status, ending.answer) == ("limited", "- **Size:** 3")
+
+
 async def test_work_in_between_begins_the_count_anew() -> None:
     early = says("I am done")
     look = says("", ("todo_read", {}))
@@ -132,7 +140,7 @@ async def test_what_is_blocked_is_told_below_an_answer_for_programs_too() -> Non
     made = room(says("", writes(todo("1", "blocked", "the key of the room"))), says('{"n": 7}'))
     ending = await work(made, output=schema)
     assert ending.output == {"n": 7}
-    assert ending.answer.endswith("```\n\n**Needed from you to go on:**\n- Do 1: the key of the room")
+    assert ending.answer.endswith("\n\n**Needed from you to go on:**\n- Do 1: the key of the room")
 
 
 async def test_a_required_plan_comes_before_every_other_call_and_every_end() -> None:
@@ -189,6 +197,16 @@ async def test_a_plan_that_cannot_be_followed_is_refused(todos: list[dict[str, o
     made = room(says("", writes(*todos)), says("done"))
     assert (await work(made)).status == "done"
     assert said in (await results(made))[0].text
+
+
+async def test_items_are_numbered_where_a_model_gives_no_id_and_numbers_count_as_ids() -> None:
+    plan = [{"id": 2, "description": "b"}, {"description": "a"}, {"description": "c"}, {"id": "x", "description": "d"}]
+    finished = ("todo_update", {"id": 2, "status": "completed"})
+    made = room(says("", ("todo_write", {"todos": plan})), says("", finished), *[says("too early")] * 3)
+    await work(made)
+    wrote, updated = (await results(made))[:2]
+    assert wrote.text.replace(" ← CURRENT", "").splitlines() == ["[ ] 2 b", "[ ] 3 a", "[ ] 4 c", "[ ] x d"]
+    assert updated.text.startswith("[x] 2 b")
 
 
 async def test_an_update_of_an_unknown_item_names_the_known_ones() -> None:

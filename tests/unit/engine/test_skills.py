@@ -108,6 +108,23 @@ async def test_what_the_prompt_has_from_the_beginning_is_not_shown_again() -> No
     assert second.startswith("# Skill: routing")
 
 
+async def test_the_skills_that_are_there_are_read_and_the_others_are_named() -> None:
+    made = room(says("", loads(*SKILLS, "nonsense")), says("done"))
+    await work(made)
+    (text,) = await gave(made)
+    assert text.startswith("[There is no skill 'nonsense' here. The skills of this workflow:")
+    assert all(f"# Skill: {name}" in text for name in SKILLS)
+
+
+async def test_a_withdrawn_skill_among_others_is_named_beside_them() -> None:
+    first, second = list(SKILLS)[:2]
+    made = room(says("", loads(first, second)), says("done"))
+    await work(made, withdrawn=[second])
+    (text,) = await gave(made)
+    assert text.startswith(f"[The skill {second!r} is not used any more; go on without it.]")
+    assert f"# Skill: {first}" in text
+
+
 async def test_another_file_of_a_skill_is_read_by_its_path() -> None:
     made = room(says("", reads("tables", "./references/wide.md")), says("", reads("tables", WIDE)), says("d"))
     await work(made)

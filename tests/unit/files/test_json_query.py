@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.files.exact_json import parse
-from gofer.files.jq_words import refuse_reading
+from gofer.files.jq_words import fields, refuse_reading
 from gofer.files.json_grep import matches
 from gofer.files.json_query import CHARACTERS, grep_json, jq
 from in_this_process import InThisProcess
@@ -53,7 +53,7 @@ def children(request: pytest.FixtureRequest) -> Iterator[Children]:
     ],
 )
 async def test_a_program_is_answered(children: Children, program: str, answer: str) -> None:
-    assert await jq(children, program, DOCUMENT) == answer
+    assert (await jq(children, program, DOCUMENT)).text == answer
 
 
 @pytest.mark.parametrize(
@@ -122,15 +122,49 @@ async def test_what_is_no_json_is_said(children: Children, document: bytes) -> N
     if document:
         with pytest.raises(ToolError, match="jq: "):
             await jq(children, ".", document)
-        with pytest.raises(ToolError, match="not JSON"):
+        with pytest.raises(ToolError, match="neither JSON nor JSON Lines"):
             await grep_json(children, "a", document)
     else:
-        assert await jq(children, ".", document) == "The program gives no result."
+        assert (await jq(children, ".", document)).text == "The program gives no result."
+
+
+@pytest.mark.parametrize(
+    ("program", "note"),
+    [
+        (".nope", 'The object at `.` has no key `nope`; the keys there: orders, "odd key".'),
+        (".orders[2].nope.x", "The object at `.orders[2]` has no key `nope`; the keys there: id, env, total, note."),
+        (".orders[0:2][] | .nope", "The object at `.orders[0:2][0]` has no key `nope`"),
+        ('.["odd key"].output', 'The object at `.["odd key"]` has no key `output`; the keys there: input.'),
+        ("[.orders[0:2][] | .nope]", "No object of this file has the key `nope`; the keys there: env, id"),
+        ('[.orders[] | select(.state == "open")] | length', "No object of this file has the key `state`"),
+        ('.["odd key"].input[0]', ""),
+        (".orders[0].id", ""),
+        ("[.orders[] | select(.total < 0)]", ""),
+        ('"a .nope in a text" | empty', ""),
+    ],
+)
+async def test_a_key_that_is_not_there_is_answered_with_those_that_are(
+    children: Children, program: str, note: str
+) -> None:
+    said = (await jq(children, program, DOCUMENT)).note
+    assert said.startswith(note)
+    assert bool(said) == bool(note)
+
+
+async def test_keys_without_end_are_counted() -> None:
+    wide = json.dumps({f"k{n}": n for n in range(1_000)}).encode()
+    note = (await jq(InThisProcess(), ".nope", wide)).note  # type: ignore[arg-type]
+    assert note.endswith("k39 and 960 more.")
+
+
+@given(st.text(alphabet='env$ENVinput."\\(){}[],:|# \n', max_size=40))
+def test_no_program_is_too_odd_to_look_for_its_fields(program: str) -> None:
+    assert all(name.isidentifier() for name in fields(program))
 
 
 async def test_json_lines_are_given_one_by_one(children: Children) -> None:
     lines = b'\xef\xbb\xbf{"a": 1}\n{"a": 2}\n\n{"a": 30}\n'
-    assert await jq(children, ".a", lines) == "1\n2\n30"
+    assert (await jq(children, ".a", lines)).text == "1\n2\n30"
     assert await grep_json(children, "^30$", lines) == ".[2].a: 30"
 
 
@@ -140,7 +174,7 @@ literals = st.from_regex(r"-?(0|[1-9][0-9]{0,40})(\.[0-9]{1,30})?([eE][+-]?[0-9]
 @given(st.lists(literals, min_size=1, max_size=20))
 def test_numbers_never_change_their_digits(numbers: list[str]) -> None:
     document = f"[{','.join(numbers)}]".encode()
-    answered = asyncio.run(jq(InThisProcess(), ".[]", document, limit=10**6)).splitlines()  # type: ignore[arg-type]
+    answered = asyncio.run(jq(InThisProcess(), ".[]", document, limit=10**6)).text.splitlines()  # type: ignore[arg-type]
     assert [Decimal(number) for number in answered] == [Decimal(number) for number in numbers]
 
 

@@ -112,9 +112,9 @@ def test_the_tools_that_every_run_has_leave_its_prompt_short() -> None:
     [
         ("{", "one JSON object"),
         ('"text"', "arguments"),
-        ("{}", "title: Field required"),
-        ('{"title": "x", "times": 0}', "times: Input should be greater"),
-        ('{"title": "x", "tmies": 2}', "tmies: Extra inputs"),
+        ("{}", "`title` is missing: What to look for."),
+        ('{"title": "x", "times": 0}', "`times` must be 1 or more; you gave 0."),
+        ('{"title": "x", "tmies": 2}', "it takes title, times; there is no tmies."),
     ],
 )
 def test_wrong_arguments_tell_the_model_what_to_correct(arguments: str, hint: str) -> None:

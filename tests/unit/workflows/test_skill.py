@@ -8,11 +8,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from skills_ref.validator import validate
 
+from gofer.check.mentions import mentions
 from gofer.errors import ConfigError
+from gofer.workflows.load import load_catalog
 from gofer.workflows.skill import FILES, SIZE_LIMIT, Skill, read_skill, read_skills, skill_from_json
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = sorted(path.name for path in (ROOT / "skills").iterdir())
+FOR_CODING_AGENTS = sorted(path.name for path in (ROOT / ".agents" / "skills").iterdir())
 GOOD = "---\nname: routing\ndescription: Where things go.\n---\nPayments go to PAY.\n"
 
 
@@ -176,6 +179,22 @@ def test_every_shipped_skill_passes_the_reference(name: str) -> None:
     skill = read_skill(ROOT / "skills" / name)
     assert 50 < len(skill.description) < 400
     assert 400 < len(skill.body) < 6_000
+
+
+@pytest.mark.parametrize("name", FOR_CODING_AGENTS)
+def test_every_skill_for_coding_agents_passes_the_reference_and_names_files_that_exist(name: str) -> None:
+    home = ROOT / ".agents" / "skills" / name
+    assert validate(home) == []
+    named = [mention.name for mention in mentions((home / "SKILL.md").read_text()) if mention.kind == "file"]
+    assert named
+    assert [file for file in named if not (ROOT / file).exists()] == []
+
+
+def test_no_run_sees_a_skill_for_coding_agents() -> None:
+    assert FOR_CODING_AGENTS == ["add-trigger", "promote-to-script"]
+    for loaded in load_catalog(ROOT / "agents").workflows.values():
+        assert not loaded.skills.keys() & set(FOR_CODING_AGENTS)
+        assert not any(name in loaded.system for name in FOR_CODING_AGENTS)
 
 
 def test_a_skill_may_be_written_in_a_file_in_lower_case(tmp_path: Path) -> None:

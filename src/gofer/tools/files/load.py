@@ -1,4 +1,4 @@
-"""How does a whole file come into the window, images included?"""
+"""The tool that brings a whole file into the window, images included."""
 
 import base64
 from functools import partial
@@ -19,6 +19,8 @@ from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 WHOLE_TOKENS = 20_000
 """Tokens of a text that is loaded at most."""
+CHARACTERS = 99_000
+"""Characters of a text that is loaded at most: with the line that announces it, what a model is shown of one result."""
 PDF = "application/pdf"
 PDF_BYTES = 4_000_000
 """Bytes of a PDF that a model looks at at most."""
@@ -60,26 +62,42 @@ async def load_file(children: Children, call: Call, arguments: LoadFile) -> Tool
         )
     if kind.name == "pdf":
         if len(content) > PDF_BYTES:
-            raise ToolError(f"{arguments.file} is too large a PDF to look at; use extract_file to get its text.")
+            raise ToolError(
+                f"{arguments.file} is a PDF of {len(content):,} bytes, and at most {PDF_BYTES:,} can be looked at; use "
+                "extract_file to get its text."
+            )
         if len(content) > call.look_bytes * 3 // 4:
             raise ToolError(
-                f"{arguments.file} has no room beside what is looked at already; use extract_file to get its text, or "
-                "load it in a later turn, by itself."
+                f"{arguments.file} has {len(content):,} bytes, and beside what is looked at already there is room for "
+                f"{call.look_bytes * 3 // 4:,}; use extract_file to get its text, or load it alone in a later turn."
             )
         if (pages := await pages_of(children, content)) > LOOKED_AT:
-            raise ToolError(f"{arguments.file} has {pages:,} pages, too many to look at; use extract_file.")
+            raise ToolError(
+                f"{arguments.file} has {pages:,} pages, and at most {LOOKED_AT} can be looked at; use extract_file."
+            )
         return _to_look_at(arguments.file, name, len(content), Media(arguments.file, PDF, _text(content), pages))
     text = await text_of(call, arguments.file)
     # What is longer than a result may be would become another file, and only its beginning would be seen.
-    if (tokens := estimate(text)) > (most := min(WHOLE_TOKENS, call.whole_tokens * 9 // 10)):
-        raise ToolError(
-            f"{arguments.file} has about {tokens} tokens, and at most {most} can be loaded; use file_regex to find the "
-            "place and file_read with start_line and end_line to read it."
-        )
+    _refuse_long(arguments.file, text, min(WHOLE_TOKENS, call.whole_tokens * 9 // 10))
     lines = len(lines_of(text))
     shown = FileRead(arguments.file, "lines", 1, lines)
     told = text or "(an empty file)"
     return ToolResult(f"{arguments.file} {name!r}:\n{told}", f"{lines} lines", value=text, facts=(shown,))
+
+
+def _refuse_long(file: str, text: str, most: int) -> None:
+    """Raise ToolError for more tokens or characters than one result may have, with both numbers."""
+    tokens = estimate(text)
+    has = ""
+    if tokens > most:
+        has = f"about {tokens:,} tokens, and at most {most:,} tokens"
+    elif len(text) > CHARACTERS:
+        has = f"{len(text):,} characters, and at most {CHARACTERS:,} characters"
+    if has:
+        raise ToolError(
+            f"{file} has {has} can be loaded now; use file_regex to find the place and file_read with start_line and "
+            "end_line to read it."
+        )
 
 
 def _to_look_at(file: str, name: str, size: int, media: Media) -> ToolResult:

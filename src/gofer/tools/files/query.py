@@ -1,13 +1,18 @@
-"""How does a model ask a JSON file for values?"""
+"""The tools that ask a JSON file for values: `jq` and `grep_json`."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from pydantic import Field
 
+from gofer.errors import ToolError
 from gofer.files import json_query
 from gofer.files.child import Children
+from gofer.files.plain_text import decoded
 from gofer.journal.workspace import FileRead
+from gofer.tools.files.text import held
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 TIMEOUT = 30.0
@@ -62,18 +67,42 @@ def query_tools(children: Children) -> tuple[Tool[Any], ...]:
 async def jq(children: Children, call: Call, arguments: QueryJson) -> ToolResult:
     """The results, one JSON value on each line; `value` is that text."""
     content = await call.files.content(arguments.file)
-    text = await json_query.jq(children, arguments.program, content)
-    return _answer(arguments.file, text, "no result")
+    with _instead(call, arguments.file, content):
+        answer = await json_query.jq(children, arguments.program, content)
+    return _answer(arguments.file, answer.text, "no result", answer.note)
 
 
 async def grep_json(children: Children, call: Call, arguments: GrepJson) -> ToolResult:
     """Paths and values, one on each line; `value` is that text."""
     content = await call.files.content(arguments.file)
-    text = await json_query.grep_json(children, arguments.pattern, content)
+    with _instead(call, arguments.file, content):
+        text = await json_query.grep_json(children, arguments.pattern, content)
     return _answer(arguments.file, text, "nothing matches")
 
 
-def _answer(file: str, text: str, empty: str) -> ToolResult:
+@contextmanager
+def _instead(call: Call, file: str, content: bytes) -> Generator[None]:
+    """Name the tool that reads a file which is not JSON."""
+    try:
+        yield
+    except ToolError as error:
+        if error.code != "not_json":
+            raise
+        name = held(call, file).added.name
+        text = f"{file} {name!r} is not JSON ({error.message_to_model.rstrip('.')}). {_reader(content)}"
+        raise ToolError(text, code="not_json") from error
+
+
+def _reader(content: bytes) -> str:
+    if decoded(content) is None:
+        return "It is no text either: use extract_file to get its text, or load_file for an image."
+    return "It is another text: use file_regex to find words in it, or file_read to read its lines."
+
+
+def _answer(file: str, text: str, empty: str, note: str = "") -> ToolResult:
     lines = text.count("\n") + bool(text)
     looked = FileRead(file, "matches", 0, lines)
-    return ToolResult(text or f"({empty})", f"{lines} lines of results", value=text, facts=(looked,))
+    said = text or f"({empty})"
+    if note:
+        said = f"{said}\n[{note}]"
+    return ToolResult(said, f"{lines} lines of results", value=text, facts=(looked,))

@@ -1,5 +1,7 @@
-"""How does a model read a file: whole, some of its lines, or some of its bytes?"""
+"""The tools that read a file: whole, some of its lines, or some of its bytes."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field
@@ -7,7 +9,8 @@ from pydantic import Field
 from gofer.errors import ToolError
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileRead
-from gofer.tools.files.text import held, lines_of, part_of, text_of
+from gofer.projections.workspace import merged
+from gofer.tools.files.text import Part, held, line_bytes, lines_of, part_of, text_of
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 PEEKED = 32_000
@@ -61,13 +64,60 @@ async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
     if not any(lines):
         return ToolResult(f"{arguments.file} is empty.", "an empty file", value="")
     last = len(lines) if arguments.end_line is None else arguments.end_line
-    part = part_of(lines, arguments.start_line, last, call.whole_tokens * 9 // 10)
+    content = await call.files.content(arguments.file)
+    shown = _Shown(arguments.file, content, part_of(lines, arguments.start_line, last, call.whole_tokens * 9 // 10))
     name = held(call, arguments.file).added.name
-    head = f"{arguments.file} {name!r}, lines {part.first} to {part.last} of {part.of}:"
-    more = f"\n[Go on with start_line={part.last + 1}.]" if part.last < min(part.of, last) else ""
-    shown = FileRead(arguments.file, "lines", part.first, part.last)
-    summary = f"lines {part.first} to {part.last} of {part.of}"
-    return ToolResult(f"{head}\n{part.text}{more}", summary, value=part.text, facts=(shown,))
+    more = ""
+    if shown.part.last < min(shown.part.of, last):
+        more = f"\n[Go on with start_line={shown.part.last + 1}.]"
+    text = shown.text()
+    return ToolResult(
+        f"{arguments.file} {name!r}, {shown.range()}:\n{text}{more}", shown.range(), value=text, facts=shown.facts()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """Lines of a file as a model reads them: a line that is too long says how to read the rest of it."""
+
+    file: str
+    content: bytes
+    part: Part
+
+    @property
+    def _alone(self) -> bool:
+        """Whether the beginning of one line is all that is shown."""
+        return bool(self.part.cut) and len(self.part.lines) == 1
+
+    def range(self) -> str:
+        """Return which lines these are, or which characters of the one line."""
+        part = self.part
+        if not self._alone:
+            return f"lines {part.first} to {part.last} of {part.of}"
+        characters = f"characters 1 to {len(part.lines[0]):,} of the {part.cut[part.first]:,}"
+        return f"{characters} of line {part.first} of {part.of}"
+
+    def text(self) -> str:
+        """Return the lines, and behind each that is cut how to go on."""
+        return "\n".join(self._line(number, line) for number, line in enumerate(self.part.lines, self.part.first))
+
+    def facts(self) -> Sequence[FileRead]:
+        """Return what was read: whole lines by their numbers, the beginning of a long one by its bytes."""
+        cut = self.part.cut
+        whole = merged(((line, line) for line in range(self.part.first, self.part.last + 1) if line not in cut), gap=1)
+        begun = (line_bytes(self.content, line, self.part.lines[line - self.part.first]) for line in cut)
+        return [
+            *(FileRead(self.file, "lines", first, last) for first, last in whole),
+            *(FileRead(self.file, "bytes", *place) for place in begun if place is not None),
+        ]
+
+    def _line(self, number: int, line: str) -> str:
+        if number not in self.part.cut:
+            return line
+        how = "look for words in it with file_regex"
+        if (place := line_bytes(self.content, number, line)) is not None:
+            how = f"go on with peek_file, start={place[1]}"
+        return f"{line}\n[{self.part.cut[number] - len(line):,} more characters of line {number}; {how}.]"
 
 
 async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:

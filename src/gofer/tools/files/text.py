@@ -1,6 +1,7 @@
-"""What of a run's file is text, and how is a part of it shown?"""
+"""The text of a run's file, and a part of it as a model is shown it."""
 
-from collections.abc import Sequence
+from codecs import BOM_UTF8
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.errors import ToolError
@@ -19,11 +20,14 @@ LINE_LIMIT = 4_000
 class Part:
     """Some lines of a text, from `first` to `last`, both included, counted from 1."""
 
-    text: str
+    lines: Sequence[str]
+    """The lines, each as far as it is shown."""
     first: int
     last: int
     of: int
     """How many lines there are in all."""
+    cut: Mapping[int, int]
+    """Of each line that is shown in part, by its number: its characters in all."""
 
 
 def held(call: Call, file: str) -> HeldFile:
@@ -52,19 +56,34 @@ def part_of(lines: Sequence[str], first: int, last: int, tokens: int = SHOWN_TOK
     if first > len(lines):
         raise ToolError(f"The file has {len(lines)} lines; there is no line {first}.")
     chosen: list[str] = []
+    cut: dict[int, int] = {}
     left = min(tokens, SHOWN_TOKENS)
-    for line in lines[first - 1 : last]:
-        shown = _cut(line, LINE_LIMIT)
+    for number, line in enumerate(lines[first - 1 : last], first):
+        shown = line[:LINE_LIMIT]
         left -= estimate(shown) + 1
         if left < 0 and chosen:
             break
-        # The first one is shown in any case, and no line may be more than fits one answer.
-        chosen.append(shown if left >= 0 else _cut(line, tokens // 2))
-    return Part("\n".join(chosen), first, first + len(chosen) - 1, len(lines))
+        if left < 0:
+            # The first one is shown in any case, and no line may be more than fits one answer.
+            shown = shown[: tokens // 2]
+        if len(shown) < len(line):
+            cut[number] = len(line)
+        chosen.append(shown)
+    return Part(chosen, first, first + len(chosen) - 1, len(lines), cut)
 
 
-def _cut(line: str, limit: int) -> str:
-    return line if len(line) <= limit else f"{line[:limit]} [{len(line) - limit} more characters]"
+def line_bytes(content: bytes, number: int, shown: str) -> tuple[int, int] | None:
+    """Return the bytes of the beginning of a line, without their end; None for a text that is not UTF-8."""
+    start = 0
+    for _ in range(number - 1):
+        start = content.find(b"\n", start) + 1
+    if start == 0:
+        start = len(content) - len(content.removeprefix(BOM_UTF8))
+    raw = shown.encode("utf-8", "replace")
+    stop = start + len(raw)
+    if content[start:stop] != raw:
+        return None
+    return start, stop
 
 
 def _no_text(call: Call, file: str) -> ToolError:

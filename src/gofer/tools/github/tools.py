@@ -40,6 +40,7 @@ def _reading(api: GitHubApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=GetPullRequest,
             act=partial(get_pull_request, api),
+            everyday="PR, merge request, diff, what changed, build green, checks, ci, approved, who reviewed",
             mock=partial(mocks.get_pull_request, api),
         ),
         Tool(
@@ -48,6 +49,7 @@ def _reading(api: GitHubApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=GetIssue,
             act=partial(get_issue, api),
+            everyday="bug report, ticket on github; what does it say, discussion",
             mock=partial(mocks.get_issue, api),
         ),
         Tool(
@@ -56,6 +58,7 @@ def _reading(api: GitHubApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=ReadFile,
             act=partial(read_file, api),
+            everyday="source code, repo, config, show me the code, readme, directory",
             mock=mocks.read_file,
         ),
         Tool(
@@ -64,6 +67,7 @@ def _reading(api: GitHubApi) -> tuple[Tool[Any], ...]:
             effect="read",
             arguments=ListCommits,
             act=partial(list_commits, api),
+            everyday="git history, log, blame, recent changes in the repository, who touched it last, author",
             mock=mocks.list_commits,
         ),
     )
@@ -77,6 +81,7 @@ def _writing(api: GitHubApi) -> tuple[Tool[Any], ...]:
             effect="lookup",
             arguments=AddComment,
             act=partial(add_comment, api),
+            everyday="reply, respond or write on a PR, merge request or github ticket",
             mock=partial(mocks.add_comment, api),
             look=partial(find_comment, api),
             settle=SETTLE,
@@ -91,6 +96,7 @@ def _writing(api: GitHubApi) -> tuple[Tool[Any], ...]:
             effect="lookup",
             arguments=CreateIssue,
             act=partial(create_issue, api),
+            everyday="file a bug or ticket on github, report a problem in a repository",
             mock=partial(mocks.create_issue, api),
             look=partial(find_issue, api),
             settle=SETTLE,
@@ -102,6 +108,7 @@ def _writing(api: GitHubApi) -> tuple[Tool[Any], ...]:
             effect="keyed",
             arguments=RequestReviewers,
             act=partial(request_reviewers, api),
+            everyday="reviewer, code review, look at my code, assign somebody to a PR or merge request",
             mock=partial(mocks.request_reviewers, api),
             destination=number_of,
             writes=_on_one(api, "reviewers"),

@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import count
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from gofer.errors import ToolError
 from gofer.journal.workspace import PlanUpdated, Todo, TodoStatus
@@ -19,10 +21,20 @@ _STATUS = "in_progress: one at a time. blocked: only a person can help."
 _NEEDS = Field(default="", max_length=300, description="Of a blocked item: what is needed from the person.")
 
 
+def _as_text(value: object) -> object:
+    """Return a whole number as the text of its digits: models number the items of a plan."""
+    if type(value) is int:
+        return str(value)
+    return value
+
+
+_Id = Annotated[str, BeforeValidator(_as_text)]
+
+
 class Item(Arguments):
     """One item of a plan."""
 
-    id: str = Field(pattern=r"^[A-Za-z0-9._-]{1,20}$", description='A short name of your own, as "1".')
+    id: _Id = Field(default="", pattern=r"^[A-Za-z0-9._-]{0,20}$", description='A short name of your own, as "1".')
     description: str = _DESCRIPTION
     status: TodoStatus = Field(default="pending", description=_STATUS)
     needs: str = _NEEDS
@@ -37,7 +49,7 @@ class WriteTodos(Arguments):
 class UpdateTodo(Arguments):
     """A change of one item."""
 
-    id: str = Field(description="Which item.")
+    id: _Id = Field(description="Which item.")
     status: TodoStatus | None = Field(default=None, description="Its status from now on.")
     description: str = Field(default="", max_length=300, description="Another description, where it changed.")
     needs: str = _NEEDS
@@ -49,7 +61,9 @@ class ReadTodos(Arguments):
 
 async def todo_write(call: Call, arguments: WriteTodos) -> ToolResult:
     """Replaces the plan; also puts an earlier one back in place, with the statuses it had."""
-    return _changed(tuple(Todo(item.id, item.description, item.status, item.needs) for item in arguments.todos))
+    ids = _numbered([item.id for item in arguments.todos])
+    items = zip(ids, arguments.todos, strict=True)
+    return _changed(tuple(Todo(own, item.description, item.status, item.needs) for own, item in items))
 
 
 async def todo_update(call: Call, arguments: UpdateTodo) -> ToolResult:
@@ -65,6 +79,17 @@ async def todo_read(call: Call, arguments: ReadTodos) -> ToolResult:
     """The plan as it stands."""
     plan = call.workspace.plan
     return ToolResult(shown(plan) if plan else "There is no plan yet; write one with todo_write.", _counted(plan))
+
+
+def _numbered(ids: Sequence[str]) -> Sequence[str]:
+    """Return the ids of a plan; an item without one gets the number of its place, or the next that is free."""
+    taken = set(ids)
+    numbered: list[str] = []
+    for place, given in enumerate(ids, 1):
+        own = given or next(str(number) for number in count(place) if str(number) not in taken)
+        taken.add(own)
+        numbered.append(own)
+    return numbered
 
 
 def _updated(todo: Todo, change: UpdateTodo) -> Todo:

@@ -1,4 +1,4 @@
-"""Which of many descriptions fit some words best? The same ones for the same words, by counting."""
+"""The ranking of many descriptions by the words of a query: the same order for the same words, by counting."""
 
 import math
 import re
@@ -14,9 +14,10 @@ _BEGINNING = 0.6
 """What such a word counts, of one that is the same."""
 # fmt: off
 _LITTLE = frozenset((
-    "a", "an", "and", "any", "are", "as", "at", "be", "by", "can", "do", "for", "from", "how", "i", "in", "into", "is",
-    "it", "me", "my", "of", "on", "or", "our", "some", "that", "the", "this", "to", "up", "us", "we", "what", "when",
-    "where", "which", "who", "with", "you", "your",
+    "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "did", "do", "does", "for",
+    "from", "has", "have", "her", "his", "how", "i", "in", "into", "is", "it", "its", "me", "my", "not", "of", "on",
+    "or", "our", "please", "some", "that", "the", "their", "there", "these", "this", "those", "to", "up", "us", "was",
+    "we", "were", "what", "when", "where", "which", "who", "with", "would", "you", "your",
 ))
 # fmt: on
 """Words that stand in every description and say nothing of what it is for."""

@@ -1,6 +1,7 @@
-"""How does a model read a skill when it needs it, and the files of its folder?"""
+"""The tools that read a skill when a model needs it, and the files of its folder."""
 
 import mimetypes
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import Field
@@ -58,15 +59,25 @@ def skill_tools() -> tuple[Tool[Any], ...]:
 
 
 async def load_skills(call: Call, arguments: LoadSkills) -> ToolResult:
-    """The texts of skills, each with the list of its other files; one that does not fit beside the others is a file."""
+    """Return the texts of skills, each with the list of its other files, and which of the names are no skills.
+
+    A skill that does not fit beside the others becomes a file. Raises ToolError when no name is a skill.
+    """
     names = list(dict.fromkeys(arguments.names))
-    skills = [_skill(call, name) for name in names]
+    skills, missing = _found(call, names)
+    if not skills:
+        raise missing[0]
     shown = {*call.repertoire.in_prompt, *(name for name, files in call.workspace.skills.items() if "" in files)}
-    known = set(names) & shown if not arguments.again else set[str]()
-    parts, facts, files, room = list[str](), list[SkillLoaded](), list[NewFile](), _room(call)
+    if arguments.again:
+        shown = set[str]()
+    parts = list[str]()
+    facts = list[SkillLoaded]()
+    files = list[NewFile]()
+    room = _room(call)
     for skill in skills:
-        text, what = _shown(skill), f"The skill {skill.name!r}"
-        if skill.name in known:
+        text = _shown(skill)
+        what = f"The skill {skill.name!r}"
+        if skill.name in shown:
             parts.append(f"{what} {_ABOVE}")
         elif (weight := estimate(text)) > room:
             files.append(_long(f"{skill.name}.md", text, skill))
@@ -75,7 +86,21 @@ async def load_skills(call: Call, arguments: LoadSkills) -> ToolResult:
             room -= weight
             parts.append(text)
             facts.append(SkillLoaded(skill.name))
-    return ToolResult("\n\n".join(parts), ", ".join(names), facts=facts, files=files)
+    # First: what is missing would be overlooked behind long texts.
+    parts[:0] = [f"[{error.message_to_model}]" for error in missing]
+    return ToolResult("\n\n".join(parts), ", ".join(skill.name for skill in skills), facts=facts, files=files)
+
+
+def _found(call: Call, names: Sequence[str]) -> tuple[Sequence[Skill], Sequence[ToolError]]:
+    """Return the skills of these names that the run may load, and for each other name why it may not."""
+    found = list[Skill]()
+    missing = list[ToolError]()
+    for name in names:
+        try:
+            found.append(_skill(call, name))
+        except ToolError as error:
+            missing.append(error)
+    return found, missing
 
 
 async def load_subskill(call: Call, arguments: LoadSubskill) -> ToolResult:

@@ -1,0 +1,124 @@
+"""The text that people read of a typed answer: the `reply_template` of its workflow, or a line for each field."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from gofer.canonical import as_list, as_object, as_text, encode_text
+from gofer.workflows.output_schema import Schema
+
+LONGEST = 80_000
+"""Characters that a template may make of an answer; beyond that each field is listed once."""
+NOTHING = "Every field of the answer is empty."
+_FIELD = re.compile(r"\{([^{}\n]+)\}")
+_GAPS = re.compile(r"\n{3,}")
+_ALTERNATIVES = ("allOf", "anyOf", "oneOf")
+_BRANCHES = ("if", "then", "else")
+
+
+def render(template: str, schema: Schema, value: Mapping[str, object]) -> str:
+    """Return an answer as people read it; a template that is empty, or makes too much of it, is left out."""
+    filled = _GAPS.sub("\n\n", "\n".join(_filled(template, value))).strip()
+    if filled and len(filled) <= LONGEST:
+        return filled
+    return "\n".join(_listed(schema, value)) or NOTHING
+
+
+def fields_of(template: str) -> list[str]:
+    """Return the fields that a template names, each once, in its order."""
+    return list(dict.fromkeys(_FIELD.findall(template)))
+
+
+def fields_in(schema: Schema) -> list[str]:
+    """Return the top-level fields that a schema describes, also those of its alternatives."""
+    return list(dict.fromkeys(_described(schema, schema)))
+
+
+def _described(part: Mapping[str, object], root: Schema) -> Iterator[str]:
+    yield from as_object(part.get("properties"))
+    inner = [as_object(part.get(name)) for name in _BRANCHES]
+    inner += [as_object(one) for name in _ALTERNATIVES for one in as_list(part.get(name))]
+    if ref := as_text(part.get("$ref", "")).removeprefix("#/"):
+        home, _, name = ref.partition("/")
+        inner.append(as_object(as_object(root.get(home)).get(name)))
+    for one in filter(None, inner):
+        yield from _described(one, root)
+
+
+def _filled(template: str, value: Mapping[str, object]) -> Iterator[str]:
+    """Yield the lines of a template with values; a line whose fields are all empty is left out."""
+    for line in template.strip("\n").split("\n"):
+        named: list[str] = _FIELD.findall(line)
+        if named and all(_is_empty(value.get(name)) for name in named):
+            continue
+        if named and line.strip() == f"{{{named[0]}}}":
+            yield _block(value.get(named[0]))
+        else:
+            # Once over the template: braces in a value are text.
+            yield _FIELD.sub(lambda found: _inline(value.get(found[1])), line)
+
+
+def _listed(schema: Schema, value: Mapping[str, object]) -> Iterator[str]:
+    """Yield a line `field: value` for each field that has a value: first those that the schema requires, in its order.
+
+    The others follow in the order of the answer: a run keeps its schema with sorted keys.
+    """
+    described = as_object(schema.get("properties"))
+    required = [as_text(name) for name in as_list(schema.get("required"))]
+    for name in dict.fromkeys([*required, *value]):
+        if _is_empty(value.get(name)):
+            continue
+        label = as_text(as_object(described.get(name)).get("title", "")) or _label(name)
+        told = _block(value[name])
+        if "\n" in told:
+            told = "\n" + told
+        yield f"- **{label}:** {told}".replace("\n", "\n  ").replace(":** \n", ":**\n")
+
+
+def _block(value: object) -> str:
+    """Return a value on lines of its own: a bullet for each item of a list, and for each field of an object."""
+    match value:
+        case list():
+            return "\n".join(f"- {_inline(item)}" for item in cast(list[object], value) if not _is_empty(item))
+        case dict():
+            fields = cast(dict[str, object], value).items()
+            return "\n".join(f"- {_label(name)}: {_inline(item)}" for name, item in fields if not _is_empty(item))
+        case _:
+            return _inline(value)
+
+
+def _inline(value: object) -> str:
+    """Return a value within a line; what is nested in it stands in parentheses."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+        case True:
+            return "yes"
+        case False:
+            return "no"
+        case list():
+            return ", ".join(_nested(item) for item in cast(list[object], value) if not _is_empty(item))
+        case dict():
+            fields = cast(dict[str, object], value).items()
+            return ", ".join(f"{_label(name)}: {_nested(item)}" for name, item in fields if not _is_empty(item))
+        case _:
+            return encode_text(value)
+
+
+def _nested(value: object) -> str:
+    told = _inline(value)
+    if isinstance(value, list | dict):
+        return f"({told})"
+    return told
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or value in ("", [], {})
+
+
+def _label(name: str) -> str:
+    """Return the name of a field as people write it: `issue_key` as Issue key."""
+    words = name.replace("_", " ").strip() or name
+    return words[:1].upper() + words[1:]

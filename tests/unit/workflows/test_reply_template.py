@@ -1,0 +1,79 @@
+"""A typed answer as people read it: the template of its workflow, or a line for each field."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.workflows.reply_template import LONGEST, NOTHING, fields_in, fields_of, render
+
+SCHEMA: dict[str, object] = {
+    "type": "object",
+    "required": ["title", "issue_key"],
+    "properties": {"title": {"type": "string"}, "issue_key": {"type": "string", "title": "Ticket"}, "steps": {}},
+}
+
+
+@pytest.mark.parametrize(
+    ("template", "value", "text"),
+    [
+        ("{title} goes to {team}.", {"title": "A", "team": "B"}, "A goes to B."),
+        ("Steps:\n{steps}", {"steps": ["one", 2, True]}, "Steps:\n- one\n- 2\n- yes"),
+        ("Steps: {steps}.", {"steps": ["one", "two"]}, "Steps: one, two."),
+        ("{size}", {"size": 0}, "0"),
+        ("{done}", {"done": False}, "no"),
+        ("{price}", {"price": 1.5}, "1.5"),
+        (
+            "{people}",
+            {"people": [{"name": "Ann", "teams": ["a", "b"]}, {"name": "Bob", "teams": []}]},
+            "- Name: Ann, Teams: (a, b)\n- Name: Bob",
+        ),
+        ("{where}", {"where": {"city": "Berlin", "floor": 3}}, "- City: Berlin\n- Floor: 3"),
+        ("At {where}.", {"where": {"city": "Berlin", "floor": None}}, "At City: Berlin."),
+        ("{title}\nOwner: {owner}\nEnd", {"title": "A"}, "A\nEnd"),
+        ("A\n\n{gone}\n\nB", {}, "A\n\nB"),
+        ("{title}", {"title": "{team}", "team": "x"}, "{team}"),
+        ("{} stays, { too", {}, "{} stays, { too"),
+    ],
+)
+def test_a_template_shows_values_as_people_write_them(template: str, value: dict[str, object], text: str) -> None:
+    assert render(template, SCHEMA, value) == text
+
+
+def test_without_a_template_each_field_is_a_line_and_required_fields_come_first() -> None:
+    value = {"steps": ["one", "two"], "more_of_it": {"a": 1}, "issue_key": "OPS-1", "title": "Long\ntext", "none": None}
+    assert render("", SCHEMA, value) == (
+        "- **Title:**\n  Long\n  text\n- **Ticket:** OPS-1\n- **Steps:**\n  - one\n  - two\n- **More of it:** - A: 1"
+    )
+
+
+def test_a_template_that_makes_too_much_of_an_answer_is_left_out() -> None:
+    assert render("{title}" * 500, SCHEMA, {"title": "x" * 1_000}) == f"- **Title:** {'x' * 1_000}"
+    assert render("", SCHEMA, {"title": ""}) == NOTHING
+
+
+def test_the_fields_of_a_schema_are_those_of_its_alternatives_too() -> None:
+    schema: dict[str, object] = {
+        "type": "object",
+        "properties": {"a": {}},
+        "allOf": [{"$ref": "#/$defs/more"}],
+        "oneOf": [{"properties": {"b": {}}}],
+        "if": {"properties": {"a": {"const": 1}}},
+        "then": {"properties": {"c": {}}},
+        "$defs": {"more": {"properties": {"d": {}}}},
+    }
+    assert sorted(fields_in(schema)) == ["a", "b", "c", "d"]
+    assert fields_of("{a} and {b.c} and {a}") == ["a", "b.c"]
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(st.text(max_size=60), st.dictionaries(st.sampled_from(["title", "steps", "x", ""]), values, max_size=4))
+def test_every_answer_is_a_text_of_a_bounded_length(template: str, value: dict[str, object]) -> None:
+    told = render(template, SCHEMA, value)
+    assert told
+    assert len(told) <= LONGEST
