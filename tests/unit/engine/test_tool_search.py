@@ -70,16 +70,16 @@ def through(name: str, arguments: object = None) -> Asked:
 
 def test_what_stands_in_the_prompt_depends_on_how_much_there_is() -> None:
     made = many()
-    assert names(bundle_of(made, above=3, tools=LISTED)) == [*LISTED, "finish"]
-    assert names(bundle_of(made, above=2, tools=LISTED)) == ["tool_search", "call_tool", "finish"]
+    assert names(bundle_of(made, above=3, tools=LISTED)) == ["finish", *LISTED]
+    assert names(bundle_of(made, above=2, tools=LISTED)) == ["finish", "tool_search", "call_tool"]
     assert names(bundle_of(made, above=3, tools=LISTED, skills=SKILLS)) == [
-        *LISTED,
+        "finish",
         "load_skills",
         "load_subskill",
-        "finish",
+        *LISTED,
     ]
     some = bundle_of(made, above=1, tools=LISTED[:1], skills=SKILLS)
-    assert names(some) == ["jira_search", "tool_search", "load_skills", "load_subskill", "finish"]
+    assert names(some) == ["finish", "load_skills", "load_subskill", "tool_search", "jira_search"]
 
 
 async def test_a_tool_is_found_by_words_and_called_by_its_name() -> None:
