@@ -25,8 +25,7 @@ CHARACTERS = 10_000
 """Characters of all that is shown."""
 
 SYNTAX = (
-    "RE2 syntax, each line by itself: ^ and $ are its ends, \\d \\w \\b are ASCII, \\pL is any letter. No look-around, "
-    "no back-references."
+    "RE2, each line by itself: no look-around, no back-references; \\d \\w \\b are ASCII, \\pL is any letter."
 )
 """What a model is told about patterns."""
 
