@@ -118,6 +118,8 @@ class Call:
     """Which tools and skills the run has; to be read only."""
     cleared: bool = False
     """Whether its place was looked up and may be read although it is private."""
+    at: float = 0.0
+    """Unix seconds at which the run first was about to make the call: the same on every attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,9 +277,9 @@ def _parameters(arguments: type[Arguments]) -> str:
 def _plain(value: object, parts: Mapping[str, object]) -> object:
     """A JSON Schema without what says nothing to a model, which pays for every byte.
 
-    That is: titles and docstrings, null and empty defaults (a model leaves out what it does not want), bounds that every
-    sensible value keeps, and names of parts; `parts` are written where they belong, so that none may hold itself. The
-    arguments are checked by all bounds, and the answer to wrong ones names them.
+    That is: titles and docstrings, null and empty defaults (a model leaves out what it does not want), bounds that
+    every sensible value keeps, and names of parts; `parts` are written where they belong, so that none may hold itself.
+    The arguments are checked by all bounds, and the answer to wrong ones names them.
     """
     if isinstance(value, list):
         return [_plain(item, parts) for item in cast(list[object], value)]

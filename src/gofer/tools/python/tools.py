@@ -19,9 +19,9 @@ Scripts = Callable[[Call, str, str], str]
 _BEGINNING = 400
 """Characters that are shown of an output that went into a file."""
 _DESCRIPTION = (
-    "Run Python on texts of this run: arithmetic, dates, tables, JSON. Gives what is printed and the last line's value. It "
-    "has json, re, csv, math, datetime, decimal and the like; no yield, del, inheritance, network, folders or clock; "
-    "random needs a seed. 5 seconds."
+    "Run Python on texts of this run: arithmetic, dates, tables, JSON. Gives what is printed and the last line's "
+    "value. It has json, re, csv, math, datetime, decimal and the like; no yield, del, inheritance, network or "
+    "folders; random needs a seed; the clock (UTC) stands at the time of the call. 5 seconds."
 )
 _NOTHING = "The code ran, printed nothing, and its last line has no value; print what you want to know."
 
@@ -75,7 +75,7 @@ async def _program(call: Call, arguments: RunPython, scripts: Scripts) -> Progra
         raise ToolError("There is nothing to run; write Python as `code`, or name the script of a skill.")
     files = {file: await text_of(call, file) for file in dict.fromkeys(arguments.files)}
     script = scripts(call, arguments.skill, arguments.script) if arguments.script else ""
-    return Program(arguments.code, script, arguments.script, files)
+    return Program(arguments.code, script, arguments.script, files, call.at)
 
 
 def _as_file(output: str, wanted: str) -> ToolResult:
