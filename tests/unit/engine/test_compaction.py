@@ -1,7 +1,6 @@
 """What leaves the window, what stands in for it, and that a long run comes to its right end."""
 
 import json
-import os
 import re
 from itertools import pairwise
 
@@ -82,7 +81,7 @@ async def test_a_summary_is_asked_for_without_calls_and_with_the_prefix_that_is_
     for at in asked:
         summary, before = model.bodies[at], model.bodies[at - 1]
         # All that is left out of the request before it: turns too new to leave, and the tail.
-        shared = len(os.path.commonprefix([summary, before]))
+        shared = next(n for n, (one, other) in enumerate(zip(summary, before, strict=False)) if one != other)
         assert summary[shared:].count(b'"role"') == 1
         assert sent[at]["tools"] == sent[at - 1]["tools"]
 

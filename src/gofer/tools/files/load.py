@@ -4,8 +4,6 @@ import base64
 from functools import partial
 from typing import Any
 
-from pydantic import Field
-
 from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.files.document import LOOKED_AT, pages_of

@@ -29,9 +29,7 @@ class GrepJson(Arguments):
     """A file and a pattern."""
 
     file: str
-    pattern: str = Field(
-        min_length=1, max_length=1_000, description="As for file_regex; (?i) ignores case."
-    )
+    pattern: str = Field(min_length=1, max_length=1_000, description="As for file_regex; (?i) ignores case.")
 
 
 def query_tools(children: Children) -> tuple[Tool[Any], ...]:

@@ -33,7 +33,8 @@ def search_tools() -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name=SEARCH,
-            description=f"Find tools and skills that are not listed here, by what they are for. Call tools with {CALL_TOOL}.",
+            description="Find tools and skills that are not listed here, by what they are for. Call such tools with "
+            f"{CALL_TOOL}.",
             effect="read",
             arguments=SearchTools,
             act=tool_search,
