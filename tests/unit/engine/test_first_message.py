@@ -1,5 +1,6 @@
 """The first message to a model: what is the request in it, that nothing else can pose as one, and the time."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -8,8 +9,12 @@ from hypothesis import strategies as st
 
 from gofer.engine.first_message import ABOVE, MATERIAL, UNASKED, first_message, indented, is_request, today
 from gofer.engine.surfaces import Material
+from gofer.engine.tail import tail
 from gofer.engine.who import Person
 from gofer.events import Actor, Event
+from gofer.projections.progress import Progress
+from gofer.projections.workspace import Workspace
+from gofer.workflows.schema import Limits
 from stand_ins import mention
 
 AT = 1_795_385_100_000
@@ -65,6 +70,13 @@ def test_a_schedule_has_no_material() -> None:
     material = Material("Scheduled for Monday. Nobody asks.", "", private=False)
     told = first_message(material, AT, Person(""), asked=False)
     assert told == "It is Sunday, 22 November 2026, 22:05 UTC.\nScheduled for Monday. Nobody asks."
+
+
+@pytest.mark.parametrize(("hours", "told"), [(0, ""), (24, "It is Monday, 23 November 2026, 22:05 UTC. ")])
+def test_the_tail_tells_the_time_again_when_the_first_message_is_old(hours: int, told: str) -> None:
+    progress = Progress(accepted_at=AT, last_at=AT + hours * 3_600_000)
+    said = json.loads(tail(progress, Workspace(), Limits())[1:-2])["content"]
+    assert said.startswith(f"[Gofer, by code] {told}Used so far: 0 of ")
 
 
 @given(st.text(), st.text(min_size=1))
