@@ -1,7 +1,7 @@
 """The first requests of six kinds of runs, as a model reads them, with their tokens by part and what they cost.
 
-`python tests/what_models_read.py` writes them into docs/context.md anew. A test compares the two, so that a changed word
-of a prompt is a row in a diff. Times and ids are replaced, because they differ with each run.
+`python tests/what_models_read.py` writes them into docs/context.md anew. A test compares the two, so that a changed
+word of a prompt is a row in a diff. Times and ids are replaced, because they differ with each run.
 """
 
 import asyncio
@@ -28,9 +28,13 @@ PAGE = ROOT / "docs" / "context.md"
 BEGIN, END = "<!-- made by `python tests/what_models_read.py` -->\n", "<!-- until here -->\n"
 LINK = re.compile(r"https://\S+/archives/\S+/p\d{16}")
 ANSWER = (
-    "**Yes, for checkout.** Last night it was decided that nothing that touches checkout is deployed until the retry fix is "
-    "merged and has run one hour on staging (On-call, in #incidents). The search filters can go. The Checkout Owner owns the "
-    "fix and writes in that thread when its hour is over."
+    "**Yes, for checkout.** Last night it was decided that nothing that touches checkout is deployed until the retry "
+    "fix is merged and has run one hour on staging (On-call, in #incidents). The search filters can go. The Checkout "
+    "Owner owns the fix and writes in that thread when its hour is over."
+)
+HEAD = (
+    "Estimated tokens by part. The tools and the system prompt are cached from the second call on. The tools that",
+    "every run has stand first, so that they are cached for all workflows.",
 )
 PRICES = {
     "0.25, cached 0.025, answer 2": (0.25, 0.025, 2.0),
@@ -43,6 +47,8 @@ REPLACED = (
     (r"\(ts \d+\.\d+\)", "(ts 1795424400.000100)"),
     (r"with ts \d+\.\d+", "with ts 1795424400.000100"),
     (r"/p\d{16}", "/p1795424400000100"),
+    (r"http://127\.0\.0\.1:\d+", "https://acme.atlassian.net"),
+    (r"about \d+ tokens of", "about 2500 tokens of"),
     (r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "2026-11-23 09:00 UTC"),
     (r"(file|result|text|history)_[0-9a-f]{12}", r"\1_0123456789ab"),
 )
@@ -196,8 +202,7 @@ def page(requests: Mapping[str, Request]) -> str:
     mention = requests["A mention in Slack"]
     return "\n".join(
         [
-            "Estimated tokens by part. What the tools and the system prompt take is cached from the second call on, and the tools",
-            "of every run are cached for all workflows.",
+            *HEAD,
             "",
             *_table(requests),
             "",
@@ -232,7 +237,8 @@ def _costs(first: Request, second: Request) -> Iterator[str]:
     shared = asked - first.parts()["tail"]
     fresh = sum(second.parts().values()) - shared
     fixed = first.parts()["tools"] + first.parts()["system prompt"]
-    yield f"This mention is two calls with {asked:,} and {shared + fresh:,} tokens, and answers of {answered:,} tokens in all."
+    calls = f"{asked:,} and {shared + fresh:,} tokens"
+    yield f"This mention is two calls with {calls}, and answers of {answered:,} tokens in all."
     yield ""
     yield "| USD per million tokens | the first mention of an hour | one whose tools and prompt are cached already |"
     yield "|---|---:|---:|"
@@ -249,18 +255,19 @@ def _shown(title: str, request: Request) -> Iterator[str]:
         yield from ("The system prompt:", "", "~~~~text", request.system, "~~~~", "", "The first message:", "")
     shown = request.messages[1:-1] if not long else request.messages[2:-1]
     left = shown[2:-1] if len(shown) > 3 else []
+    most = 600 if left else 3_000
     for message in shown[:2] if left else shown:
-        yield from _fenced(message)
+        yield from _fenced(message, most)
     if left:
         yield from (f"… and {len(left)} messages more; then:", "")
-        yield from _fenced(shown[-1])
+        yield from _fenced(shown[-1], most)
     yield from ("The tail:", "", "~~~~text", request.tail, "~~~~")
 
 
-def _fenced(message: Mapping[str, Any]) -> Iterator[str]:
+def _fenced(message: Mapping[str, Any], most: int) -> Iterator[str]:
     text = str(message.get("content") or "")
     calls = [f"→ {call['function']['name']}({call['function']['arguments']})" for call in message.get("tool_calls", ())]
-    rows = "\n".join(filter(None, [text if len(text) <= 3_000 else f"{text[:1_000]} […]", *calls]))
+    rows = "\n".join(filter(None, [text if len(text) <= most else f"{text[:100]} […]", *calls]))
     yield from ("~~~~text", f"[{message['role']}]", rows, "~~~~", "")
 
 

@@ -24,7 +24,7 @@ LINE = 300
 CHARACTERS = 10_000
 """Characters of all that is shown."""
 
-SYNTAX = "RE2, each line by itself: no look-around, no back-references; \\d \\w \\b are ASCII, \\pL is any letter."
+SYNTAX = "RE2, line by line: no look-around, no back-references; \\w is ASCII, \\pL is any letter."
 """What a model is told about patterns."""
 
 _LONGEST_PATTERN = 1_000

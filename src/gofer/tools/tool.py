@@ -305,7 +305,7 @@ def _says_nothing(key: str, item: object) -> bool:
             return item is None or item is False or item in ("", [])
         case "additionalProperties":
             return isinstance(item, bool)
-        case "minLength" | "maxLength" | "minItems":
+        case "minLength" | "maxLength" | "minItems" | "maxItems":
             return isinstance(item, int)
         case "minimum":
             return item in (0, 1)

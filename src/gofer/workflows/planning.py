@@ -4,10 +4,10 @@ from gofer.workflows.schema import Plan
 
 _REQUIRED = "Before anything else, write your plan with `todo_write`; other tools refuse until there is one."
 _OPTIONAL = "For work of three or more steps, first write your plan with `todo_write`; for less, none is needed."
-_KEPT = """\
-One item is `in_progress` at a time, and `todo_update` marks each as soon as it is done. You can answer only when every
-item is `completed` or `blocked`. An item is `blocked` when only a person can help, and its `needs` says with what:
-`todo_update(id="3", status="blocked", needs="Access to DNS, to remove the old host")`."""
+_KEPT = (
+    "One item is `in_progress` at a time, and `todo_update` marks each as soon as it is done. You can answer only when "
+    "every item is `completed` or `blocked`. An item is `blocked` when only a person can help; `needs` says with what."
+)
 
 
 def planning(plan: Plan) -> str:

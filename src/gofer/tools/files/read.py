@@ -17,7 +17,7 @@ PEEKED = 32_000
 class ReadFile(Arguments):
     """A file and, where not all of it is wanted, which lines."""
 
-    file: str = Field(description="Id of the file.")
+    file: str
     start_line: int = Field(default=1, ge=1)
     end_line: int | None = Field(default=None, ge=1, description="Included.")
 
@@ -26,8 +26,8 @@ class PeekFile(Arguments):
     """A file and which of its bytes."""
 
     file: str
-    start: int = Field(ge=0, description="First byte, from 0.")
-    stop: int = Field(ge=1, description=f"Byte after the last; at most {PEEKED:,} after start.")
+    start: int = Field(ge=0)
+    stop: int = Field(ge=1, description=f"At most {PEEKED:,} after start.")
 
 
 def read_tools() -> tuple[Tool[Any], ...]:

@@ -15,7 +15,7 @@ MARKS: dict[TodoStatus, str] = {"completed": "[x]", "in_progress": "[~]", "pendi
 CURRENT = " ← CURRENT"
 """Behind the item that is up."""
 _DESCRIPTION = Field(min_length=1, max_length=300)
-_NEEDS = Field(default="", max_length=300, description="Of a blocked item.")
+_NEEDS = Field(default="", max_length=300)
 
 
 class Item(Arguments):

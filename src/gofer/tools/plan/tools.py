@@ -11,7 +11,7 @@ from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 class Finish(Arguments):
     """The end of the work."""
 
-    answer: str = Field(min_length=1, description="Whole, as people will read it, or the JSON that the task asks for.")
+    answer: str = Field(min_length=1, description="Whole, as people read it, or the JSON asked for.")
 
 
 def plan_tools() -> tuple[Tool[Any], ...]:

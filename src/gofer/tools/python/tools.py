@@ -19,9 +19,9 @@ Scripts = Callable[[Call, str, str], str]
 _BEGINNING = 400
 """Characters that are shown of an output that went into a file."""
 _DESCRIPTION = (
-    "Run Python on texts of this run: arithmetic, dates, tables, JSON. Gives what is printed and the last line's "
-    "value. It has json, re, csv, math, datetime, decimal and the like; no yield, del, inheritance, network or "
-    "folders; random needs a seed; the clock (UTC) stands at the time of the call. 5 seconds."
+    "Run Python for 5 seconds: arithmetic, dates, tables, JSON. Gives what is printed and the last line's value. Has "
+    "json, re, csv, math, datetime, decimal and the like; no yield, del, inheritance, network or folders; random needs "
+    "a seed; the clock (UTC) stands at the time of the call."
 )
 _NOTHING = "The code ran, printed nothing, and its last line has no value; print what you want to know."
 

@@ -14,7 +14,7 @@ from gofer.workflows.skill import NAMES, SCRIPTS, Skill
 
 AT_ONCE = 5
 """Skills that one call loads at most."""
-_AGAIN = Field(default=False, description="Show what stands above already.")
+_AGAIN = Field(default=False, description="Also what stands above.")
 _ABOVE = "stands above already; read it there, or load it with again=true if you do not see it any more."
 
 _LONG = "is too long to stand here; it is the file {} of this run now: read it with file_read."
@@ -31,7 +31,7 @@ class LoadSubskill(Arguments):
     """Which file of which skill."""
 
     skill: str
-    file: str = Field(description='Its path, as "references/fields.md".')
+    file: str = Field(description='As "references/fields.md".')
     again: bool = _AGAIN
 
 

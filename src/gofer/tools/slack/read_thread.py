@@ -33,9 +33,9 @@ Message = Mapping[str, object]
 class ReadThread(Arguments):
     """Which thread."""
 
-    link: str = Field(default="", description="Link to any message of the thread; instead of channel and ts.")
-    channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
-    ts: str = Field(default="", description="ts of any message of the thread.")
+    link: str = Field(default="", description="To any message of the thread; instead of channel and ts.")
+    channel: str = Field(default="", description="As #name. Left out: where the request came from.")
+    ts: str = Field(default="", description="Of any message of the thread.")
 
 
 async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolResult:
