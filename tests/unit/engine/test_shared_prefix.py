@@ -44,6 +44,12 @@ def test_the_requests_of_all_shipped_workflows_begin_with_the_same_tools(catalog
     assert [name for name, bytes_ in heads.items() if not bytes_.startswith(shared)] == []
 
 
+def test_the_prompts_of_all_shipped_workflows_begin_with_the_preamble_and_the_rules_of_plans(catalog: Catalog) -> None:
+    preamble = (ROOT / "agents" / "preamble.md").read_text().strip()
+    systems = {name: one.system for name, one in catalog.workflows.items() if one.workflow.coordinator == "llm"}
+    assert [name for name, text in systems.items() if not text.startswith(f"{preamble}\n\n# Your plan\n\n")] == []
+
+
 def test_tools_that_most_runs_have_stand_before_those_that_fewer_have() -> None:
     given = {**BASE, "tools": ["slack_read_thread", "jira_search"], "subagents": ["s"], "search_above": 1}
     workflow = Workflow.model_validate(given)

@@ -223,7 +223,8 @@ def _author(message: Message, names: Names) -> str:
     if user:
         return f"@{names.person(user)}"
     profile = as_object(message.get("bot_profile"))
-    return one_line(as_text(message.get("username")) or as_text(profile.get("name"))) or "A bot"
+    # An app chooses its own name, which may not look like a line of a request.
+    return one_line(as_text(message.get("username")) or as_text(profile.get("name"))).lstrip("> ") or "A bot"
 
 
 def _body(message: Message, names: Names, known: Collection[str]) -> list[str]:
