@@ -123,6 +123,9 @@ class Request:
 def divided(first: str) -> tuple[str, str]:
     """Return what code wrote of a first message, and the request and the material."""
     head, sentence, material = first.partition(MATERIAL if MATERIAL in first else UNASKED)
+    if not sentence:
+        ours, _, prompt = first.partition("\n\n")
+        return ours, prompt
     rows = head.splitlines()
     ours = [row for row in rows if not row.startswith(">")]
     theirs = [row for row in rows if row.startswith(">")]

@@ -1,14 +1,16 @@
 """What people do in Slack starts what the workflow files say, once, and ends in an answer or in a reason."""
 
+import copy
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from company import Company
 from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived
-from one_workflow import CAPTAIN, DEPLOYS, GENERAL, GUEST, ONCALL, STRANGER, Echo, gofer, quiet, texts
+from one_workflow import CAPTAIN, DEPLOYS, GENERAL, GUEST, ONCALL, STRANGER, Echo, gofer, quiet, texts, world
 
 pytestmark = pytest.mark.anyio
 
@@ -258,3 +260,15 @@ async def test_a_reaction_makes_no_request_of_the_words_it_is_put_on(tmp_path: P
         told = await first_message(made, head)
     assert request_in(told) == []
     assert "No person makes a request: your prompt says what to do" in told
+
+
+async def test_the_model_is_told_the_time_where_the_person_is(tmp_path: Path) -> None:
+    within = copy.deepcopy(dict(world()))
+    slack: Any = within["slack"]
+    next(user for user in slack["users"] if user["id"] == CAPTAIN)["tz"] = "Asia/Kolkata"
+    async with gofer(tmp_path, "when: [slack.mention]", within=within) as made:
+        await made.ask("@Gofer what day is it?")
+        (head,) = await made.ended()
+        told = await first_message(made, head)
+    zone = r" UTC \((\w+day )?\d\d:\d\d in Asia/Kolkata, where @Release Captain is\)\."
+    assert re.search(zone, told.splitlines()[0])

@@ -35,7 +35,7 @@ def read_tools() -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="file_read",
-            description="Show lines of a text file. Where they do not fit one answer, it says from which to go on.",
+            description="Show lines of a text file.",
             effect="read",
             arguments=ReadFile,
             act=file_read,

@@ -46,7 +46,7 @@ def plan_tools() -> tuple[Tool[Any], ...]:
         ),
         Tool(
             name="finish",
-            description="End the work with your answer; call it alone. An answer without any call does the same.",
+            description="End with your answer; call it alone. An answer without a call does the same.",
             effect="read",
             arguments=Finish,
             act=finish,

@@ -48,7 +48,7 @@ def skill_tools() -> tuple[Tool[Any], ...]:
         ),
         Tool(
             name="load_subskill",
-            description="Read another file of a skill, when its text sends you there.",
+            description="Read another file of a skill.",
             effect="read",
             arguments=LoadSubskill,
             act=load_subskill,
