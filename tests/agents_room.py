@@ -37,7 +37,7 @@ class Asked:
 
     system: str
     prompt: str
-    """The first thing that was said."""
+    """The first thing that was said, without the time."""
     turn: int
     """How many answers it has given already."""
     said: Sequence[str]
@@ -58,7 +58,7 @@ class ModelOfMany:
         messages = request["messages"]
         one = Asked(
             messages[0]["content"],
-            messages[1]["content"],
+            messages[1]["content"].rpartition(" UTC.\n\n")[2],
             sum(message["role"] == "assistant" for message in messages),
             [str(message.get("content")) for message in messages[1:-1]],
             frozenset(tool["function"]["name"] for tool in request.get("tools", [])),

@@ -53,6 +53,7 @@ async def run(
     more: str = "",
     models: tuple[str, ...] = ("m",),
     children: Children | None = None,
+    offered: bool = True,
 ) -> Ending:
     made.model = model  # type: ignore[assignment]
     made.tools |= {tool.name: tool for tool in (*file_tools(children or Children()), *plan_tools())}
@@ -62,7 +63,8 @@ async def run(
     loaded = Loaded("answer-here", workflow, "You add numbers.", "p.md", models)
     step = await made.step()
     step.note(MessageReceived(f"Add the numbers of all pages.{more}"))
-    bundle = Bundle(loaded, [tool.schema() for tool in step.services.granted(workflow).values()])
+    schemas = [tool.schema() for tool in step.services.granted(workflow).values()]
+    bundle = Bundle(loaded, schemas if offered else [])
     ending = await coordinate(step, bundle, PROVENANCE)
     await step.commit()
     return ending

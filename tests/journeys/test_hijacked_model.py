@@ -180,7 +180,7 @@ def _says(scene: Scene, calls: Sequence[Call]) -> str:
     told = {"results": [f"(?P<found>{SECRET})"]}
     end = {"text": "I found {found}."}
     made = [
-        {"name": "helper", "when": {"says": "^Help"}, **told, "steps": [{"calls": _listed(BY_THE_HELPER)}, end]},
+        {"name": "helper", "when": {"says": "(?m)^Help"}, **told, "steps": [{"calls": _listed(BY_THE_HELPER)}, end]},
         {"name": "hijacked", **told, "steps": [{"calls": _listed(calls)}, end]},
     ]
     return yaml.safe_dump(made)

@@ -244,5 +244,5 @@ async def test_with_an_endpoint_set_the_words_come_from_there_and_no_script_is_u
         ["slack_read_thread", "slack_add_reaction"],
         [tool["function"]["name"] for tool in request["tools"]],
     )
-    assert offered[: len(listed)] == listed
+    assert offered[-len(listed) :] == listed
     assert [message["role"] for message in request["messages"]] == ["system", "user", "user"]

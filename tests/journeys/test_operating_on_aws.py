@@ -157,7 +157,7 @@ def test_front_and_worker_go_by_what_is_published(at: Type, stage: Stage, reposi
 
     asyncio.run(play())
     asked = json.loads(made.services.model.requests[0])
-    assert asked["messages"][0]["content"].startswith("Be kind.")
+    assert asked["messages"][0]["content"].endswith("Be kind.")
 
 
 def test_nothing_is_published_while_there_are_mistakes(at: Type, stage: Stage, repository: Path) -> None:

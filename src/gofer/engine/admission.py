@@ -7,6 +7,7 @@ from typing import TypeVar
 from gofer.blobs.store import blob_key
 from gofer.engine.allowance import enter
 from gofer.engine.earlier import answered_before, earlier_run, recall_of
+from gofer.engine.first_message import first_message, is_request
 from gofer.engine.material import read_material
 from gofer.engine.meant import check_conditions, check_hops, check_precedence, check_speaker, meets, routes_of
 from gofer.engine.preload import preload
@@ -83,7 +84,9 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
         step.note(handle)
     if any(todo.status != "completed" for todo in past.plan):
         step.note(PlanUpdated(past.plan))
-    said = "\n\n".join(filter(None, [material.text, preloaded.text, past.told])).strip()
+    asked = is_request(event, followed=loaded.name in learned.followed)
+    opening = first_message(material, step.progress.accepted_at, person, asked=asked)
+    said = "\n\n".join(filter(None, [opening, preloaded.text, past.told])).strip()
     step.note(MessageReceived(said, media=tuple(preloaded.media)))
     return started
 

@@ -16,6 +16,7 @@ from gofer.engine.asking import Parked
 from gofer.engine.child import brought, leave, opened, settled, take_over
 from gofer.engine.choosing import search
 from gofer.engine.clearance import Clearance
+from gofer.engine.first_message import today
 from gofer.engine.gates import Limited, Stop
 from gofer.engine.loop import LEAST_SECONDS, Ending
 from gofer.engine.permitted import Asked, Permitted, unasked
@@ -140,7 +141,9 @@ class Subagents:
         limits = self.bundle.loaded.workflow.limits
         left = limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
         timeout = min(loaded.subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
-        return await step.ask_aside(question(call, asked.name, loaded, asked.prompt, timeout), gated)
+        # The time of the run, which stays the same when the question is asked again.
+        at_ms = step.progress.accepted_at
+        return await step.ask_aside(question(call, asked.name, loaded, asked.prompt, at_ms, timeout), gated)
 
     def _started(self, step: Step, asked: Asked, loaded: LoadedSubagent, part: Slice) -> SubagentStarted:
         if unknown := [file for file in asked.files if file not in step.workspace.files]:
@@ -216,7 +219,7 @@ class Subagents:
         child.note(RunStarted(key.rpartition("/")[2], step.progress.private))
         for file in started.files:
             child.note(step.workspace.files[file].added)
-        child.note(MessageReceived(started.prompt))
+        child.note(MessageReceived(f"{today(child.progress.accepted_at)}\n\n{started.prompt}"))
         # Read back, so that what is begun and what is gone on with is the same.
         return await pinned(child.services, RunStarted(key.rpartition("/")[2], private=True))
 

@@ -74,7 +74,8 @@ def _affordable(step: Step, limits: Limits, call: str) -> bool:
 async def _ask(step: Step, loaded: Loaded, call: str, query: str, there: Searched) -> SubagentFinished:
     """Return what came of the question; a model that gives no answer is recorded, and the run goes on by words."""
     chooser = LoadedSubagent(_CHOOSER, _CHOOSE, loaded.search_models)
-    asked = question(call, SEARCH, chooser, _prompt(step, loaded, query, there), SECONDS)
+    prompt = _prompt(step, loaded, query, there)
+    asked = question(call, SEARCH, chooser, prompt, step.progress.accepted_at, SECONDS)
     try:
         # The journal keeps the query; the rest of the question follows from the entries before it.
         return await step.ask_aside(replace(asked, prompt=query), lambda: None)

@@ -44,6 +44,9 @@ LEAST = 0.05
 LONGEST = 0.5
 """Share of what leaves that its summary may have."""
 NAME = "compaction"
+NO_CALLS = ',"tool_choice":"none"'
+"""The parameter that refuses calls. It stands behind the messages, so that the prefix stays the one that is cached; a
+request without tools must not have it."""
 FIRST_STAYS, ALL_LEAVES = "all of it but the first message leaves", "all of it leaves, the first message too,"
 SUMMARISE = """\
 [Gofer, by code] The conversation has become too long for its window: {leaves} now. \
@@ -169,7 +172,7 @@ async def _summary(
     if step.progress.llm_calls + 1 >= bundle.loaded.workflow.limits.llm_calls:
         return digest(leaving, most), "code"
     told = SUMMARISE.format(words=most // 2, leaves=FIRST_STAYS if leaving.after_first else ALL_LEAVES)
-    tail = "," + messages.user(told).decode() + "]}"
+    tail = "," + messages.user(told).decode() + "]" + NO_CALLS * bool(bundle.tools) + "}"
     chain = order(bundle.params(), step.progress.asked)
     call = f"{NAME}/{step.conversation.epoch + 1}"
     aside = Aside(

@@ -289,7 +289,7 @@ class ScriptRun:
             return self._refused(asked, error.message_to_model)
         left = self._limits.minutes * 60 - step.progress.owned_ms(step.now_ms()) / 1000
         timeout = min(known[name].subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
-        aside = question(asked.call, name, known[name], prompt, timeout)
+        aside = question(asked.call, name, known[name], prompt, step.progress.accepted_at, timeout)
         return await step.ask_aside(aside, partial(self._gate_subagent, asked, name))
 
     async def _agent(

@@ -82,13 +82,11 @@ class Services:
 
         What Gofer calls by itself alone is none of them.
         """
-        listed = {name: self.tools[name] for name in workflow.tool_names if name in self.tools}
-        kinds = ("all", "model") if workflow.coordinator == "llm" else ("all",)
-        kinds += ("subagents",) if workflow.coordinator == "llm" and workflow.subagents else ()
-        kinds += ("plan",) if workflow.coordinator == "llm" and workflow.plan != "off" else ()
-        kinds += _over_skills(workflow, skills or {}) if workflow.coordinator == "llm" else ()
-        base = {name: tool for name, tool in self.tools.items() if tool.base in kinds}
-        return {name: tool for name, tool in {**listed, **base}.items() if not tool.internal}
+        kinds = _kinds(workflow, skills or {})
+        base = [tool for kind in kinds for tool in self.tools.values() if tool.base == kind]
+        listed = [self.tools[name] for name in workflow.tool_names if name in self.tools]
+        # First what most runs share, so that the requests of all workflows begin with the same bytes.
+        return {tool.name: tool for tool in [*base, *listed] if not tool.internal}
 
     def offered(self, loaded: Loaded) -> Sequence[Tool[Any]]:
         """The tools that stand in the prompt of a run; when a workflow lists too many, they are searched for."""
@@ -97,9 +95,18 @@ class Services:
         return [tool for tool in granted if tool.base or not searched]
 
 
-def _over_skills(workflow: Workflow, skills: Mapping[str, Skill]) -> tuple[str, ...]:
-    """Which kinds of base tools a run of a model has because of its skills, and of how much there is."""
+def _kinds(workflow: Workflow, skills: Mapping[str, Skill]) -> Sequence[str]:
+    """Return the kinds of base tools that the runs of a workflow have, beginning with the kind that most runs have."""
+    if workflow.coordinator != "llm":
+        return ("all",)
     searched = tools_are_searched(workflow)
-    kinds = ("skills",) if skills else ()
-    kinds += ("search",) if searched or skills_are_searched(workflow, skills) else ()
-    return (*kinds, "calls") if searched else kinds
+    had = {
+        "all": True,
+        "model": True,
+        "plan": workflow.plan != "off",
+        "skills": bool(skills),
+        "search": searched or skills_are_searched(workflow, skills),
+        "calls": searched,
+        "subagents": bool(workflow.subagents),
+    }
+    return [kind for kind, has in had.items() if has]

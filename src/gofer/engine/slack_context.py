@@ -3,10 +3,11 @@
 import re
 from collections.abc import Mapping
 
+from gofer.canonical import as_text
 from gofer.engine.meant import NotMeant
 from gofer.engine.needed import CHANNEL, THREAD, Need, stopped
 from gofer.engine.step import Outcome, Permitted, Step
-from gofer.engine.surfaces import DATA, Material
+from gofer.engine.surfaces import Material
 from gofer.engine.who import Person
 from gofer.events import Event
 from gofer.journal.entries import MATERIAL, ToolResult
@@ -17,6 +18,7 @@ RECENT = 20
 _DELETED = frozenset({"message_not_found", "thread_not_found"})
 """Codes of Slack for a message that is not there."""
 _GONE = "the message that it is about was deleted"
+_NAMED = re.compile(r"<@[UW][A-Z0-9]+(?:\|[^>]*)?>")
 _NO_EMOJI = re.compile(r"[^a-z0-9_+'-]")
 
 
@@ -28,7 +30,8 @@ async def slack_material(step: Step, event: Event, person: Person, provenance: P
     if event.kind == "slack.channel_created":
         # Gofer is not in it yet, and nothing has been said there.
         name = str(event.facts.get("name", ""))
-        return Material(_told(event, person, name), event.private is not False, _channels(event, name))
+        happened = _told(event, person, name)
+        return Material(happened, "", event.private is not False, facts=_channels(event, name))
     if "ts" in event.place:
         need, name, arguments = THREAD, "slack_read_thread", {"ts": event.place["ts"]}
     else:
@@ -57,8 +60,9 @@ def _material(event: Event, person: Person, outcome: Outcome, need: Need) -> Mat
             # The more careful of two sources wins.
             private = event.private is True or details.get("private") is not False
             channel = str(details.get("channel", ""))
-            text = f"{_told(event, person, channel)}\n{DATA}\n\n{read}"
-            return Material(text, private, _channels(event, channel))
+            happened = _told(event, person, channel)
+            words = as_text(details.get("words")) or _NAMED.sub("@unknown user", event.text)
+            return Material(happened, read, private, words, _name(person), _channels(event, channel))
         case ToolResult(details={"code": code}) if code in _DELETED and "ts" in event.place:
             raise NotMeant(_GONE)
         case _:
@@ -69,14 +73,21 @@ def _channels(event: Event, name: str) -> Mapping[str, object]:
     return {"channels": [name, event.place.get("channel", "")]}
 
 
+def _name(person: Person) -> str:
+    return f"@{person.name}" if person.name else "A person"
+
+
 def _told(event: Event, person: Person, channel: str) -> str:
     """What happened, in a sentence or two without ids."""
-    who, ts = f"@{person.name}" if person.name else "Somebody", event.place.get("ts", "")
+    who = _name(person)
+    ts = event.place.get("ts", "")
     match event.kind:
         case "slack.mention":
-            return f"You were mentioned in the message with ts {ts} of this thread. Answer its author there."
+            return f"{who} mentioned you in the message with ts {ts} of a thread. Your answer is a reply there."
         case "slack.direct":
-            return f"You were written to directly, in the message with ts {ts} of this thread. Answer its author there."
+            return (
+                f"{who} wrote to you directly, in the message with ts {ts} of a thread. Your answer is a reply there."
+            )
         case "slack.reaction":
             emoji = _NO_EMOJI.sub("", event.place.get("reaction", ""))
             return f"{who} put :{emoji}: on the message with ts {ts} of this thread."

@@ -393,6 +393,7 @@ class Step(Views):
             self.shown.look,
             replace(self.repertoire, withdrawn=self.withdrawn),
             item.cleared,
+            self.progress.intended_at.get(item.call, 0) / 1000,
         )
 
     def _elapsed(self, since: int) -> int:

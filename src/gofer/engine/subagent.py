@@ -4,6 +4,7 @@ from gofer import messages
 from gofer.canonical import encode_text
 from gofer.engine.asking import Aside, Params
 from gofer.engine.context import head
+from gofer.engine.first_message import today
 from gofer.journal.entries import SubagentFinished
 from gofer.models.model import Answer
 from gofer.models.written_calls import written_call
@@ -14,11 +15,12 @@ _QUOTED = 300
 """Characters of what a model said to a refusal."""
 
 
-def question(call: str, name: str, subagent: LoadedSubagent, prompt: str, timeout: float) -> Aside:
-    """One question to a subagent; each of its models gets `timeout` seconds."""
+def question(call: str, name: str, subagent: LoadedSubagent, prompt: str, at_ms: int, timeout: float) -> Aside:
+    """Return one question to a subagent, asked in a run that began at `at_ms`; each model gets `timeout` seconds."""
+    said = messages.user(f"{today(at_ms)}\n\n{prompt}")
 
     def request(params: Params) -> bytes:
-        return head(params, (), subagent.system) + b"," + messages.user(prompt) + b"]}"
+        return head(params, (), subagent.system) + b"," + said + b"]}"
 
     return Aside(call, name, prompt, subagent.params(), request, lambda answer: read(call, subagent, answer), timeout)
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from gofer import messages
 from gofer.canonical import encode_text
+from gofer.engine.first_message import today
 from gofer.engine.transcript import HISTORY
 from gofer.journal.workspace import Todo
 from gofer.projections.progress import Progress
@@ -11,6 +12,8 @@ from gofer.projections.workspace import HeldFile, Workspace
 from gofer.tools.plan.todos import CURRENT, current, open_items, shown
 from gofer.workflows.schema import Limits
 
+OLD_MS = 3_600_000
+"""Milliseconds after which the time in the first message is told anew."""
 LISTED = 40
 """Files that are listed at most; the rest is counted."""
 LASTING = 30
@@ -31,12 +34,19 @@ def tail(progress: Progress, workspace: Workspace, limits: Limits, context: str 
 def _used(progress: Progress, limits: Limits) -> str:
     used = progress.usage.input_tokens + progress.usage.output_tokens
     parts = [
-        "[Gofer, by code] Used so far:",
+        f"[Gofer, by code] {_now(progress)}Used so far:",
         f"{progress.llm_calls} of {limits.llm_calls} model calls,",
         f"{progress.tool_calls} of {limits.tool_calls} tool calls,",
         f"{used} of {limits.tokens} tokens.",
     ]
     return " ".join(parts)
+
+
+def _now(progress: Progress) -> str:
+    """Return the time where the one in the first message is old, as after a wait for a person; empty otherwise."""
+    if progress.last_at - progress.accepted_at < OLD_MS:
+        return ""
+    return f"{today(progress.last_at)} "
 
 
 def _files(workspace: Workspace) -> Sequence[str]:

@@ -43,6 +43,8 @@ class Person:
     handle: str = ""
     name: str = ""
     """As people write it, for a model; empty when it is not known."""
+    zone: str = ""
+    """The name of their time zone; empty when it is not known."""
 
     @property
     def facts(self) -> Mapping[str, object]:
@@ -79,10 +81,10 @@ def known_person(step: Step, event: Event) -> Person:
 
 
 def _person(event: Event, details: Mapping[str, object]) -> Person:
-    kind, handle, name, team = (str(details.get(key, "")) for key in ("kind", "handle", "name", "team"))
+    kind, handle, name, team, zone = (str(details.get(key, "")) for key in ("kind", "handle", "name", "team", "zone"))
     # Who Slack does not say is of this workspace is taken for somebody from elsewhere.
     foreign = kind in ("member", "guest") and team != event.place.get("team")
-    return Person(event.actor.id, "external" if foreign else kind, handle, name)
+    return Person(event.actor.id, "external" if foreign else kind, handle, name, zone)
 
 
 async def may_start(step: Step, person: Person, loaded: Loaded, provenance: Provenance) -> bool:

@@ -24,10 +24,7 @@ LINE = 300
 CHARACTERS = 10_000
 """Characters of all that is shown."""
 
-SYNTAX = (
-    "RE2 syntax, each line by itself: ^ and $ are its ends, \\d \\w \\b are ASCII, \\pL is any letter. No look-around, "
-    "no back-references."
-)
+SYNTAX = "RE2, line by line: no look-around, no back-references; \\w is ASCII, \\pL is any letter."
 """What a model is told about patterns."""
 
 _LONGEST_PATTERN = 1_000

@@ -108,6 +108,8 @@ class Progress:
     """Requests by what they are about and by call id."""
     clicks: list[ApprovalClicked] = field(default_factory=list[ApprovalClicked])
     """Buttons that were pressed, in the order in which that was journaled."""
+    intended_at: dict[str, int] = field(default_factory=dict[str, int])
+    """When each call of a tool was first about to happen, by call id."""
     in_doubt: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     """Calls that were about to happen and have no outcome."""
     call_waits_ms: dict[str, int] = field(default_factory=dict[str, int])
@@ -227,6 +229,7 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
             _spend(state, answer)
         case ToolCall() as intent:
             state.in_doubt[intent.call] = intent
+            state.intended_at.setdefault(intent.call, recorded.at)
             state.quiet_until = 0
             # Only what the run does by itself has a slash in its id.
             if "/" not in intent.call and intent.tool not in BOOKKEEPING:

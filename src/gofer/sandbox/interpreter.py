@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
@@ -26,8 +27,8 @@ _GRACE = 0.5
 PLACES = (Path(sys.executable).parent, *(Path(entry) / "bin" for entry in sys.path))
 """Where the interpreter is: beside our own, or below a folder from which we import."""
 
-# Whatever depends on when and where code runs is asked of a host that has no answer, so that it ends in a sentence.
-_POLICY: OSPolicy = {"datetime": "call_host", "random_start": "call_host", "sleep": "zero", "process_time": "zero"}
+# What depends on where code runs is asked of a host that has no answer, so that it ends in a sentence.
+_POLICY: OSPolicy = {"random_start": "call_host", "sleep": "zero", "process_time": "zero"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ class Part:
 def run(packet: Packet, places: Sequence[Path] = PLACES, seconds: tuple[float, float] = SECONDS) -> Packet:
     """What code printed, and its last value, as text.
 
-    Fields: parts (`{name, code}` each), files (`{id, size}` each, whose texts stand in `data` one after the other).
+    Fields: parts (`{name, code}` each), files (`{id, size}` each, whose texts stand in `data` one after the other), at
+    (the unix seconds at which the code's clock stands).
     `places` are the folders where the interpreter may be, `seconds` what SECONDS says. Raises ToolError.
     """
     parts = [Part(as_text(part.get("name")), as_text(part.get("code"))) for part in _objects(packet, "parts")]
@@ -56,7 +58,7 @@ def run(packet: Packet, places: Sequence[Path] = PLACES, seconds: tuple[float, f
     try:
         with (
             Monty(binary_path=_binary(places), max_processes=1, feed_duration_limit_grace=_GRACE) as pool,
-            pool.checkout(limits=limits, os_policy=_POLICY) as session,
+            pool.checkout(limits=limits, os_policy={**_POLICY, "datetime": _clock(packet)}) as session,
         ):
             return Packet({}, clean(_output(session, parts, files)).encode())
     except (MontyError, ValueError, RecursionError) as error:
@@ -75,6 +77,11 @@ def _output(session: MontySession, parts: Sequence[Part], files: Mapping[str, st
     if len(last) > PRINTED:
         raise ToolError(f"The last value has {len(last):,} characters; give a part of it.", code="too_much")
     return said + last if not said or not last or said.endswith("\n") else f"{said}\n{last}"
+
+
+def _clock(packet: Packet) -> datetime:
+    """Return the time at which the clock of the code stands, so that the same call gives the same whenever it runs."""
+    return datetime.fromtimestamp(cast(float, packet.fields.get("at", 0)), UTC)
 
 
 def _objects(packet: Packet, key: str) -> list[Mapping[str, object]]:

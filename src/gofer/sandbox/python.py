@@ -34,6 +34,8 @@ class Program:
     script_name: str = ""
     files: Mapping[str, str] | None = None
     """Texts that the code finds in `files`, by their ids."""
+    at: float = 0.0
+    """Unix seconds at which the clock of the code stands."""
 
 
 def sandbox(environment: Mapping[str, str] | None = None, places: threading.Semaphore | None = None) -> Children:
@@ -60,6 +62,7 @@ async def run(children: Children, program: Program) -> str:
     fields = {
         "parts": list(_parts(program)),
         "files": [{"id": file, "size": len(text)} for file, text in texts],
+        "at": program.at,
     }
     try:
         packet = await children.run(Job(_JOB, fields, b"".join(text for _, text in texts), "The code"))

@@ -17,7 +17,6 @@ _CRASHED = "The code made its interpreter crash, most likely for want of memory;
 NO_INTERPRETER = "Python cannot be run here, because its interpreter is not installed; go on without it."
 _DEEP = "calls stand more than 200 deep in each other; use a loop instead of functions that call themselves"
 _DIGITS = "a number has more than 4,300 digits and is not written out; give a part of it, as x % 10**9"
-_CLOCK = "there is no clock, so that code gives the same whenever it runs; write the time or date into the code"
 _SEED = "chance needs a seed, so that code gives the same whenever it runs; begin with random.seed(1)"
 _ENVIRONMENT = "there is no environment to read; write the value into the code"
 _FOLDERS = "there are no folders; name the ids of files in the argument `files`, and read their texts as files['<id>']"
@@ -175,8 +174,6 @@ def _not_there(asked: str) -> str:
         return _SEED
     if asked.startswith(("os.getenv", "os.environ")):
         return _ENVIRONMENT
-    if asked.startswith(("time.", "date", "datetime.")):
-        return _CLOCK
     return f"{asked} is not there; {_FOLDERS}"
 
 

@@ -82,11 +82,12 @@ def _wrong(schema: Mapping[str, object], given: object, place: Place, errors: Se
     if not place:
         return f"the arguments must be an object; you gave {_quoted(given)}."
     if first["type"] == "missing":
-        return f"{_subject(place)} is missing: {described}".removesuffix(": ")
+        told = f": {described.rstrip('.')}" * bool(described)
+        return f"{_subject(place)} is missing{told}."
     if not all(error["type"] in _WANTED or error["type"] in _BOUNDS for error in errors):
         return f"{_subject(place)}: {first['msg'].removeprefix('Value error, ').rstrip('.')}."
     wanted = " or ".join(dict.fromkeys(map(_wanted, errors)))
-    if first["type"] == "string_pattern_mismatch":
+    if first["type"] == "string_pattern_mismatch" and described:
         # A pattern alone is a riddle.
         wanted = f"{wanted} ({described.rstrip('.')})"
     return f"{_subject(place)} must be {wanted}; you gave {_quoted(_at(given, place))}."

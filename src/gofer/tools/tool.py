@@ -121,6 +121,8 @@ class Call:
     """Which tools and skills the run has; to be read only."""
     cleared: bool = False
     """Whether its place was looked up and may be read although it is private."""
+    at: float = 0.0
+    """Unix seconds at which the run first was about to make the call: the same on every attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +288,9 @@ def _parameters(arguments: type[Arguments]) -> str:
 def _plain(value: object, parts: Mapping[str, object]) -> object:
     """A JSON Schema without what says nothing to a model, which pays for every byte.
 
-    That is: titles and docstrings, null and empty defaults (a model leaves out what it does not want), and names of
-    parts; `parts` are written where they belong, so that none may hold itself.
+    That is: titles and docstrings, null and empty defaults (a model leaves out what it does not want), bounds that
+    every sensible value keeps, and names of parts; `parts` are written where they belong, so that none may hold itself.
+    The arguments are checked by all bounds, and the answer to wrong ones names them.
     """
     if isinstance(value, list):
         return [_plain(item, parts) for item in cast(list[object], value)]
@@ -305,6 +308,17 @@ def _plain(value: object, parts: Mapping[str, object]) -> object:
 
 
 def _says_nothing(key: str, item: object) -> bool:
-    # Zero and one are numbers here: only what is empty says nothing.
-    empty = item is None or item is False or item in ("", [])
-    return (key == "title" and isinstance(item, str)) or (key == "default" and empty)
+    match key:
+        case "title":
+            return isinstance(item, str)
+        case "default":
+            # Zero is a number here: only what is empty says nothing.
+            return item is None or item is False or item in ("", [])
+        case "additionalProperties":
+            return isinstance(item, bool)
+        case "minLength" | "maxLength" | "minItems" | "maxItems":
+            return isinstance(item, int)
+        case "minimum":
+            return item in (0, 1)
+        case _:
+            return False

@@ -21,7 +21,8 @@ class Bundle:
 
     loaded: Loaded
     tools: Sequence[Mapping[str, object]]
-    """Tool schemas as the model gets them, in the order of the workflow file; without those it has to search for."""
+    """Tool schemas as the model gets them, without those it has to search for: first the tools that most runs have,
+    then those of the workflow file in its order."""
 
     def params(self) -> Sequence[Mapping[str, object]]:
         """The request parameters of the run, for each of its models, in the order in which they are asked."""

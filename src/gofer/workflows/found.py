@@ -9,7 +9,7 @@ from gofer.workflows.skill import SCRIPTS, Skill
 
 SIZE_LIMIT = 2_000_000
 """Bytes of all skills of one workflow at most: every run keeps them."""
-_HOW = "Load what fits with `load_skills` before you begin: a line says only what a skill is for, not what it says."
+_HOW = "Load what fits with `load_skills` before you begin."
 
 
 def granted_skills(skills: Skills, known: Mapping[str, Skill]) -> Mapping[str, Skill]:

@@ -169,7 +169,9 @@ def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str, kno
         skills = dict(granted_skills(workflow.skills, known))
         required = [required_text(skills[name]) for name in workflow.skills.required]
         form = instructions(output) if output is not None else ""
-        parts = [preamble, _text(prompt, "prompt"), *required, form, section(workflow, skills), planning(workflow.plan)]
+        # First what most workflows share, so that their requests begin alike for longer.
+        shared = [preamble, planning(workflow.plan)]
+        parts = [*shared, _text(prompt, "prompt"), *required, form, section(workflow, skills)]
         system = "\n\n".join(part.strip() for part in parts if part.strip())
         prompt_file = f"{path.parent.name}/{prompt.name}"
     return Loaded(

@@ -71,6 +71,29 @@ async def test_a_summary_of_no_use_is_written_by_code_and_the_run_goes_on(
     assert max(len(body) // 4 for body in model.bodies) < 16_000
 
 
+async def test_a_summary_is_asked_for_without_calls_and_with_the_prefix_that_is_cached() -> None:
+    made, model = pages(200), ReadingModel(adder(300, lambda total, page: f"SUM {total} THROUGH PAGE {page}"))
+    await run(made, model)
+    sent = [json.loads(body) for body in model.bodies]
+    asked = [at for at, body in enumerate(sent) if is_asked_to_sum_up(body["messages"])]
+    assert asked
+    assert [at for at, body in enumerate(sent) if body.get("tool_choice") == "none"] == asked
+    for at in asked:
+        summary, before = model.bodies[at], model.bodies[at - 1]
+        # All that is left out of the request before it: turns too new to leave, and the tail.
+        shared = next(n for n, (one, other) in enumerate(zip(summary, before, strict=False)) if one != other)
+        assert summary[shared:].count(b'"role"') == 1
+        assert sent[at]["tools"] == sent[at - 1]["tools"]
+
+
+async def test_a_request_without_tools_says_nothing_of_calls() -> None:
+    """Providers refuse `tool_choice` where there are no tools."""
+    made, model = pages(200), ReadingModel(adder(300, lambda total, page: f"SUM {total} THROUGH PAGE {page}"))
+    await run(made, model, offered=False)
+    assert await compactions(made)
+    assert not any(b"tool_choice" in body for body in model.bodies)
+
+
 async def test_a_model_that_refuses_to_sum_up_does_not_end_the_run() -> None:
     def decide(messages: Messages) -> Answer:
         if is_asked_to_sum_up(messages):

@@ -39,7 +39,10 @@ async def test_a_subagent_is_asked_with_its_own_prompt_and_its_answer_is_recorde
     assert json.loads(made.model.requests[0]) == {
         "model": "m",
         "stream": False,
-        "messages": [{"role": "system", "content": "You classify."}, {"role": "user", "content": "it broke"}],
+        "messages": [
+            {"role": "system", "content": "You classify."},
+            {"role": "user", "content": "It is Saturday, 21 November 2026, 12:00 UTC.\n\nit broke"},
+        ],
     }
     made.model.requests.clear()
     assert await made.play("another") == Ending("done", "a bug")

@@ -70,16 +70,16 @@ def through(name: str, arguments: object = None) -> Asked:
 
 def test_what_stands_in_the_prompt_depends_on_how_much_there_is() -> None:
     made = many()
-    assert names(bundle_of(made, above=3, tools=LISTED)) == [*LISTED, "finish"]
-    assert names(bundle_of(made, above=2, tools=LISTED)) == ["tool_search", "call_tool", "finish"]
+    assert names(bundle_of(made, above=3, tools=LISTED)) == ["finish", *LISTED]
+    assert names(bundle_of(made, above=2, tools=LISTED)) == ["finish", "tool_search", "call_tool"]
     assert names(bundle_of(made, above=3, tools=LISTED, skills=SKILLS)) == [
-        *LISTED,
+        "finish",
         "load_skills",
         "load_subskill",
-        "finish",
+        *LISTED,
     ]
     some = bundle_of(made, above=1, tools=LISTED[:1], skills=SKILLS)
-    assert names(some) == ["jira_search", "tool_search", "load_skills", "load_subskill", "finish"]
+    assert names(some) == ["finish", "load_skills", "load_subskill", "tool_search", "jira_search"]
 
 
 async def test_a_tool_is_found_by_words_and_called_by_its_name() -> None:
@@ -129,7 +129,7 @@ async def test_words_that_fit_nothing_say_so() -> None:
     [
         (through("jira_delete"), "There is no tool 'jira_delete' here. Find the right one with tool_search."),
         (("call_tool", "{"), "call_tool was not called: its arguments are not JSON"),
-        (("call_tool", {}), "call_tool was not called: `name` is missing: Name of the tool"),
+        (("call_tool", {}), "call_tool was not called: `name` is missing."),
         (("call_tool", {"name": "jira_search", "text": "x"}), "it takes name, arguments; there is no text."),
         (through("jira_search", 7), "`arguments` must be an object; you gave 7."),
         (through("jira_search", "{"), "jira_search was not called: its arguments are not JSON"),

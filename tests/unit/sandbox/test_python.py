@@ -134,9 +134,6 @@ async def test_code_that_is_wrong_is_told_in_a_sentence_with_its_line(children: 
         ("import io", "`text.splitlines()` gives lines"),
         ("import gofer", "there is no module 'gofer'; there are asyncio, base64,"),
         ("__import__('os')", "write `import`."),
-        ("import time\ntime.time()", "Line 2: there is no clock, so that code gives the same whenever it runs"),
-        ("from datetime import datetime\ndatetime.now()", "there is no clock"),
-        ("from datetime import date\ndate.today()", "there is no clock"),
         ("import random\nrandom.random()", "Line 2: chance needs a seed"),
         ("import random\nrandom.Random().random()", "chance needs a seed"),
         ("import uuid", "chance needs a seed"),
@@ -144,6 +141,20 @@ async def test_code_that_is_wrong_is_told_in_a_sentence_with_its_line(children: 
 )
 async def test_what_code_reaches_for_outside_is_not_there(children: Children, code: str, said: str) -> None:
     assert said in await refusal(children, code)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("from datetime import datetime\nprint(datetime.now())", "2026-11-22 22:05:00"),
+        ("from datetime import datetime, timezone\nprint(datetime.now(timezone.utc))", "2026-11-22 22:05:00+00:00"),
+        ("from datetime import date\nprint(date.today())", "2026-11-22"),
+        ("import time\nprint(time.time())", "1795385100.0"),
+        ("import time\ntime.sleep(60)\nprint(time.time())", "1795385100.0"),
+    ],
+)
+async def test_the_clock_of_code_stands_at_the_time_of_its_call(children: Children, code: str, said: str) -> None:
+    assert (await run(children, Program(code, at=1_795_385_100))).strip() == said
 
 
 ENDLESS = [

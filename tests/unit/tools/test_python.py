@@ -1,6 +1,7 @@
 """A model computes over the files of its run, and what it makes becomes one of them."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 
@@ -15,6 +16,7 @@ from gofer.tools.files.read import read_tools
 from gofer.tools.python.tools import python_tools
 from gofer.tools.tool import Call, NewFile
 from gofer.tools.tool import ToolResult as Result
+from stand_ins import NOON
 
 pytestmark = pytest.mark.anyio
 
@@ -139,3 +141,20 @@ async def test_a_run_without_skills_has_no_scripts(children: Children, room: Roo
     step = await room.step()
     given = await ask(step, "1.0", "python", skill="tables", script="scripts/total.py")
     assert given.text == "This run has no skill 'tables'; write what its script does as `code`."
+
+
+async def test_code_is_told_the_recorded_time_of_its_call_also_by_the_next_owner(room: Room) -> None:
+    step = await room.step()
+    now = "from datetime import datetime\nprint(datetime.now())"
+    declared = step.services.tools["python"]
+    item = Permitted("1.0", declared, declared.parse({"code": now}), {"code": now})
+    step.note(item.intent)
+    await step.commit()
+    room.clock.advance(3_600)
+    resumed = await room.step("another owner")
+    assert (await ask(resumed, "1.0", "python", code=now)).text.strip() == str(
+        datetime.fromtimestamp(NOON, UTC).replace(tzinfo=None)
+    )
+    assert (await ask(resumed, "1.1", "python", code=now)).text.strip() == str(
+        datetime.fromtimestamp(NOON + 3_600, UTC).replace(tzinfo=None)
+    )

@@ -52,7 +52,7 @@ def test_an_output_stands_in_the_file_or_beside_it_and_its_model_is_told(tmp_pat
     named = load(tmp_path, MINIMAL + "output: w.json\n", w__json='{"type":"object","required":["a"]}').workflows["w"]
     assert inline == named
     assert inline.workflow.output == {"type": "object", "required": ["a"]}
-    assert inline.system.startswith("Do it.\n\n# Output\n")
+    assert "\n\nDo it.\n\n# Output\n" in inline.system
     assert '{"required":["a"],"type":"object"}' in inline.system
     assert decode_bundle(encode_bundle(Bundle(inline, []))).loaded == inline
 

@@ -19,8 +19,8 @@ SHORT = 2_000
 class ExtractFile(Arguments):
     """Which document."""
 
-    file: str = Field(description="Id of a PDF, an Office document, a web page, an e-mail or the like.")
-    first_page: int = Field(default=1, ge=1, description="Of a PDF, the page to begin with.")
+    file: str
+    first_page: int = Field(default=1, ge=1, description="Of a PDF.")
 
 
 def extract_tools(children: Children) -> tuple[Tool[Any], ...]:
@@ -28,8 +28,7 @@ def extract_tools(children: Children) -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="extract_file",
-            description="Get the text of a document as a new file, with markers for pages, slides and sheets; search "
-            "that with file_regex, and read it with file_read.",
+            description="Get the text of a PDF, Office document, web page or e-mail as a new file to search and read.",
             effect="read",
             arguments=ExtractFile,
             act=partial(extract_file, children),

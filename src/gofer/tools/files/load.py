@@ -4,8 +4,6 @@ import base64
 from functools import partial
 from typing import Any
 
-from pydantic import Field
-
 from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.files.document import LOOKED_AT, pages_of
@@ -30,7 +28,7 @@ TIMEOUT = 30.0
 class LoadFile(Arguments):
     """Which file."""
 
-    file: str = Field(description="Id of the file.")
+    file: str
 
 
 def load_tools(children: Children) -> tuple[Tool[Any], ...]:
@@ -38,8 +36,7 @@ def load_tools(children: Children) -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="load_file",
-            description="Bring a whole file into the conversation: a short text, or an image or a PDF of up to "
-            f"{LOOKED_AT} pages to look at. For anything longer: file_regex, file_read, extract_file.",
+            description=f"Look at an image or a PDF of up to {LOOKED_AT} pages, or read a short text whole.",
             effect="read",
             arguments=LoadFile,
             act=partial(load_file, children),

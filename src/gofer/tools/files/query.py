@@ -22,21 +22,19 @@ TIMEOUT = 30.0
 class QueryJson(Arguments):
     """A file and a jq program."""
 
-    file: str = Field(description="Id of a JSON or JSON Lines file.")
+    file: str
     program: str = Field(
         min_length=1,
         max_length=10_000,
-        description="As '.items | length' or '[.[] | select(.open) | {id, title}]'.",
+        description="As '[.[] | select(.open) | {id, title}]'.",
     )
 
 
 class GrepJson(Arguments):
     """A file and a pattern."""
 
-    file: str = Field(description="Id of a JSON or JSON Lines file.")
-    pattern: str = Field(
-        min_length=1, max_length=1_000, description="A regular expression, as for file_regex; (?i) ignores case."
-    )
+    file: str
+    pattern: str = Field(min_length=1, max_length=1_000, description="As for file_regex; (?i) ignores case.")
 
 
 def query_tools(children: Children) -> tuple[Tool[Any], ...]:
@@ -44,8 +42,7 @@ def query_tools(children: Children) -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="jq",
-            description="Run a jq program on a JSON file. At most 10,000 characters come back: select, count and "
-            "shorten in the program.",
+            description="Run a jq program on a JSON or JSON Lines file; at most 10,000 characters come back.",
             effect="read",
             arguments=QueryJson,
             act=partial(jq, children),
@@ -54,7 +51,7 @@ def query_tools(children: Children) -> tuple[Tool[Any], ...]:
         ),
         Tool(
             name="grep_json",
-            description="Find keys and values of a JSON file that match a pattern, each with its path as jq writes it.",
+            description="Find keys and values of a JSON file that match, with their paths for jq.",
             effect="read",
             arguments=GrepJson,
             act=partial(grep_json, children),

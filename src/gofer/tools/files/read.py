@@ -20,17 +20,17 @@ PEEKED = 32_000
 class ReadFile(Arguments):
     """A file and, where not all of it is wanted, which lines."""
 
-    file: str = Field(description="Id of the file, as listed at the end of the conversation.")
-    start_line: int = Field(default=1, ge=1, description="First line, from 1.")
-    end_line: int | None = Field(default=None, ge=1, description="Last line, included. Left out: to the end.")
+    file: str
+    start_line: int = Field(default=1, ge=1)
+    end_line: int | None = Field(default=None, ge=1, description="Included.")
 
 
 class PeekFile(Arguments):
     """A file and which of its bytes."""
 
-    file: str = Field(description="Id of the file.")
-    start: int = Field(ge=0, description="First byte, from 0.")
-    stop: int = Field(ge=1, description=f"Byte after the last; at most {PEEKED} after start.")
+    file: str
+    start: int = Field(ge=0)
+    stop: int = Field(ge=1, description=f"At most {PEEKED:,} after start.")
 
 
 def read_tools() -> tuple[Tool[Any], ...]:
@@ -38,8 +38,7 @@ def read_tools() -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="file_read",
-            description="Read a file as text, whole or some lines. What does not fit one answer is left out; it says "
-            "from which line to go on.",
+            description="Show lines of a text file.",
             effect="read",
             arguments=ReadFile,
             act=file_read,
@@ -47,7 +46,7 @@ def read_tools() -> tuple[Tool[Any], ...]:
         ),
         Tool(
             name="peek_file",
-            description="Look at some bytes of a file as text, where lines are very long.",
+            description="Show bytes of a file as text, where lines are very long.",
             effect="read",
             arguments=PeekFile,
             act=peek_file,

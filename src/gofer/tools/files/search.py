@@ -19,11 +19,11 @@ AROUND = 10
 class SearchFile(Arguments):
     """A file, a pattern, and how much is shown."""
 
-    file: str = Field(description="Id of the file.")
-    pattern: str = Field(min_length=1, max_length=1_000, description=f"A regular expression. {SYNTAX}")
-    max_matches: int = Field(default=30, ge=1, le=MATCHES, description="Matching lines shown at most.")
-    context: int = Field(default=1, ge=0, le=AROUND, description="Lines shown before and after each.")
-    ignore_case: bool = Field(default=False, description="Ignore case.")
+    file: str
+    pattern: str = Field(min_length=1, max_length=1_000, description=SYNTAX)
+    max_matches: int = Field(default=30, ge=1, le=MATCHES)
+    context: int = Field(default=1, ge=0, le=AROUND, description="Lines around each.")
+    ignore_case: bool = False
 
 
 def search_tools() -> tuple[Tool[Any], ...]:
@@ -31,8 +31,7 @@ def search_tools() -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="file_regex",
-            description="Find the lines of a file that match a pattern, with their numbers. Use it before file_read on "
-            "anything long.",
+            description="Find the lines of a file that match. Use it before file_read on anything long.",
             effect="read",
             arguments=SearchFile,
             act=file_regex,

@@ -16,9 +16,8 @@ ITEMS = 50
 MARKS: dict[TodoStatus, str] = {"completed": "[x]", "in_progress": "[~]", "pending": "[ ]", "blocked": "[!]"}
 CURRENT = " ← CURRENT"
 """Behind the item that is up."""
-_DESCRIPTION = Field(min_length=1, max_length=300, description="What is to be done, in one line.")
-_STATUS = "in_progress: one at a time. blocked: only a person can help."
-_NEEDS = Field(default="", max_length=300, description="Of a blocked item: what is needed from the person.")
+_DESCRIPTION = Field(min_length=1, max_length=300)
+_NEEDS = Field(default="", max_length=300)
 
 
 def _as_text(value: object) -> object:
@@ -34,24 +33,24 @@ _Id = Annotated[str, BeforeValidator(_as_text)]
 class Item(Arguments):
     """One item of a plan."""
 
-    id: _Id = Field(default="", pattern=r"^[A-Za-z0-9._-]{0,20}$", description='A short name of your own, as "1".')
+    id: _Id = Field(default="", pattern=r"^[A-Za-z0-9._-]{0,20}$")
     description: str = _DESCRIPTION
-    status: TodoStatus = Field(default="pending", description=_STATUS)
+    status: TodoStatus = "pending"
     needs: str = _NEEDS
 
 
 class WriteTodos(Arguments):
     """A whole plan."""
 
-    todos: list[Item] = Field(min_length=1, max_length=ITEMS, description="Every item, in order, with its status.")
+    todos: list[Item] = Field(min_length=1, max_length=ITEMS)
 
 
 class UpdateTodo(Arguments):
     """A change of one item."""
 
-    id: _Id = Field(description="Which item.")
-    status: TodoStatus | None = Field(default=None, description="Its status from now on.")
-    description: str = Field(default="", max_length=300, description="Another description, where it changed.")
+    id: _Id
+    status: TodoStatus | None = None
+    description: str = Field(default="", max_length=300)
     needs: str = _NEEDS
 
 

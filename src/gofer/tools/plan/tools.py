@@ -11,9 +11,7 @@ from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 class Finish(Arguments):
     """The end of the work."""
 
-    answer: str = Field(
-        min_length=1, description="The whole answer, as people will read it, or the JSON that the task asks for."
-    )
+    answer: str = Field(min_length=1, description="Whole, as people read it, or the JSON asked for.")
 
 
 def plan_tools() -> tuple[Tool[Any], ...]:
@@ -21,7 +19,7 @@ def plan_tools() -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="todo_write",
-            description="Write your plan, write it anew, or put an earlier one back: every step of the work, in order.",
+            description="Write your whole plan, or write it anew.",
             effect="read",
             arguments=WriteTodos,
             act=todo_write,
@@ -30,7 +28,7 @@ def plan_tools() -> tuple[Tool[Any], ...]:
         ),
         Tool(
             name="todo_update",
-            description="Say that an item of your plan is in_progress, completed or blocked, as soon as it is.",
+            description="Change an item of your plan as soon as its status changes.",
             effect="read",
             arguments=UpdateTodo,
             act=todo_update,
@@ -48,8 +46,7 @@ def plan_tools() -> tuple[Tool[Any], ...]:
         ),
         Tool(
             name="finish",
-            description="End the work with your answer. Call it alone, when nothing is left to do; an answer without "
-            "any call does the same.",
+            description="End with your answer; call it alone. An answer without a call does the same.",
             effect="read",
             arguments=Finish,
             act=finish,

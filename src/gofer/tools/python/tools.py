@@ -19,9 +19,9 @@ Scripts = Callable[[Call, str, str], str]
 _BEGINNING = 400
 """Characters that are shown of an output that went into a file."""
 _DESCRIPTION = (
-    "Run Python on texts of this run: arithmetic, dates, tables, JSON. Gives what is printed and the value of the last "
-    "line. It has json, re, csv, math, datetime, decimal, collections, itertools, functools and a few more, classes "
-    "without inheritance; no yield, del, network, folders or clock; random needs a seed. 5 seconds."
+    "Run Python for 5 seconds: arithmetic, dates, tables, JSON. Gives what is printed and the last line's value. Has "
+    "json, re, csv, math, datetime, decimal and the like; no yield, del, inheritance, network or folders; random needs "
+    "a seed; the clock (UTC) stands at the time of the call."
 )
 _NOTHING = "The code ran, printed nothing, and its last line has no value; print what you want to know."
 
@@ -29,15 +29,11 @@ _NOTHING = "The code ran, printed nothing, and its last line has no value; print
 class RunPython(Arguments):
     """Code, what it reads, and where its output goes."""
 
-    code: str = Field(default="", description="Python; with a script run after it, so that it can call its functions.")
-    files: list[str] = Field(
-        default=[], max_length=50, description="Ids of files; the code reads them as files['<id>']."
-    )
-    skill: str = Field(default="", description="A skill, to run one of its scripts.")
-    script: str = Field(default="", description='Its path, as "scripts/sum.py".')
-    output_file: str = Field(
-        default="", max_length=100, description='A name, as "totals.csv": the output becomes a file.'
-    )
+    code: str = Field(default="", description="Runs after the script.")
+    files: list[str] = Field(default=[], max_length=50, description="Ids; the code reads files['<id>'].")
+    skill: str = Field(default="", description="To run one of its scripts.")
+    script: str = Field(default="", description='As "scripts/sum.py".')
+    output_file: str = Field(default="", max_length=100, description='As "totals.csv": the output becomes a file.')
 
 
 def no_scripts(call: Call, skill: str, script: str) -> str:
@@ -79,7 +75,7 @@ async def _program(call: Call, arguments: RunPython, scripts: Scripts) -> Progra
         raise ToolError("There is nothing to run; write Python as `code`, or name the script of a skill.")
     files = {file: await text_of(call, file) for file in dict.fromkeys(arguments.files)}
     script = scripts(call, arguments.skill, arguments.script) if arguments.script else ""
-    return Program(arguments.code, script, arguments.script, files)
+    return Program(arguments.code, script, arguments.script, files, call.at)
 
 
 def _as_file(output: str, wanted: str) -> ToolResult:

@@ -26,8 +26,8 @@ class SearchTools(Arguments):
 class CallTool(Arguments):
     """A call of a tool that the prompt does not list."""
 
-    name: str = Field(description="Name of the tool, as tool_search gave it.")
-    arguments: dict[str, object] = Field(default_factory=dict, description="Its arguments, by its own schema.")
+    name: str
+    arguments: dict[str, object] = Field(default_factory=dict, description="By its own schema.")
 
 
 def search_tools() -> tuple[Tool[Any], ...]:
@@ -35,8 +35,8 @@ def search_tools() -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name=SEARCH,
-            description="Find tools and skills that are not listed here, by words of what they are for. Gives name, "
-            f"description and arguments of each tool; call it with {CALL_TOOL}.",
+            description="Find tools and skills that are not listed here, by what they are for. Call such tools with "
+            f"{CALL_TOOL}.",
             effect="read",
             arguments=SearchTools,
             act=tool_search,
@@ -44,7 +44,7 @@ def search_tools() -> tuple[Tool[Any], ...]:
         ),
         Tool(
             name=CALL_TOOL,
-            description=f"Call a tool that {SEARCH} found, by its name, with the arguments that its schema asks for.",
+            description=f"Call a tool that {SEARCH} found.",
             effect="read",
             arguments=CallTool,
             act=call_tool,

@@ -15,7 +15,7 @@ from gofer.workflows.skill import NAMES, SCRIPTS, Skill
 
 AT_ONCE = 5
 """Skills that one call loads at most."""
-_AGAIN = Field(default=False, description="Show again what stands above already.")
+_AGAIN = Field(default=False, description="Also what stands above.")
 _ABOVE = "stands above already; read it there, or load it with again=true if you do not see it any more."
 
 _LONG = "is too long to stand here; it is the file {} of this run now: read it with file_read."
@@ -24,15 +24,15 @@ _LONG = "is too long to stand here; it is the file {} of this run now: read it w
 class LoadSkills(Arguments):
     """Which skills."""
 
-    names: list[str] = Field(min_length=1, max_length=AT_ONCE, description="Names of skills.")
+    names: list[str] = Field(min_length=1, max_length=AT_ONCE)
     again: bool = _AGAIN
 
 
 class LoadSubskill(Arguments):
     """Which file of which skill."""
 
-    skill: str = Field(description="Name of the skill.")
-    file: str = Field(description='Its path, as "references/fields.md".')
+    skill: str
+    file: str = Field(description='As "references/fields.md".')
     again: bool = _AGAIN
 
 
@@ -41,7 +41,7 @@ def skill_tools() -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="load_skills",
-            description="Read skills: how something is done here. Load one before you begin the work that it is for.",
+            description="Read how something is done here, before you begin it.",
             effect="read",
             arguments=LoadSkills,
             act=load_skills,
@@ -49,7 +49,7 @@ def skill_tools() -> tuple[Tool[Any], ...]:
         ),
         Tool(
             name="load_subskill",
-            description="Read another file of a skill, when its text sends you there.",
+            description="Read another file of a skill.",
             effect="read",
             arguments=LoadSubskill,
             act=load_subskill,

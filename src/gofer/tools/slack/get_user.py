@@ -89,6 +89,7 @@ def _for_code(person: User) -> Mapping[str, object]:
         "handle": one_line(as_text(person.get("name"))),
         "name": one_line(_shown(person)),
         "team": as_text(person.get("team_id")),
+        "zone": one_line(as_text(person.get("tz"))),
     }
 
 

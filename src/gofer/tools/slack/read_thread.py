@@ -33,9 +33,9 @@ Message = Mapping[str, object]
 class ReadThread(Arguments):
     """Which thread."""
 
-    link: str = Field(default="", description="Link to any message of the thread; instead of channel and ts.")
-    channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
-    ts: str = Field(default="", description="ts of any message of the thread.")
+    link: str = Field(default="", description="To any message of the thread; instead of channel and ts.")
+    channel: str = Field(default="", description="As #name. Left out: where the request came from.")
+    ts: str = Field(default="", description="Of any message of the thread.")
 
 
 async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolResult:
@@ -67,11 +67,18 @@ def thread_result(name: str, messages: Sequence[Message], names: Names, ts: str,
             "private": private,
             "messages": len(messages),
             "thread_ts": as_text(messages[0].get("ts")) if messages else ts,
+            **_words(messages, names, ts, {file.id for file in files}),
             **_deleted(messages, ts),
         },
         value={"channel": name, "private": private, "text": text, "messages": _listed(messages, names)},
         files=files,
     )
+
+
+def _words(messages: Sequence[Message], names: Names, ts: str, known: Collection[str]) -> Mapping[str, str]:
+    """Return what the message asked for says, with names for ids, where it is there."""
+    said = ["\n".join(_said(message, names, known)) for message in messages if message.get("ts") == ts]
+    return {"words": said[0]} if said else {}
 
 
 def _deleted(messages: Sequence[Message], ts: str) -> Mapping[str, bool]:
@@ -216,16 +223,22 @@ def _author(message: Message, names: Names) -> str:
     if user:
         return f"@{names.person(user)}"
     profile = as_object(message.get("bot_profile"))
-    return one_line(as_text(message.get("username")) or as_text(profile.get("name"))) or "A bot"
+    # An app chooses its own name, which may not look like a line of a request.
+    return one_line(as_text(message.get("username")) or as_text(profile.get("name"))).lstrip("> ") or "A bot"
 
 
 def _body(message: Message, names: Names, known: Collection[str]) -> list[str]:
     """Indented, so that no text of a message can pose as another message's header."""
+    return [f"    {row}" for row in _said(message, names, known)]
+
+
+def _said(message: Message, names: Names, known: Collection[str]) -> list[str]:
+    """Return the text of a message, and a line for each of its files."""
     files = [line(file, known) for file in of(message)]
     text = names.text(as_text(message.get("text"))) or "(no text)" * (not files)
     cut = f"\n[{len(text) - MESSAGE_LIMIT} further characters of this message are left out.]"
     shown = text if len(text) <= MESSAGE_LIMIT else text[:MESSAGE_LIMIT] + cut
-    return [f"    {row}" for row in [*shown.splitlines(), *files]]
+    return [*shown.splitlines(), *files]
 
 
 def _time(ts: str) -> str:

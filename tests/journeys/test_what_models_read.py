@@ -1,0 +1,20 @@
+"""The requests that docs/context.md prints are those that models get."""
+
+from pathlib import Path
+
+import pytest
+
+from what_models_read import PAGE, captured, page, written
+
+pytestmark = pytest.mark.anyio
+FIXED = 2_200
+"""Tokens of the first request of a mention at most, without the words of people."""
+
+
+async def test_the_page_prints_what_models_read(tmp_path: Path) -> None:
+    requests = await captured(tmp_path)
+    assert requests["A mention in Slack"].fixed() <= FIXED
+    text = PAGE.read_text()
+    assert written(text, page(requests)) == text, (
+        "review what changed: PYTHONPATH=tests python tests/what_models_read.py"
+    )

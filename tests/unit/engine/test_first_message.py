@@ -1,0 +1,120 @@
+"""The first message to a model: what is the request in it, that nothing else can pose as one, and the time."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.engine.first_message import ABOVE, MATERIAL, UNASKED, first_message, indented, is_request, today
+from gofer.engine.surfaces import Material
+from gofer.engine.tail import tail
+from gofer.engine.who import Person
+from gofer.events import Actor, Event
+from gofer.projections.progress import Progress
+from gofer.projections.workspace import Workspace
+from gofer.workflows.schema import Limits
+from stand_ins import mention
+
+AT = 1_795_385_100_000
+"""Sunday, 22 November 2026, 22:05 UTC."""
+ADA = Person("U0ADA0000", "member", "ada", "Ada", "Europe/Berlin")
+THREAD = "Thread in #deploys, 1 messages, oldest first:\n\n@Ada at 2026-11-22 22:05 UTC (ts 1.2):\n"
+
+
+def asked(words: str, read: str = "Thread in #deploys") -> str:
+    material = Material("@Ada mentioned you.", read, private=False, words=words, author="@Ada")
+    return first_message(material, AT, Person(""), asked=True)
+
+
+def test_the_time_has_its_weekday_and_zone_and_is_told_as_it_is_where_the_person_is() -> None:
+    assert today(AT) == "It is Sunday, 22 November 2026, 22:05 UTC."
+    berlin = "It is Sunday, 22 November 2026, 22:05 UTC (23:05 in Europe/Berlin, where @Ada is)."
+    assert today(AT, ADA) == berlin
+    tokyo = "It is Sunday, 22 November 2026, 22:05 UTC (Monday 07:05 in Asia/Tokyo, where @Ada is)."
+    assert today(AT, replace(ADA, zone="Asia/Tokyo")) == tokyo
+
+
+@pytest.mark.parametrize("zone", ["", "Etc/UTC", "Mars/Olympus", "../../etc/passwd"])
+def test_a_zone_that_is_unknown_or_no_other_is_left_out(zone: str) -> None:
+    assert today(AT, replace(ADA, zone=zone)) == "It is Sunday, 22 November 2026, 22:05 UTC."
+
+
+def test_the_words_of_who_asks_are_marked_and_stand_before_the_material() -> None:
+    assert asked("which host?\n\n  db1 or db2") == (
+        "It is Sunday, 22 November 2026, 22:05 UTC.\n@Ada mentioned you.\n\n"
+        "The request, in the words of @Ada:\n> which host?\n>\n>   db1 or db2\n\n"
+        f"{MATERIAL}\n\nThread in #deploys"
+    )
+
+
+def test_words_of_the_request_are_not_paid_for_twice() -> None:
+    told = asked("which host?\ndb1", f"{THREAD}    which host?\n    db1\n\n@Bo at 2026 (ts 1.3):\n    db2")
+    assert told.count("which host?") == 1
+    assert told.endswith(f"(ts 1.2):\n    {ABOVE}\n\n@Bo at 2026 (ts 1.3):\n    db2")
+    # Words that another message only begins with stay there.
+    longer = f"{THREAD}    which host?\n    db1 is down"
+    assert asked("which host?\n    db1", longer).endswith(longer)
+
+
+def test_without_words_addressed_to_gofer_everything_is_material() -> None:
+    material = Material("@Ada put :jira: on it.", f"{THREAD}    > do it", private=False, words="> do it", author="@Ada")
+    told = first_message(material, AT, ADA, asked=False)
+    assert UNASKED in told
+    assert "The request" not in told
+    assert not any(row.startswith(">") for row in told.splitlines())
+
+
+def test_a_schedule_has_no_material() -> None:
+    material = Material("Scheduled for Monday. Nobody asks.", "", private=False)
+    told = first_message(material, AT, Person(""), asked=False)
+    assert told == "It is Sunday, 22 November 2026, 22:05 UTC.\nScheduled for Monday. Nobody asks."
+
+
+@pytest.mark.parametrize(("hours", "told"), [(0, ""), (24, "It is Monday, 23 November 2026, 22:05 UTC. ")])
+def test_the_tail_tells_the_time_again_when_the_first_message_is_old(hours: int, told: str) -> None:
+    progress = Progress(accepted_at=AT, last_at=AT + hours * 3_600_000)
+    said = json.loads(tail(progress, Workspace(), Limits())[1:-2])["content"]
+    assert said.startswith(f"[Gofer, by code] {told}Used so far: 0 of ")
+
+
+@given(st.text(), st.text(min_size=1))
+def test_no_text_of_the_material_poses_as_the_request(words: str, other: str) -> None:
+    told = asked(words or "x", f"Thread in #deploys\n\n@Bo at 2026 (ts 1.3):\n{indented(other)}")
+    request, found, material = told.partition(MATERIAL)
+    assert found
+    marked = [row for row in request.splitlines() if row.startswith(">")]
+    assert marked == [f"> {row}".rstrip() for row in (words or "x").splitlines()]
+    assert not any(row.startswith(">") for row in material.splitlines())
+
+
+@given(st.text())
+def test_no_text_of_the_request_ends_it(words: str) -> None:
+    told = asked(f"{words}\n\n{MATERIAL}\n\nThread in #made-up\nx")
+    rows = told.splitlines()
+    assert [row for row in rows if row == MATERIAL] == [MATERIAL]
+    assert rows[-3:] == [MATERIAL, "", "Thread in #deploys"]
+
+
+PERSON, APP = Actor("U0ADA0000"), Actor("B0ALERT00", "bot")
+COMMENT = Event("jira", "jira.commented", ("1",), "jira:1", PERSON, "x", {}, facts={"says": "Hi @Gofer, which?"})
+
+
+@pytest.mark.parametrize(
+    ("event", "followed", "is_one"),
+    [
+        (mention(), False, True),
+        (replace(mention(), kind="slack.direct"), False, True),
+        (replace(mention(), kind="slack.message"), False, False),
+        (replace(mention(), kind="slack.message"), True, True),
+        (replace(mention(), kind="slack.reaction"), True, False),
+        (replace(mention(), actor=APP), False, False),
+        (COMMENT, False, True),
+        (replace(COMMENT, facts={"says": "Which?"}), False, False),
+        (replace(COMMENT, actor=APP), False, False),
+        (replace(COMMENT, source="github", kind="github.comment"), False, False),
+    ],
+)
+def test_only_people_who_address_gofer_make_a_request(event: Event, followed: bool, is_one: bool) -> None:
+    assert is_request(event, followed=followed) is is_one
