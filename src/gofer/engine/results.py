@@ -180,7 +180,10 @@ def _looked_at(media: Sequence[Media], shown: Shown) -> tuple[tuple[Media, ...],
 
 def _unseen(media: Media) -> str:
     if media.media_type == "application/pdf":
-        return "is a PDF that your model does not read by itself; use extract_file to get its text."
+        return (
+            "is a PDF that your model does not read by itself; use extract_file to get its text, or load_file with "
+            "first_page to look at its pages as images."
+        )
     return SIGHTLESS
 
 

@@ -80,10 +80,15 @@ def _encoded(image: Image.Image, original: str, most: int) -> tuple[str, bytes]:
         paper = Image.new("RGBA", image.size, "white")
         paper.alpha_composite(image.convert("RGBA"))
         image = paper
+    return "image/jpeg", jpeg(image, most)
+
+
+def jpeg(image: Image.Image, most: int) -> bytes:
+    """Return an image as a JPEG of at most so many bytes. Raises ToolError when it stays larger."""
     rgb = image.convert("RGB")
     for quality in _QUALITIES:
         if len(encoded := _saved(rgb, "JPEG", quality)) <= most:
-            return "image/jpeg", encoded
+            return encoded
     told = "The image stays too large for the room that is left; load it in a later turn, by itself."
     raise ToolError(told, code="too_large")
 

@@ -1,4 +1,4 @@
-"""How does a document become a text that a model can read and search?"""
+"""The tool that makes a text of a document, for models to read and search."""
 
 from functools import partial
 from typing import Any
@@ -6,12 +6,14 @@ from typing import Any
 from pydantic import Field
 
 from gofer.files.child import Children
-from gofer.files.document import extract
+from gofer.files.completeness import Wanted, incomplete, of_file
+from gofer.files.document import Document, extract
 from gofer.files.tokens import estimate
 from gofer.tools.files.text import held
 from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
 
-TIMEOUT = 40.0
+TIMEOUT = 100.0
+"""Seconds for one of these: other documents of the same turn may be read before it."""
 SHORT = 2_000
 """Tokens of a text that is shown at once beside becoming a file."""
 
@@ -19,8 +21,11 @@ SHORT = 2_000
 class ExtractFile(Arguments):
     """Which document."""
 
-    file: str = Field(description="Id of a PDF, an Office document, a web page, an e-mail or the like.")
-    first_page: int = Field(default=1, ge=1, description="Of a PDF, the page to begin with.")
+    file: str = Field(description="Id of the document.")
+    first_page: int | None = Field(default=None, ge=1, description="Of a PDF.")
+    last_page: int | None = Field(default=None, ge=1, description="Included.")
+    first_row: int | None = Field(default=None, ge=1, description="Of a table.")
+    sheet: str = Field(default="", description="Its name.")
 
 
 def extract_tools(children: Children) -> tuple[Tool[Any], ...]:
@@ -28,8 +33,8 @@ def extract_tools(children: Children) -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="extract_file",
-            description="Get the text of a document as a new file, with markers for pages, slides and sheets; search "
-            "that with file_regex, and read it with file_read.",
+            description="Get the text of a PDF, Office document, web page or e-mail as a new file, for file_regex and "
+            "file_read.",
             effect="read",
             arguments=ExtractFile,
             act=partial(extract_file, children),
@@ -43,11 +48,37 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
     """A new file with the text; a short one is shown as well. `value` is the id of the new file."""
     added = held(call, arguments.file).added
     content = await call.files.content(arguments.file)
-    document = await extract(children, content, name=added.name, first=arguments.first_page)
-    origin = f"the text of {arguments.file}"
-    made = NewFile(f"{added.name}.txt", "text/plain", document.text.encode(), origin, prefix="text")
-    lines, tokens = document.text.count("\n") + 1, estimate(document.text)
-    told = f"The text of {arguments.file} ({document.kind.title}) is {made.id}: {lines} lines, about {tokens} tokens."
-    note = f" {document.note}" if document.note else ""
-    short = f"\n\n{document.text}" if tokens <= min(SHORT, call.whole_tokens // 2) else ""
-    return ToolResult(f"{told}{note}{short}", f"text of {lines} lines", value=made.id, files=(made,))
+    wanted = Wanted(arguments.first_page or 1, arguments.last_page or 0, arguments.first_row or 1, arguments.sheet)
+    document = await extract(children, content, name=added.name, wanted=wanted)
+    made = NewFile(
+        f"{added.name}.txt",
+        "text/plain",
+        document.text.encode(),
+        f"the text of {arguments.file}",
+        prefix="text",
+        missing=of_file(document.missing, arguments.file),
+    )
+    told = _told(document, made, arguments.file, call.whole_tokens)
+    summary = f"text of {_lines(document)} lines"
+    if made.missing:
+        summary = f"{summary}, incomplete"
+    return ToolResult(told, summary, value=made.id, files=(made,))
+
+
+def _lines(document: Document) -> int:
+    return document.text.count("\n") + 1
+
+
+def _told(document: Document, made: NewFile, file: str, whole_tokens: int) -> str:
+    """Return what the model reads of the new file, and a short text as well."""
+    tokens = estimate(document.text)
+    size = f"{_lines(document)} lines, about {tokens} tokens"
+    sentences = [
+        f"The text of {file} ({document.kind.title}) is {made.id}: {size}.",
+        document.note,
+        incomplete(made.missing, made.id),
+    ]
+    told = " ".join(filter(None, sentences))
+    if tokens <= min(SHORT, whole_tokens // 2):
+        return f"{told}\n\n{document.text}"
+    return told

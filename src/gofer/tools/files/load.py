@@ -1,4 +1,4 @@
-"""How does a whole file come into the window, images included?"""
+"""The tool that brings a whole file into the window: a text, an image, a PDF or some of its pages."""
 
 import base64
 from functools import partial
@@ -8,13 +8,14 @@ from pydantic import Field
 
 from gofer.errors import ToolError
 from gofer.files.child import Children
-from gofer.files.document import LOOKED_AT, pages_of
-from gofer.files.image import BYTES, fitted
+from gofer.files.completeness import AGAIN, LOOKED_AT, numbered
+from gofer.files.document import PageImages, images_of, pages_of
+from gofer.files.image import BYTES, EDGE, fitted
 from gofer.files.kind import IMAGES, kind_of
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileRead
 from gofer.messages import Media
-from gofer.tools.files.text import held, lines_of, text_of
+from gofer.tools.files.text import held, lacks, lines_of, text_of
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 WHOLE_TOKENS = 20_000
@@ -22,13 +23,15 @@ WHOLE_TOKENS = 20_000
 PDF = "application/pdf"
 PDF_BYTES = 4_000_000
 """Bytes of a PDF that a model looks at at most."""
-TIMEOUT = 30.0
+TIMEOUT = 100.0
 
 
 class LoadFile(Arguments):
     """Which file."""
 
     file: str = Field(description="Id of the file.")
+    first_page: int | None = Field(default=None, ge=1, description="Of a PDF: as images.")
+    last_page: int | None = Field(default=None, ge=1, description="Included.")
 
 
 def load_tools(children: Children) -> tuple[Tool[Any], ...]:
@@ -36,8 +39,8 @@ def load_tools(children: Children) -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="load_file",
-            description="Bring a whole file into the conversation: a short text, or an image or a PDF of up to "
-            f"{LOOKED_AT} pages to look at. For anything longer: file_regex, file_read, extract_file.",
+            description="Bring a whole file into the conversation: a short text, an image or a PDF of up to "
+            f"{LOOKED_AT} pages. For longer ones: file_regex, file_read, extract_file.",
             effect="read",
             arguments=LoadFile,
             act=partial(load_file, children),
@@ -59,16 +62,11 @@ async def load_file(children: Children, call: Call, arguments: LoadFile) -> Tool
             arguments.file, name, len(content), Media(arguments.file, image.media_type, _text(image.data))
         )
     if kind.name == "pdf":
-        if len(content) > PDF_BYTES:
-            raise ToolError(f"{arguments.file} is too large a PDF to look at; use extract_file to get its text.")
-        if len(content) > call.look_bytes * 3 // 4:
-            raise ToolError(
-                f"{arguments.file} has no room beside what is looked at already; use extract_file to get its text, or "
-                "load it in a later turn, by itself."
-            )
-        if (pages := await pages_of(children, content)) > LOOKED_AT:
-            raise ToolError(f"{arguments.file} has {pages:,} pages, too many to look at; use extract_file.")
-        return _to_look_at(arguments.file, name, len(content), Media(arguments.file, PDF, _text(content), pages))
+        if arguments.first_page is None and arguments.last_page is None:
+            return await _pdf(children, call, arguments.file, content)
+        return await _pages(children, call, arguments, content)
+    if arguments.first_page is not None or arguments.last_page is not None:
+        raise ToolError(f"{arguments.file} is {kind.title}, which has no pages; leave first_page and last_page out.")
     text = await text_of(call, arguments.file)
     # What is longer than a result may be would become another file, and only its beginning would be seen.
     if (tokens := estimate(text)) > (most := min(WHOLE_TOKENS, call.whole_tokens * 9 // 10)):
@@ -78,8 +76,45 @@ async def load_file(children: Children, call: Call, arguments: LoadFile) -> Tool
         )
     lines = len(lines_of(text))
     shown = FileRead(arguments.file, "lines", 1, lines)
-    told = text or "(an empty file)"
+    told = f"{text or '(an empty file)'}{lacks(call, arguments.file)}"
     return ToolResult(f"{arguments.file} {name!r}:\n{told}", f"{lines} lines", value=text, facts=(shown,))
+
+
+async def _pdf(children: Children, call: Call, file: str, content: bytes) -> ToolResult:
+    """A whole PDF, which the model reads by itself. Raises ToolError for one too large, too long or damaged."""
+    instead = (
+        f"use extract_file to get its text, or look at up to {LOOKED_AT} pages as images with "
+        f'load_file(file="{file}", first_page=1, last_page={LOOKED_AT})'
+    )
+    if len(content) > PDF_BYTES:
+        raise ToolError(f"{file} is too large a PDF to look at whole; {instead}.")
+    if len(content) > call.look_bytes * 3 // 4:
+        raise ToolError(f"{file} has no room beside what is looked at already; {instead}, in a later turn, by itself.")
+    if (pages := await pages_of(children, content)) > LOOKED_AT:
+        raise ToolError(f"{file} has {pages:,} pages, too many to look at whole; {instead}.")
+    name = held(call, file).added.name
+    return _to_look_at(file, name, len(content), Media(file, PDF, _text(content), pages))
+
+
+async def _pages(children: Children, call: Call, arguments: LoadFile, content: bytes) -> ToolResult:
+    """Some pages of a PDF as images. Raises ToolError."""
+    file = arguments.file
+    most = call.look_bytes * 3 // 4
+    first, last = arguments.first_page or 1, arguments.last_page or 0
+    drawn = await images_of(children, content, first, last, edge=EDGE, most=most)
+    sentences = [f"{file} {held(call, file).added.name!r}: {_named(drawn)}."]
+    if drawn.damaged:
+        sentences.append(f"Not shown, because damaged: {numbered('page', drawn.damaged)}; {AGAIN}.")
+    if drawn.last < (last or drawn.of):
+        sentences.append(f'Go on with load_file(file="{file}", first_page={drawn.last + 1}).')
+    media = tuple(Media(file, "image/jpeg", _text(image)) for image in drawn.images)
+    shown = FileRead(file, "pages", drawn.first, drawn.last)
+    return ToolResult(" ".join(sentences), f"{len(media)} pages to look at", facts=(shown,), media=media)
+
+
+def _named(drawn: PageImages) -> str:
+    pages = numbered("page", range(drawn.first, drawn.last + 1))
+    return f"next come, as images, {pages} of {drawn.of:,}"
 
 
 def _to_look_at(file: str, name: str, size: int, media: Media) -> ToolResult:

@@ -1,4 +1,4 @@
-"""How does a model read a file: whole, some of its lines, or some of its bytes?"""
+"""The tools that read a file: whole, some of its lines, or some of its bytes."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from pydantic import Field
 from gofer.errors import ToolError
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileRead
-from gofer.tools.files.text import held, lines_of, part_of, text_of
+from gofer.tools.files.text import held, lacks, lines_of, part_of, text_of
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 PEEKED = 32_000
@@ -17,7 +17,7 @@ PEEKED = 32_000
 class ReadFile(Arguments):
     """A file and, where not all of it is wanted, which lines."""
 
-    file: str = Field(description="Id of the file, as listed at the end of the conversation.")
+    file: str = Field(description="Id of the file, as listed at the end.")
     start_line: int = Field(default=1, ge=1, description="First line, from 1.")
     end_line: int | None = Field(default=None, ge=1, description="Last line, included. Left out: to the end.")
 
@@ -26,7 +26,7 @@ class PeekFile(Arguments):
     """A file and which of its bytes."""
 
     file: str = Field(description="Id of the file.")
-    start: int = Field(ge=0, description="First byte, from 0.")
+    start: int = Field(ge=0, description="From 0.")
     stop: int = Field(ge=1, description=f"Byte after the last; at most {PEEKED} after start.")
 
 
@@ -35,8 +35,7 @@ def read_tools() -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="file_read",
-            description="Read a file as text, whole or some lines. What does not fit one answer is left out; it says "
-            "from which line to go on.",
+            description="Read a file as text, whole or some lines. If it is cut, it says where to go on.",
             effect="read",
             arguments=ReadFile,
             act=file_read,
@@ -44,7 +43,7 @@ def read_tools() -> tuple[Tool[Any], ...]:
         ),
         Tool(
             name="peek_file",
-            description="Look at some bytes of a file as text, where lines are very long.",
+            description="Look at bytes of a file, where lines are long.",
             effect="read",
             arguments=PeekFile,
             act=peek_file,
@@ -67,7 +66,9 @@ async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
     more = f"\n[Go on with start_line={part.last + 1}.]" if part.last < min(part.of, last) else ""
     shown = FileRead(arguments.file, "lines", part.first, part.last)
     summary = f"lines {part.first} to {part.last} of {part.of}"
-    return ToolResult(f"{head}\n{part.text}{more}", summary, value=part.text, facts=(shown,))
+    return ToolResult(
+        f"{head}\n{part.text}{more}{lacks(call, arguments.file)}", summary, value=part.text, facts=(shown,)
+    )
 
 
 async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
@@ -84,7 +85,8 @@ async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
     head = f"{arguments.file}, bytes {start} to {stop} of {len(content)}:"
     more = f"\n[Go on with start={stop}.]" if stop < min(arguments.stop, len(content)) else ""
     shown = FileRead(arguments.file, "bytes", start, stop)
-    return ToolResult(f"{head}\n{text}{more}", f"bytes {start} to {stop}", value=text, facts=(shown,))
+    told = f"{head}\n{text}{more}{lacks(call, arguments.file)}"
+    return ToolResult(told, f"bytes {start} to {stop}", value=text, facts=(shown,))
 
 
 def _fitting(content: bytes, start: int, stop: int, tokens: int) -> int:

@@ -1,9 +1,10 @@
-"""What of a run's file is text, and how is a part of it shown?"""
+"""A run's file as text: its whole text, the lines of a part, and the sentence on what it lacks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gofer.errors import ToolError
+from gofer.files.completeness import incomplete
 from gofer.files.plain_text import decoded
 from gofer.files.tokens import estimate
 from gofer.projections.workspace import HeldFile
@@ -32,6 +33,14 @@ def held(call: Call, file: str) -> HeldFile:
         return found
     known = ", ".join(call.workspace.files) or "none"
     raise ToolError(f"There is no file {file[:64]!r}. The files of this run: {known[:2_000]}.", code="no_such_file")
+
+
+def lacks(call: Call, *files: str) -> str:
+    """Return a line that says what each incomplete file lacks, as it ends every answer; empty for complete ones."""
+    held_files = (call.workspace.files.get(file) for file in files)
+    said = [incomplete(one.added.missing, one.added.file) for one in held_files if one is not None]
+    lines = [f"\n[{sentence}]" for sentence in said if sentence]
+    return "".join(lines)
 
 
 async def text_of(call: Call, file: str) -> str:

@@ -1,0 +1,24 @@
+"""The limits of one child."""
+
+from dataclasses import dataclass
+
+MEMORY = 448 << 20
+"""Bytes a child may take beyond what its helper has: together they stay under 512 MB."""
+
+SECONDS = 15.0
+"""Seconds of a processor that a child may take: what else the machine does changes nothing about it."""
+
+WALL = 45.0
+"""Seconds after which a child is ended that got no processor, or waits for something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one child may take."""
+
+    memory: int
+    """Bytes beyond what its helper has."""
+    seconds: float
+    """Seconds of a processor."""
+    wall: float
+    """Seconds between its beginning and its end."""
