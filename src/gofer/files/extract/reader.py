@@ -36,6 +36,9 @@ _IN_PARTS: dict[str, Callable[[bytes, Wanted], Reading]] = {
 _BY_PAGES = ("pdf",)
 _BY_ROWS = ("xlsx", "xlsb", "xls", "ods", "csv")
 _BY_SHEETS = ("xlsx", "xlsb", "xls", "ods")
+_IN_SMALLER_PARTS = "ask for the document in smaller parts"
+_REST = dict.fromkeys(("text", "markdown", "json", "xml", "svg"), "look for it in the document itself with file_regex")
+"""What to do about the end of a text that is too long, by its kind."""
 _REFUSED = {
     "empty": "The file is empty: it has 0 bytes.",
     "doc": "This is an old Word document (.doc), which is not read here; save it as .docx or PDF and send that.",
@@ -75,7 +78,7 @@ def _read(kind: Kind, data: bytes, wanted: Wanted) -> Reading:
     if kind.name == "zip":
         return Reading(_listing(opened(data)))
     if plain := _READERS.get(kind.name):
-        return rows_from(plain(data), wanted.first_row, CHARACTERS)
+        return rows_from(plain(data), wanted.first_row, CHARACTERS, _REST.get(kind.name, _IN_SMALLER_PARTS))
     said = _REFUSED.get(kind.name, f"This is {kind.title}, and there is no text to read from it.")
     raise ToolError(said, code=kind.name)
 

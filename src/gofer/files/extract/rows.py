@@ -13,10 +13,11 @@ _HEAD = 3
 """Lines before the second row of a table: its marker, its first row, the rule."""
 
 
-def rows_from(text: str, first: int, most: int) -> Reading:
+def rows_from(text: str, first: int, most: int, instead: str) -> Reading:
     """Return a table from row `first` on, below its first row, or any other text; about `most` characters of it.
 
-    Rows count from 1, the head included. Raises ToolError for a row that is not there.
+    `instead` says what to do about the end of a text that is no table. Rows count from 1, the head included. Raises
+    ToolError for a row that is not there.
     """
     if _TABLE.match(text):
         if first > 1 or len(text) > most:
@@ -25,7 +26,7 @@ def rows_from(text: str, first: int, most: int) -> Reading:
     if first > 1:
         raise ToolError("This is no table, so it has no first_row; leave that out.", code="no_part")
     if len(text) > most:
-        return _cut(text, most)
+        return _cut(text, most, instead)
     return Reading(text)
 
 
@@ -55,10 +56,10 @@ def _fitting(lines: Sequence[str], most: int) -> int:
     return max(1, sum(size <= most for size in sizes))
 
 
-def _cut(text: str, most: int) -> Reading:
+def _cut(text: str, most: int, instead: str) -> Reading:
     """Return the beginning of a text, up to the end of a line where there is one."""
     end = text.rfind("\n", 0, most) + 1 or most
     part = f"the last {len(text) - end:,} of {len(text):,} characters"
     why = f"one text holds about {most:,} characters"
-    gap = Missing("bytes", part, why, instead="ask for the document in smaller parts")
+    gap = Missing("bytes", part, why, instead=instead)
     return Reading(f"{text[:end]}[the rest is missing here: {len(text) - end:,} characters]", (gap,))
