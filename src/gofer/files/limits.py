@@ -6,10 +6,10 @@ MEMORY = 400 << 20
 """Bytes a child may take beyond what its helper has: helper and child stay under 512 MB, pages that both hold counted
 twice. `python tests/tree_memory.py` measures it."""
 
-SECONDS = 15.0
+SECONDS = 20.0
 """Seconds of a processor that a child may take: what else the machine does changes nothing about it."""
 
-WALL = 45.0
+WALL = 60.0
 """Seconds after which a child is ended that got no processor, or waits for something."""
 
 

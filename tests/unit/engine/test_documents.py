@@ -159,6 +159,24 @@ async def test_pages_of_a_long_scan_are_looked_at_in_ranges(children: Children) 
     assert "read: pages 5 to 14 as images" in tail(step.progress, step.workspace, Limits())
 
 
+async def test_a_run_that_goes_on_takes_the_recorded_text(children: Children) -> None:
+    report = file("report.pdf", "application/pdf", pdf([lines([f"Page {n} of the report"]) for n in range(1, 200)]))
+    made = room(children, report)
+    step = await made.step()
+    await ask(step, "1.0", "find")
+    told = await ask(step, "1.1", "extract_file", file=report.id, last_page=150)
+    await step.commit()
+    closed = Children()
+    closed.close()
+    made.tools |= {tool.name: tool for tool in file_tools(closed)}
+    again = await made.step("another owner")
+    assert await ask(again, "1.1", "extract_file", file=report.id, last_page=150) == told
+    text = next(file for file in again.workspace.files if file.startswith("text_"))
+    found = await ask(again, "1.2", "file_regex", file=text, pattern="Page 150")
+    assert "Page 150 of the report" in found.text
+    assert "Missing: pages 151 to 199, because only a part was asked for" in found.text
+
+
 async def test_intact_pages_of_a_damaged_pdf_are_looked_at(children: Children) -> None:
     deck = file("deck.pdf", "application/pdf", pdf([lines(["x"])] * 2).replace(b"11 0 R]", b"99 0 R]"))
     made = room(children, deck)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import zipfile
 
 import pytest
 from hypothesis import example, given
@@ -220,3 +221,15 @@ def test_no_cell_is_lost(rows: list[list[str]], separator: str) -> None:
     for cells in rows:
         for cell in cells:
             assert cell.strip().replace("|", "\\|") in text or cell.strip() in text
+
+
+def test_a_damaged_sheet_is_missing_and_the_others_are_read() -> None:
+    data = xlsx({"A": row(1, "x"), "B": row(1, "y")})
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts["xl/worksheets/sheet1.xml"] = b"<worksheet"
+    reading = sheets.read(package(parts))
+    assert "| y |" in reading.text
+    assert missing(reading) == (
+        'text_1 is incomplete. Missing: the sheet "A", because it is damaged; ask for the file to be sent again.'
+    )

@@ -18,27 +18,30 @@ CHARACTERS = 20_000_000
 
 _LISTED = 200
 _READERS: dict[str, Callable[[bytes], str]] = {
-    "docx": word.read,
     "odt": open_document.read,
     "odp": open_document.read,
     "html": web.read,
     "csv": separated.read,
     "eml": mail.read,
-    **dict.fromkeys(IMAGES, picture.read),
     **dict.fromkeys(("text", "markdown", "json", "xml", "svg"), plain.read),
 }
 _IN_PARTS: dict[str, Callable[[bytes, Wanted], Reading]] = {
     "pdf": pdf.read,
-    "pptx": slides.read,
     **dict.fromkeys(("xlsx", "xlsb", "xls", "ods"), sheets.read),
 }
-"""Readers that know what is missing."""
+"""Readers that read a part, and know what is missing of the whole."""
+_WHOLE: dict[str, Callable[[bytes], Reading]] = {
+    "docx": word.read,
+    "pptx": slides.read,
+    **dict.fromkeys(IMAGES, picture.read),
+}
+"""Readers that read all of it, and know what is missing."""
 _BY_PAGES = ("pdf",)
 _BY_ROWS = ("xlsx", "xlsb", "xls", "ods", "csv")
 _BY_SHEETS = ("xlsx", "xlsb", "xls", "ods")
 _IN_SMALLER_PARTS = "ask for the document in smaller parts"
-_REST = dict.fromkeys(("text", "markdown", "json", "xml", "svg"), "look for it in the document itself with file_regex")
-"""What to do about the end of a text that is too long, by its kind."""
+_READ_AS_IT_IS = ("text", "markdown", "json", "xml", "svg")
+_IN_THE_DOCUMENT = "look for it in the document itself with file_regex"
 _REFUSED = {
     "empty": "The file is empty: it has 0 bytes.",
     "doc": "This is an old Word document (.doc), which is not read here; save it as .docx or PDF and send that.",
@@ -77,10 +80,19 @@ def _read(kind: Kind, data: bytes, wanted: Wanted) -> Reading:
         return reader(data, wanted)
     if kind.name == "zip":
         return Reading(_listing(opened(data)))
+    if whole := _WHOLE.get(kind.name):
+        return _bounded(kind, whole(data), wanted)
     if plain := _READERS.get(kind.name):
-        return rows_from(plain(data), wanted.first_row, CHARACTERS, _REST.get(kind.name, _IN_SMALLER_PARTS))
+        return _bounded(kind, Reading(plain(data)), wanted)
     said = _REFUSED.get(kind.name, f"This is {kind.title}, and there is no text to read from it.")
     raise ToolError(said, code=kind.name)
+
+
+def _bounded(kind: Kind, reading: Reading, wanted: Wanted) -> Reading:
+    """Return the rows asked for, and no more characters than a text holds."""
+    instead = _IN_THE_DOCUMENT if kind.name in _READ_AS_IT_IS else _IN_SMALLER_PARTS
+    part = rows_from(reading.text, wanted.first_row, CHARACTERS, instead)
+    return Reading(part.text, (*reading.missing, *part.missing))
 
 
 def _refuse_other_parts(kind: Kind, wanted: Wanted) -> None:

@@ -20,7 +20,7 @@ from python_calamine import (
 )
 
 from gofer.errors import ToolError
-from gofer.files.completeness import ALL, AS_ASKED, Reading, Wanted
+from gofer.files.completeness import AGAIN, ALL, AS_ASKED, Reading, Wanted
 from gofer.files.extract.package import RELATIONSHIPS, Package, attribute
 from gofer.files.extract.sheet_notes import notes, open_notes
 from gofer.files.extract.sheet_table import FULL, Area, Room, Table
@@ -113,7 +113,13 @@ class _Workbook:
         """Yield the table of a sheet, then what stands beside its cells."""
         part = self._parts.get(name, "")
         exact = _exact(self._package, part) if self._package is not None else {}
-        sheet = self._workbook.get_sheet_by_name(name)
+        try:
+            sheet = self._workbook.get_sheet_by_name(name)
+        except CalamineError:
+            # One sheet that is broken is no reason to lose the others.
+            self._missing.append(Missing("sheets", _named([name]), "it is damaged", instead=AGAIN))
+            yield f'[sheet "{name}"{hidden}: damaged, and could not be read]'
+            return
         yield self._table(name, hidden, sheet, exact)
         beside = self._commented.get(name, ())
         if self._package is not None and part:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from gofer.errors import ToolError
-from gofer.files.completeness import AGAIN, ALL, Reading, Wanted, numbered
+from gofer.files.completeness import AGAIN, Reading, numbered
 from gofer.files.extract.drawn import CHART, DIAGRAM, drawn
 from gofer.files.extract.formula import formula
 from gofer.files.extract.marks import joined, raised, struck
@@ -21,11 +21,8 @@ _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("sldNum", "dt", "ftr", "hdr", "sldImg")
 
 
-def read(data: bytes, wanted: Wanted = ALL) -> Reading:
-    """Return the text of each slide under a marker: title, text, tables, charts, notes, comments. Raises ToolError.
-
-    A presentation is read whole, so `wanted` asks for nothing less.
-    """
+def read(data: bytes) -> Reading:
+    """Return the text of each slide under a marker: title, text, tables, charts, notes, comments. Raises ToolError."""
     package = Package(data)
     names = list(_order(package))
     if not names:

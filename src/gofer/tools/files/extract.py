@@ -12,7 +12,7 @@ from gofer.files.tokens import estimate
 from gofer.tools.files.text import held
 from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
 
-TIMEOUT = 100.0
+TIMEOUT = 120.0
 """Seconds for one of these: other documents of the same turn may be read before it."""
 SHORT = 2_000
 """Tokens of a text that is shown at once beside becoming a file."""

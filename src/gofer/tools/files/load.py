@@ -23,7 +23,7 @@ WHOLE_TOKENS = 20_000
 PDF = "application/pdf"
 PDF_BYTES = 4_000_000
 """Bytes of a PDF that a model looks at at most."""
-TIMEOUT = 100.0
+TIMEOUT = 120.0
 
 
 class LoadFile(Arguments):

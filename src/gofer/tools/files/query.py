@@ -11,7 +11,7 @@ from gofer.journal.workspace import FileRead
 from gofer.tools.files.text import lacks
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
-TIMEOUT = 60.0
+TIMEOUT = 90.0
 """Seconds for one of these: a child is begun, and another one may be waited for."""
 
 
