@@ -110,7 +110,7 @@ def exact_call(gap: Missing) -> str:
 def incomplete(missing: Sequence[Missing], name: str, call: Callable[[Missing], str] = exact_call) -> str:
     """Return what every answer over an incomplete text says; empty for a complete one.
 
-    `name` begins the sentence, and `call` writes the call that gets a part.
+    `name` begins the sentence. `call` writes the call that gets a part, or nothing where its reader cannot make it.
     """
     if not missing:
         return ""
@@ -118,10 +118,12 @@ def incomplete(missing: Sequence[Missing], name: str, call: Callable[[Missing], 
 
 
 def _clause(gap: Missing, call: str) -> str:
-    what_to_do = [gap.instead] if gap.instead else []
+    said = f"{gap.part}, because {gap.why}"
     if call:
-        what_to_do.insert(0, f"get it with {call}")
-    return "; ".join(filter(None, [f"{gap.part}, because {gap.why}", ", ".join(what_to_do)]))
+        return ", ".join(filter(None, [f"{said}; get it with {call}", gap.instead]))
+    if gap.instead and not gap.tool:
+        return f"{said}; {gap.instead}"
+    return said
 
 
 def numbered(noun: str, numbers: Sequence[int]) -> str:

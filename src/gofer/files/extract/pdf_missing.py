@@ -127,7 +127,7 @@ def _damage(data: bytes, seen: Sequence[Seen]) -> Iterator[Missing]:
 
 def refuse_damage(data: bytes, damaged: Sequence[int]) -> None:
     """Raise ToolError for a PDF that is cut off or has damaged pages."""
-    again = "Look at its pages as images with first_page and last_page, or ask for it to be sent again."
+    again = "Look at its intact pages as images with load_file and first_page, or ask for it to be sent again."
     if damaged:
         raise ToolError(f"The PDF is damaged, at {numbered('page', damaged)}. {again}", code="damaged")
     if _is_cut_off(data):
