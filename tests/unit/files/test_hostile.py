@@ -32,7 +32,7 @@ from documents import (
 from examples import examples
 from gofer.errors import ToolError
 from gofer.files.child import Children
-from gofer.files.document import extract
+from gofer.files.document import extract, images_of
 from in_this_process import InThisProcess
 
 pytestmark = pytest.mark.anyio
@@ -232,6 +232,19 @@ async def test_it_ends_in_a_sentence_and_the_next_is_read(children: Children, hu
         assert "\n" not in text
     assert re.search(said, text), text[:500]
     assert (await extract(children, docx(paragraph("next")))).text == "next"
+
+
+PDFS = ("page tree loop", "deep page tree", "deep arrays", "100,000 pages", "stream in streams", "text bomb")
+
+
+@pytest.mark.parametrize("name", PDFS)
+async def test_pages_of_it_are_drawn_or_refused_and_the_next_is_read(hurried: Children, name: str) -> None:
+    data = SENTENCES[name][0]()
+    try:
+        assert (await images_of(hurried, data, 1, 2, edge=1_568, most=1_000_000)).images
+    except ToolError as error:
+        assert "\n" not in error.message_to_model
+    assert (await extract(hurried, docx(paragraph("next")))).text == "next"
 
 
 WHOLE = {

@@ -16,6 +16,8 @@ from gofer.files.extract.pdf_leftward import in_order
 from gofer.files.extract.pdf_lines import RIGHT_TO_LEFT, Lines, reread
 from gofer.files.extract.pdf_missing import (
     CHARACTERS,
+    PAGE_CHARACTERS,
+    PAGE_NOTES,
     PAGES,
     Seen,
     State,
@@ -26,9 +28,6 @@ from gofer.files.extract.pdf_missing import (
 )
 from gofer.files.extract.pdf_notes import notes
 from gofer.files.wire import Packet
-
-PAGE_CHARACTERS = 200_000
-"""Characters of one page that are read."""
 
 _TABLE_SEGMENTS = (6, 3_000)
 """A page with fewer pieces of text has no table; one with more is a drawing."""
@@ -138,7 +137,7 @@ def _pages(document: pypdfium2.PdfDocument, first: int, last: int) -> Iterator[_
             yield _Page(at, "damaged")  # One page that is broken is no reason to lose the others.
             continue
         beside = notes(document, page)
-        cut = text.count_chars() > PAGE_CHARACTERS
+        cut = text.count_chars() > PAGE_CHARACTERS or pdfium.FPDFPage_GetAnnotCount(page) > PAGE_NOTES
         said = "\n\n".join(part for part in (_text(text), "\n".join(beside)) if part)
         yield _Page(at, state_of(page, said), said, cut)
         text.close()

@@ -12,6 +12,9 @@ from gofer.files.wire import Packet
 _DENSEST = 3.0
 """Pixels per point at most: a small page is not blown up further."""
 
+_HALVINGS = 2
+"""How often a page that has too many bytes is made half as large."""
+
 
 def draw(packet: Packet) -> Packet:
     """Draw some pages. Raises ToolError when none of them can be drawn.
@@ -39,11 +42,15 @@ def draw(packet: Packet) -> Packet:
 
 
 def _drawn(document: pypdfium2.PdfDocument, at: int, edge: int, most: int) -> bytes:
+    """Return a page as an image, smaller where it has too many bytes. Raises PdfiumError, and ToolError."""
     page = document[at - 1]
     scale = min(edge / max(*page.get_size(), 1.0), _DENSEST)
     bitmap = page.render(scale=scale)
-    try:
-        return jpeg(bitmap.to_pil(), most)
-    finally:
-        bitmap.close()
-        page.close()
+    image = bitmap.to_pil()
+    for _ in range(_HALVINGS):
+        try:
+            return jpeg(image, most)
+        except ToolError:
+            # A noisy scan has too many bytes; with fewer pixels it can still be read.
+            image = image.reduce(2)
+    return jpeg(image, most)

@@ -21,14 +21,22 @@ PAGES = 2_000
 CHARACTERS = 20_000_000
 """Characters after which no further page is begun."""
 
+PAGE_CHARACTERS = 200_000
+"""Characters of one page that are read."""
+
+PAGE_NOTES = 1_000
+"""Comments and fields of one page that are read."""
+
 _IN_PARTS = "ask for the document in smaller parts"
 _FULL = f"one text holds at most {PAGES:,} pages and about {CHARACTERS:,} characters"
 _DRAWN = "images or drawings stand in place of text"
+_LONG_PAGE = f"one page holds at most {PAGE_CHARACTERS:,} characters and {PAGE_NOTES:,} comments and fields"
 _FEW = 60
 """Letters and digits below which a page with a large image is a scan: a stamp, a page number."""
 _LARGE = 0.5
 """Share of a page that such an image covers."""
-_OBJECTS = 2_000
+_OBJECTS = 500
+"""Pieces of a page that are looked at for an image; the image of a scan is among the first."""
 _DEPTH = 3
 _END = b"%%EOF"
 _TRAILING = 4_096
@@ -51,13 +59,12 @@ def state_of(page: pypdfium2.PdfPage, text: str) -> State:
         return "text"
     drawn = islice(page.get_objects(max_depth=_DEPTH), _OBJECTS)
     try:
-        objects = list(drawn)
+        if letters:
+            is_image = any(_is_large(one, page) for one in drawn)
+        else:
+            is_image = any(one.type != pdfium.FPDF_PAGEOBJ_TEXT for one in drawn)
     except pypdfium2.PdfiumError:
         return "damaged"
-    if letters:
-        is_image = any(_is_large(one, page) for one in objects)
-    else:
-        is_image = any(one.type != pdfium.FPDF_PAGEOBJ_TEXT for one in objects)
     if is_image:
         return "image"
     return "text" if letters else "blank"
@@ -97,7 +104,7 @@ def _unread(wanted: Wanted, count: int, seen: Sequence[Seen]) -> Iterator[Missin
     for page in seen:
         if page.cut:
             part = f"the rest of page {page.number:,}"
-            yield Missing("bytes", part, "only the beginning of so long a page is read", instead=_IN_PARTS)
+            yield Missing("bytes", part, _LONG_PAGE, instead=_IN_PARTS)
 
 
 def _range(first: int, last: int, why: str, arguments: dict[str, object]) -> Missing:
