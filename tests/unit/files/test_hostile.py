@@ -1,6 +1,7 @@
 """Documents made to hurt: each ends in one clear sentence, in time and within its memory, and the next one is read."""
 
 import asyncio
+import contextlib
 import gzip
 import re
 import struct
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from documents import (
     WORD,
     assembled,
+    cells,
     compound,
     docx,
     lines,
@@ -32,6 +34,7 @@ from documents import (
 from examples import examples
 from gofer.errors import ToolError
 from gofer.files.child import Children
+from gofer.files.completeness import Wanted
 from gofer.files.document import extract, images_of
 from in_this_process import InThisProcess
 
@@ -240,11 +243,21 @@ PDFS = ("page tree loop", "deep page tree", "deep arrays", "100,000 pages", "str
 @pytest.mark.parametrize("name", PDFS)
 async def test_pages_of_it_are_drawn_or_refused_and_the_next_is_read(hurried: Children, name: str) -> None:
     data = SENTENCES[name][0]()
-    try:
+    with contextlib.suppress(ToolError):
         assert (await images_of(hurried, data, 1, 2, edge=1_568, most=1_000_000)).images
-    except ToolError as error:
-        assert "\n" not in error.message_to_model
     assert (await extract(hurried, docx(paragraph("next")))).text == "next"
+
+
+async def test_a_document_that_takes_too_long_says_which_part_to_ask_for(hurried: Children) -> None:
+    table = [[f"Item {at}", "3", "1.20", "4.50", "12.00", "7"] for at in range(45)]
+    data = pdf([cells(table, [60, 150, 240, 330, 420, 510], y=740)] * 900)
+    with pytest.raises(ToolError) as caught:
+        await extract(hurried, data)
+    assert caught.value.message_to_model == (
+        "This is a PDF, and it takes longer than 1 seconds of a processor and was stopped; ask for fewer pages with "
+        "first_page and last_page."
+    )
+    assert (await extract(hurried, data, wanted=Wanted(last_page=9))).missing[0].part == "pages 10 to 900"
 
 
 WHOLE = {
