@@ -47,6 +47,7 @@ async def test_a_file_is_read_for_what_it_is(data: bytes, kind: str, text: str) 
     found = await read(data)
     assert found.kind.name == kind
     assert text in found.text
+    assert bool(found.missing) == (kind == "webp")
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def read(data: bytes, wanted: Wanted = ALL, most: int = CHARACTERS) -> Reading:
         if size > most:
             break
     missing = missing_of(data, wanted, count, seen)
-    if all(page.state != "text" for page in seen):
+    if not size:
         return Reading(f"(There is no text on {_these(first, seen[-1].number, count)}.)", missing)
     ends = seen[-1].number
     if ends < count:

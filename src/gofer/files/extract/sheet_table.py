@@ -73,6 +73,10 @@ class Table:
         self._rows += [said for said in wanted if len(said) > bare]
         self.done = max(self.done, at + len(lines))
 
+    def end(self) -> None:
+        """Say that no row is left."""
+        self.done = self._area.bottom
+
     def text(self, name: str, hidden: str) -> str:
         """Return the sheet under its marker."""
         area = self._area

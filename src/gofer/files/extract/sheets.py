@@ -143,6 +143,8 @@ class _Workbook:
             lines = _lines(batch, first, sheet, area, exact)
             table.add(lines, first)
             self._room.take(len(batch) * area.width, sum(map(len, lines)))
+        else:
+            table.end()
         self._missing += table.missing(name)
         return table.text(name, hidden)
 
