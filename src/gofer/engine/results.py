@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.canonical import clean, encode
-from gofer.engine.bulk import EACH
 from gofer.engine.effects import Done, Later, Refused, Silence
 from gofer.engine.shelf import FILE_LIMIT, Reach, Shelf
 from gofer.errors import TemporaryError, ToolError
+from gofer.files.image import EACH
 from gofer.files.preview import Preview, preview
 from gofer.files.tokens import estimate
 from gofer.journal.entries import Entry, MessageReceived, ToolUnknown

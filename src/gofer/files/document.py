@@ -69,12 +69,14 @@ class PageImages:
     """Pages of the range that could not be drawn."""
 
 
-async def images_of(children: Children, data: bytes, first: int, last: int, *, edge: int, most: int) -> PageImages:
+async def images_of(
+    children: Children, data: bytes, first: int, last: int, *, pages: int = LOOKED_AT, edge: int, most: int
+) -> PageImages:
     """Return pages `first` to `last` as images of at most `edge` pixels and together `most` bytes.
 
-    `last` may be 0, or too far: no more than LOOKED_AT pages are drawn. Raises ToolError.
+    `last` may be 0, or too far: no more than `pages` are drawn. Raises ToolError.
     """
-    fields = {"first": first, "last": last, "pages": LOOKED_AT, "edge": edge, "most": most}
+    fields = {"first": first, "last": last, "pages": pages, "edge": edge, "most": most}
     job = Job("draw_pages", fields, data, "This is a PDF, and it", "ask for fewer pages with first_page and last_page")
     packet = await children.run(job)
     sizes = cast(list[int], packet.fields["sizes"])

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from PIL import Image
 
-from documents import docx, lines, paragraph, pdf
+from documents import docx, lines, noise, paragraph, pdf
 from engine_room import Room, Said
 from engine_room import room as empty_room
 from file_room import ask
@@ -156,7 +156,9 @@ async def test_pages_of_a_long_scan_are_looked_at_in_ranges(children: Children) 
     assert shown.text.endswith(f'Go on with load_file(file="{deck.id}", first_page=15).')
     *_, seen = step.conversation.parts
     assert len([part for part in json.loads(seen)["content"] if part["type"] == "image_url"]) == 10
-    assert "read: pages 5 to 14 as images" in tail(step.progress, step.workspace, Limits())
+    last = await ask(step, "1.4", "load_file", file=deck.id, first_page=30, last_page=99)
+    assert last.text.endswith("next come, as images, pages 30 to 34 of 34.")
+    assert "read: pages 5 to 14 as images, pages 30 to 34 as images" in tail(step.progress, step.workspace, Limits())
 
 
 async def test_a_run_that_goes_on_takes_the_recorded_text(children: Children) -> None:
@@ -175,6 +177,17 @@ async def test_a_run_that_goes_on_takes_the_recorded_text(children: Children) ->
     found = await ask(again, "1.2", "file_regex", file=text, pattern="Page 150")
     assert "Page 150 of the report" in found.text
     assert "Missing: pages 151 to 199, because only a part was asked for" in found.text
+
+
+async def test_ten_scanned_pages_have_room_together(children: Children) -> None:
+    deck = file("scan.pdf", "application/pdf", noise(12))
+    made = room(children, deck)
+    step = await made.step()
+    await ask(step, "1.0", "find")
+    shown = await ask(step, "1.1", "load_file", file=deck.id, last_page=10)
+    assert shown.text.endswith("next come, as images, pages 1 to 10 of 12.")
+    *_, seen = step.conversation.parts
+    assert len([part for part in json.loads(seen)["content"] if part["type"] == "image_url"]) == 10
 
 
 async def test_intact_pages_of_a_damaged_pdf_are_looked_at(children: Children) -> None:

@@ -1,12 +1,11 @@
 """Pages of a PDF as images: as large as a model takes them, and damage said."""
 
 import io
-import random
 
 import pytest
 from PIL import Image
 
-from documents import assembled, lines, pdf, stream
+from documents import lines, noise, pdf
 from gofer.errors import ToolError
 from gofer.files.document import PageImages, images_of
 from in_this_process import InThisProcess
@@ -16,23 +15,6 @@ pytestmark = pytest.mark.anyio
 
 async def drawn(data: bytes, first: int = 1, last: int = 0, most: int = 4_000_000) -> PageImages:
     return await images_of(InThisProcess(), data, first, last, edge=1_568, most=most)  # type: ignore[arg-type]
-
-
-def noise() -> bytes:
-    """One page that is an image no codec makes small."""
-    pixels = random.Random(1).randbytes(1_200 * 900)
-    head = b"<< /Type /XObject /Subtype /Image /Width 1200 /Height 900 /ColorSpace /DeviceGray /BitsPerComponent 8"
-    shown = b"/Resources << /XObject << /I 4 0 R >> >> /Contents 5 0 R"
-    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 800 600] %s >>" % shown
-    return assembled(
-        [
-            b"<< /Type /Catalog /Pages 2 0 R >>",
-            b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
-            page,
-            head + b" /Length %d >>\nstream\n%s\nendstream" % (len(pixels), pixels),
-            stream(b"q 800 0 0 600 0 0 cm /I Do Q"),
-        ]
-    )
 
 
 async def test_pages_are_drawn_as_large_as_a_model_takes_them() -> None:

@@ -19,7 +19,7 @@ SHORT = 2_000
 
 
 class ExtractFile(Arguments):
-    """Which document."""
+    """A document, and the part of it that is wanted."""
 
     file: str = Field(description="Id of the document.")
     first_page: int | None = Field(default=None, ge=1, description="Of a PDF.")
@@ -51,7 +51,7 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
     wanted = Wanted(arguments.first_page or 1, arguments.last_page or 0, arguments.first_row or 1, arguments.sheet)
     document = await extract(children, content, name=added.name, wanted=wanted)
     made = NewFile(
-        f"{added.name}.txt",
+        f"{added.name}{_part(arguments)}.txt",
         "text/plain",
         document.text.encode(),
         f"the text of {arguments.file}",
@@ -63,6 +63,14 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
     if made.missing:
         summary = f"{summary}, incomplete"
     return ToolResult(told, summary, value=made.id, files=(made,))
+
+
+def _part(arguments: ExtractFile) -> str:
+    """Return the part that is asked for as its name has it, as ` (first_page 2001)`; empty for all of it."""
+    asked = arguments.model_dump(exclude_defaults=True, exclude={"file"})
+    if not asked:
+        return ""
+    return f" ({', '.join(f'{name} {value}' for name, value in asked.items())})"
 
 
 def _lines(document: Document) -> int:

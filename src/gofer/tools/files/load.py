@@ -10,7 +10,7 @@ from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.files.completeness import AGAIN, LOOKED_AT, numbered
 from gofer.files.document import PageImages, images_of, pages_of
-from gofer.files.image import BYTES, EDGE, fitted
+from gofer.files.image import BYTES, EACH, EDGE, fitted
 from gofer.files.kind import IMAGES, kind_of
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileRead
@@ -27,7 +27,7 @@ TIMEOUT = 120.0
 
 
 class LoadFile(Arguments):
-    """Which file."""
+    """A file, and of a PDF the pages that are wanted as images."""
 
     file: str = Field(description="Id of the file.")
     first_page: int | None = Field(default=None, ge=1, description="Of a PDF: as images.")
@@ -99,13 +99,15 @@ async def _pdf(children: Children, call: Call, file: str, content: bytes) -> Too
 async def _pages(children: Children, call: Call, arguments: LoadFile, content: bytes) -> ToolResult:
     """Some pages of a PDF as images. Raises ToolError."""
     file = arguments.file
-    most = call.look_bytes * 3 // 4
+    # Each image has as much room for itself as it counts for beside that, at least.
+    pages = min(LOOKED_AT, max(1, call.look_bytes // (2 * EACH)))
+    most = (call.look_bytes - pages * EACH) * 3 // 4
     first, last = arguments.first_page or 1, arguments.last_page or 0
-    drawn = await images_of(children, content, first, last, edge=EDGE, most=most)
+    drawn = await images_of(children, content, first, last, pages=pages, edge=EDGE, most=most)
     sentences = [f"{file} {held(call, file).added.name!r}: {_named(drawn)}."]
     if drawn.damaged:
         sentences.append(f"Not shown, because damaged: {numbered('page', drawn.damaged)}; {AGAIN}.")
-    if drawn.last < (last or drawn.of):
+    if drawn.last < min(last or drawn.of, drawn.of):
         sentences.append(f'Go on with load_file(file="{file}", first_page={drawn.last + 1}).')
     media = tuple(Media(file, "image/jpeg", _text(image)) for image in drawn.images)
     shown = FileRead(file, "pages", drawn.first, drawn.last)
