@@ -250,11 +250,12 @@ async def test_a_pdf_is_looked_at_and_weighs_what_its_pages_weigh(children: Chil
     [
         (b"%PDF-1.7 torn", "damaged or cut off"),
         (pdf([lines(["x"])]).removesuffix(b"%%EOF\n"), "cut off before its end mark"),
+        (pdf([lines(["x"])]).replace(b"startxref\n", b"startxref\n9"), "its index of objects is not where it says"),
         (pdf([lines(["x"])] * 2).replace(b"11 0 R]", b"99 0 R]"), "The PDF is damaged, at page 2."),
         (pdf([lines([f"Page {n}"]) for n in range(200)]), "200 pages"),
         (b"<html><body>Sign in</body></html>", "Sign in"),
     ],
-    ids=["damaged", "cut off", "damaged page", "many pages", "no PDF at all"],
+    ids=["damaged", "cut off", "no index", "damaged page", "many pages", "no PDF at all"],
 )
 async def test_what_a_provider_would_refuse_never_comes_into_the_conversation(
     children: Children, content: bytes, said: str

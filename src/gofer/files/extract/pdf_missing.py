@@ -1,5 +1,6 @@
 """What the text of a PDF lacks: pages that were not read, scans, damage."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -39,6 +40,8 @@ _OBJECTS = 500
 """Pieces of a page that are looked at for an image; the image of a scan is among the first."""
 _DEPTH = 3
 _END = b"%%EOF"
+_PLACE = re.compile(rb"startxref\s+(\d{1,12})\s")
+_INDEX = re.compile(rb"\s*(?:xref|\d+\s+\d+\s+obj)")
 _TRAILING = 4_096
 """Bytes behind the end mark of a PDF that is whole: some programs add a few."""
 
@@ -133,12 +136,22 @@ def _damage(data: bytes, seen: Sequence[Seen]) -> Iterator[Missing]:
 
 
 def refuse_damage(data: bytes, damaged: Sequence[int]) -> None:
-    """Raise ToolError for a PDF that is cut off or has damaged pages."""
+    """Raise ToolError for a PDF that is cut off, has damaged pages or no index: a provider would refuse it."""
     again = "Look at its intact pages as images with load_file and first_page, or ask for it to be sent again."
     if damaged:
         raise ToolError(f"The PDF is damaged, at {numbered('page', damaged)}. {again}", code="damaged")
     if _is_cut_off(data):
         raise ToolError(f"The PDF is cut off before its end mark. {again}", code="damaged")
+    if not _has_index(data):
+        raise ToolError(f"The PDF is damaged: its index of objects is not where it says. {again}", code="damaged")
+
+
+def _has_index(data: bytes) -> bool:
+    """Return whether the index of objects is where the end of the PDF says; PDFium also reads PDFs where it is not."""
+    places = [int(place) for place in _PLACE.findall(data[-_TRAILING:])]
+    # Places count from the header, before which some bytes may stand.
+    header = max(0, data[:1024].find(b"%PDF-"))
+    return any(_INDEX.match(data, place + shift) for place in places[-1:] for shift in (0, header))
 
 
 def _is_cut_off(data: bytes) -> bool:
