@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def children() -> Iterator[Children]:
-    made = Children(helper="odd_jobs", seconds=1.0, wall=3.0, memory=128 << 20)
+    made = Children(helper="odd_jobs", seconds=1.0, memory=128 << 20)
     yield made
     made.close()
 
@@ -62,7 +62,6 @@ async def test_a_job_sees_nothing_of_this_process(children: Children, monkeypatc
             "forever",
             "The PDF takes longer than 1 seconds of a processor and was stopped; ask for a smaller part of it.",
         ),
-        ("asleep", "The PDF had not ended after 3 seconds and was stopped; ask for a smaller part of it."),
         ("hog", "The PDF needs more memory than it may have, 128 MB; ask for a smaller part of it."),
         (
             "crash",
@@ -94,8 +93,15 @@ async def test_jobs_run_beside_each_other_and_beside_the_event_loop(children: Ch
     assert len({packet.fields["helper"] for packet in packets}) == 1
 
 
+async def test_a_job_that_waits_for_nothing_is_stopped_by_the_wall() -> None:
+    made = Children(helper="odd_jobs", seconds=1.0, wall=0.5, memory=128 << 20)
+    said = await refusal(made, "asleep")
+    made.close()
+    assert said == "The PDF had not ended after 0.5 seconds and was stopped; ask for a smaller part of it."
+
+
 async def test_only_its_own_seconds_of_a_processor_count_for_a_job() -> None:
-    made = Children(helper="odd_jobs", at_once=6, seconds=1.0, wall=30.0, memory=128 << 20)
+    made = Children(helper="odd_jobs", at_once=6, seconds=1.0, memory=128 << 20)
     try:
         # On two processors these take two seconds at least.
         packets = await asyncio.gather(*(made.run(Job("burn")) for _ in range(6)))

@@ -131,15 +131,20 @@ class _Page:
 def _pages(document: pypdfium2.PdfDocument, first: int, last: int) -> Iterator[_Page]:
     for at in range(first, last + 1):
         try:
-            page = document[at - 1]
-            text = page.get_textpage()
+            yield _page(document, at)
         except pypdfium2.PdfiumError:
             yield _Page(at, "damaged")  # One page that is broken is no reason to lose the others.
-            continue
+
+
+def _page(document: pypdfium2.PdfDocument, at: int) -> _Page:
+    page = document[at - 1]
+    text = page.get_textpage()
+    try:
         beside = notes(document, page)
         cut = text.count_chars() > PAGE_CHARACTERS or pdfium.FPDFPage_GetAnnotCount(page) > PAGE_NOTES
         said = "\n\n".join(part for part in (_text(text), "\n".join(beside)) if part)
-        yield _Page(at, state_of(page, said), said, cut)
+        return _Page(at, state_of(page, said), said, cut)
+    finally:
         text.close()
         page.close()
 
