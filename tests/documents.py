@@ -1,5 +1,6 @@
 """Documents of every format, made by hand: small, real, and as odd as a test needs them."""
 
+import random
 import struct
 import zipfile
 import zlib
@@ -236,6 +237,23 @@ def pdf(pages: Sequence[bytes], *, more: bytes = b"", compress: bool = False) ->
         )
     objects[1] = b"<< /Type /Pages /Count %d /Kids [%s] >>" % (len(kids), b" ".join(b"%d 0 R" % kid for kid in kids))
     return assembled(objects, more)
+
+
+def noise(pages: int = 1) -> bytes:
+    """A PDF whose pages are one image that no codec makes small."""
+    pixels = random.Random(1).randbytes(1_200 * 900)
+    head = b"<< /Type /XObject /Subtype /Image /Width 1200 /Height 900 /ColorSpace /DeviceGray /BitsPerComponent 8"
+    shown = b"/Resources << /XObject << /I 3 0 R >> >> /Contents 4 0 R"
+    kids = b" ".join(b"%d 0 R" % (5 + page) for page in range(pages))
+    return assembled(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Count %d /Kids [%s] >>" % (pages, kids),
+            head + b" /Length %d >>\nstream\n%s\nendstream" % (len(pixels), pixels),
+            stream(b"q 800 0 0 600 0 0 cm /I Do Q"),
+            *[b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 800 600] %s >>" % shown] * pages,
+        ]
+    )
 
 
 def assembled(objects: Sequence[bytes], more: bytes = b"") -> bytes:

@@ -3,11 +3,13 @@
 from functools import partial
 
 from gofer.files.fork import serve
+from gofer.files.limits import Limits
 from gofer.sandbox.helper import JOB
 from gofer.sandbox.interpreter import run
 
 SECONDS = (0.5, 0.35)
 
 
-def main(control: float, memory: float, seconds: float) -> None:
-    serve({JOB: partial(run, seconds=SECONDS)}, (), int(control), int(memory), seconds, starting={JOB})
+def main(control: float, memory: float, seconds: float, wall: float) -> None:
+    limits = Limits(int(memory), seconds, wall)
+    serve({JOB: partial(run, seconds=SECONDS)}, (), int(control), limits, starting={JOB})

@@ -147,9 +147,14 @@ class Story:
         """What a call may change of what the run has at hand, right before its result."""
         file = self.draw(st.sampled_from(["file_1", "file_2"]))
         first = self.draw(st.integers(1, 900))
+        body = self.draw(st.sampled_from(["", "ab"]))
+        gap = w.Missing(
+            "pages", "pages 3 to 9", "one text holds 2 pages", "extract_file", {"first_page": 3}, of="file_1"
+        )
+        missing = self.draw(st.sampled_from([(), (gap,)]))
         facts: list[Entry] = [
-            w.FileAdded(file, "notes.txt", "text/plain", 10, "Slack", self.draw(st.sampled_from(["", "ab"]))),
-            w.FileRead(file, self.draw(st.sampled_from(["lines", "bytes", "matches"])), first, first + 50),
+            w.FileAdded(file, "notes.txt", "text/plain", 10, "Slack", body, missing=missing),
+            w.FileRead(file, self.draw(st.sampled_from(["lines", "bytes", "pages", "matches"])), first, first + 50),
             w.SkillLoaded("routing"),
             w.PlanUpdated((w.Todo("1", "look", self.draw(st.sampled_from(get_args(w.TodoStatus)))),)),
         ]

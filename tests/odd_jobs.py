@@ -10,6 +10,7 @@ import time
 
 from gofer.errors import ToolError
 from gofer.files.fork import Work, serve
+from gofer.files.limits import Limits
 from gofer.files.wire import Packet
 
 
@@ -36,6 +37,13 @@ def surroundings(packet: Packet) -> Packet:
 def forever(packet: Packet) -> Packet:
     while True:
         pass
+
+
+def burn(packet: Packet) -> Packet:
+    """Takes 0.7 seconds of a processor, however long that lasts."""
+    while time.process_time() < 0.7:
+        pass
+    return Packet({"done": True})
 
 
 def asleep(packet: Packet) -> Packet:
@@ -102,6 +110,7 @@ JOBS: dict[str, Work] = {
         echo,
         surroundings,
         forever,
+        burn,
         asleep,
         deaf,
         hog,
@@ -117,5 +126,5 @@ JOBS: dict[str, Work] = {
 }
 
 
-def main(control: float, memory: float, seconds: float) -> None:
-    serve(JOBS, {"connect"}, int(control), int(memory), seconds)
+def main(control: float, memory: float, seconds: float, wall: float) -> None:
+    serve(JOBS, {"connect"}, int(control), Limits(int(memory), seconds, wall))

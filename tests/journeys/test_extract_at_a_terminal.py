@@ -60,3 +60,30 @@ def test_a_folder_and_a_page_to_begin_with_are_understood(folder: Path, capfd: p
     assert capfd.readouterr().out == "[page 3 of 3]\nSheet 3\n"
     assert main(["extract", "--first-page", "4", str(folder / "long.pdf")]) == 2
     assert "The PDF has 3 pages; there is no page 4." in capfd.readouterr().err
+
+
+def test_what_a_text_lacks_is_said_with_the_option_that_gets_it(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scan = b"q 612 0 0 792 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \x00 EI Q"
+    file = folder / "long.pdf"
+    file.write_bytes(pdf([lines(["Sheet 1"]), scan, lines(["Sheet 3"]), scan]))
+    assert main(["extract", "--last-page", "3", str(file)]) == 0
+    said = (
+        "The text is incomplete. Missing: page 4, because only a part was asked for; get it with --first-page 4. "
+        "Missing: the text of page 2, because images or drawings stand in place of text."
+    )
+    assert capfd.readouterr().err == f"gofer: {file}: {said}\n"
+    assert main(["extract", "--json", "--last-page", "3", str(file)]) == 0
+    assert json.loads(capfd.readouterr().out)["missing"] == said
+
+
+def test_one_sheet_is_read_from_a_row_on(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    rows = "".join(row(number, f"Item {number}") for number in range(1, 6))
+    file = folder / "costs.xlsx"
+    file.write_bytes(xlsx({"Tea": row(1, "x"), "Costs 2026": rows}))
+    assert main(["extract", "--sheet", "Costs 2026", "--first-row", "4", str(file)]) == 0
+    out, err = capfd.readouterr()
+    marker = '[sheet "Costs 2026": 5 rows × 1 column; row 1, then rows 4 to 5]'
+    assert out == f"{marker}\n| Item 1 |\n| --- |\n| Item 4 |\n| Item 5 |\n"
+    assert 'the sheet "Tea", because only a part was asked for; get it with --sheet Tea.' in err

@@ -17,6 +17,8 @@ FPDF_FORMFIELD_COMBOBOX: int
 FPDF_FORMFIELD_LISTBOX: int
 FPDF_FORMFIELD_CHECKBOX: int
 FPDF_FORMFIELD_RADIOBUTTON: int
+FPDF_PAGEOBJ_TEXT: int
+FPDF_PAGEOBJ_IMAGE: int
 
 def FPDFText_GetRect(
     page: PdfTextPage, at: int, left: c_double, top: c_double, right: c_double, bottom: c_double

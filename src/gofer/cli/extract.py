@@ -1,26 +1,31 @@
-"""`gofer extract`: which text would an agent get from a document?"""
+"""`gofer extract`: print the text that an agent would get from a document."""
 
 import argparse
 import asyncio
 import json
+import shlex
 import sys
 from pathlib import Path
 
 from gofer.cli.numbers import number
 from gofer.errors import ToolError
 from gofer.files.child import LARGEST, Children
+from gofer.files.completeness import Wanted, incomplete
 from gofer.files.document import Document, extract
+from gofer.journal.workspace import Missing
 
 _SECOND = 1.0
 _EXAMPLES = """examples:
   gofer extract report.pdf
   gofer extract --json *.docx *.xlsx
   gofer extract --first-page 2001 long.pdf
+  gofer extract --sheet Costs --first-row 200001 big.xlsx
   curl -s https://example.com/ | gofer extract -
 
 Reads PDF, Word, PowerPoint, Excel (also .xls and .ods), OpenDocument, CSV, web pages, e-mails and plain text; of an
-image it says the size. A file is read for what it is, whatever its name says. With --json each file is one line:
-{file, media_type, text, error}.
+image it says the size. A file is read for what it is, whatever its name says. What a text lacks is said on stderr,
+with the option that gets it. With --json each file is one line: {file, media_type, text, error}, and `missing` where
+something is.
 Exit codes: 0 every file was read, 1 there was nothing to read them with, 2 one could not be read.
 """
 
@@ -31,16 +36,23 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object for each file")
     pages = "of a PDF, the page to begin with (default 1)"
     parser.add_argument("--first-page", type=number(1, 1_000_000), default=1, metavar="N", help=pages)
+    parser.add_argument(
+        "--last-page", type=number(1, 1_000_000), default=0, metavar="N", help="of a PDF, the last page"
+    )
+    rows = "of a sheet or a CSV, the row to begin with (default 1)"
+    parser.add_argument("--first-row", type=number(1, 10_000_000), default=1, metavar="N", help=rows)
+    parser.add_argument("--sheet", default="", metavar="NAME", help="of a workbook, one sheet (default: all)")
     parser.epilog = _EXAMPLES
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Prints the text of each document."""
     children = Children(at_once=1)
+    wanted = Wanted(arguments.first_page, arguments.last_page, arguments.first_row, arguments.sheet)
     failed = False
     try:
         for name in arguments.files:
-            said = asyncio.run(_read(children, name, arguments.first_page))
+            said = asyncio.run(_read(children, name, wanted))
             failed = failed or isinstance(said, str)
             if arguments.json:
                 print(_line(name, said), flush=True)
@@ -51,7 +63,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 2 if failed else 0
 
 
-async def _read(children: Children, name: str, first: int) -> Document | str:
+async def _read(children: Children, name: str, wanted: Wanted) -> Document | str:
     """The document, or the sentence that says why there is none."""
     try:
         # One byte more than may be read is enough to be refused.
@@ -62,7 +74,7 @@ async def _read(children: Children, name: str, first: int) -> Document | str:
         return "This is a folder; name the files in it."
     except (OSError, ValueError):
         return "The file cannot be read; look whether you may read it."
-    reading = asyncio.ensure_future(extract(children, data, name="" if name == "-" else name, first=first))
+    reading = asyncio.ensure_future(extract(children, data, name="" if name == "-" else name, wanted=wanted))
     if sys.stderr.isatty():
         await asyncio.wait([reading], timeout=_SECOND)
         if not reading.done():
@@ -81,11 +93,13 @@ def _bytes(name: str) -> bytes:
 
 
 def _line(name: str, said: Document | str) -> str:
-    fields: dict[str, str | None] = {"file": name, "media_type": None, "text": None, "error": None}
+    fields: dict[str, object] = {"file": name, "media_type": None, "text": None, "error": None}
     if isinstance(said, str):
         fields["error"] = said
     else:
         fields |= {"media_type": said.kind.media_type, "text": said.text}
+        if said.missing:
+            fields["missing"] = incomplete(said.missing, "The text", _option)
     return json.dumps(fields, ensure_ascii=False)
 
 
@@ -97,4 +111,13 @@ def _show(name: str, said: Document | str, *, several: bool) -> None:
         print(f"==> {name} <==")
     if said.note:
         print(f"gofer: {name}: {said.note}", file=sys.stderr)
+    if said.missing:
+        print(f"gofer: {name}: {incomplete(said.missing, 'The text', _option)}", file=sys.stderr)
     print(said.text, flush=True)
+
+
+def _option(gap: Missing) -> str:
+    """Return the options that get a missing part; empty where this command has none."""
+    if gap.tool != "extract_file" or not gap.arguments:
+        return ""
+    return " ".join(f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in gap.arguments.items())

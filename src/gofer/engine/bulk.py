@@ -1,5 +1,6 @@
 """How many bytes may a request have, whatever its tokens? What is looked at has few tokens and many bytes."""
 
+from gofer.files.image import EACH
 from gofer.projections.conversation import Conversation
 
 MOST = 18_000_000
@@ -9,8 +10,6 @@ FULL = 0.58
 """Share of it from which on room is made; below it there is room for any one thing to look at."""
 SPARE = 0.1
 """Share of it that what a turn looks at leaves over for all else."""
-EACH = 180_000
-"""Bytes that each thing to look at counts for beside its own, so that one request never has more than a hundred."""
 
 
 def sizes(conversation: Conversation) -> list[int]:

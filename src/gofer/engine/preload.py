@@ -15,7 +15,7 @@ from gofer.engine.results import SIGHTLESS
 from gofer.engine.step import Step
 from gofer.engine.weights import seen_tokens
 from gofer.errors import TemporaryError, ToolError
-from gofer.files.document import LOOKED_AT
+from gofer.files.completeness import LOOKED_AT
 from gofer.files.kind import IMAGES, kind_of
 from gofer.files.plain_text import decoded
 from gofer.files.said import likely

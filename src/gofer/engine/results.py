@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gofer.canonical import clean, encode
-from gofer.engine.bulk import EACH
 from gofer.engine.effects import Done, Later, Refused, Silence
 from gofer.engine.shelf import FILE_LIMIT, Reach, Shelf
 from gofer.errors import TemporaryError, ToolError
+from gofer.files.image import EACH
 from gofer.files.preview import Preview, preview
 from gofer.files.tokens import estimate
 from gofer.journal.entries import Entry, MessageReceived, ToolUnknown
@@ -189,7 +189,10 @@ def _looked_at(media: Sequence[Media], shown: Shown) -> tuple[tuple[Media, ...],
 
 def _unseen(media: Media) -> str:
     if media.media_type == "application/pdf":
-        return "is a PDF that your model does not read by itself; use extract_file to get its text."
+        return (
+            "is a PDF that your model does not read by itself; use extract_file to get its text, or load_file with "
+            "first_page to look at its pages as images."
+        )
     return SIGHTLESS
 
 

@@ -48,6 +48,7 @@ class Shelf:
             raise ToolError(f"A run has at most {FILES} files, and with these there would be more.")
         for file in files:
             entry = FileAdded(file.id, display(file.name), file.media_type, file.size, file.origin, source=file.source)
+            entry = replace(entry, missing=file.missing)
             if file.content is not None:
                 room -= len(file.content)
                 if not always and (len(file.content) > FILE_LIMIT or room < 0):

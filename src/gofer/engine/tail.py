@@ -6,6 +6,7 @@ from gofer import messages
 from gofer.canonical import encode_text
 from gofer.engine.first_message import today
 from gofer.engine.transcript import HISTORY
+from gofer.files.completeness import incomplete
 from gofer.journal.workspace import Todo
 from gofer.projections.progress import Progress
 from gofer.projections.workspace import HeldFile, Workspace
@@ -98,7 +99,10 @@ def _file(held: HeldFile) -> str:
     added = held.added
     size = size_of(added.size) if added.size or held.fetched else "unknown size"
     about = [added.media_type or "unknown type", size, f"from {added.origin}", _read(held)]
-    return f"- {added.file} {encode_text(added.name)}: {', '.join(about)}"
+    line = f"- {added.file} {encode_text(added.name)}: {', '.join(about)}"
+    if added.missing:
+        return f"{line}. {incomplete(added.missing, 'It')}"
+    return line
 
 
 def _read(held: HeldFile) -> str:
@@ -107,6 +111,7 @@ def _read(held: HeldFile) -> str:
     read = [
         *(f"lines {first} to {last}" for first, last in held.lines),
         *(f"bytes {start} to {stop}" for start, stop in held.bytes),
+        *(f"pages {first} to {last} as images" for first, last in held.pages),
     ]
     searched = f"searched {held.searches} times" if held.searches else ""
     return "; ".join(filter(None, [f"read: {', '.join(read)}" if read else "not read", searched]))

@@ -1,4 +1,4 @@
-"""Who does dangerous work on bytes from outside, so that nothing of it can hurt this process?
+"""Limited children that do dangerous work on bytes from outside, so that nothing of it can hurt this process.
 
 A helper process is spawned on first use and forks one child for each job, limited in memory, time and everything else
 it could take. Documents, jq programs and images are read there and nowhere else.
@@ -17,13 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gofer.errors import TemporaryError, ToolError
+from gofer.files.limits import MEMORY, SECONDS, WALL, Limits
 from gofer.files.wire import Packet, receive_ending, send
-
-MEMORY = 448 << 20
-"""Bytes a child may take beyond what its helper has: together they stay under 512 MB."""
-
-SECONDS = 8.5
-"""Seconds a child may take, by the wall and of a processor; with everything around it a job ends within 10."""
 
 LARGEST = 64 << 20
 """Bytes of a file that are read at most."""
@@ -50,7 +45,7 @@ class Job:
     data: bytes = b""
     what: str = "The file"
     """How a sentence about its failure begins."""
-    instead: str = "a smaller part of it may work"
+    instead: str = "ask for a smaller part of it"
     """How a sentence about its limits ends."""
 
 
@@ -63,17 +58,19 @@ class Children:
         at_once: int = 4,
         memory: int = MEMORY,
         seconds: float = SECONDS,
+        wall: float = WALL,
         environment: Mapping[str, str] | None = None,
         helper: str = "gofer.files.helper",
         places: threading.Semaphore | None = None,
     ) -> None:
         """`environment` is all the helper gets: nothing, unless the interpreter itself needs something to start.
 
-        `helper` is the module whose `main(control, memory, seconds)` serves the jobs. Of all Children with the same
-        `places` so many jobs are under way at once as there are places.
+        `helper` is the module whose `main(control, memory, seconds, wall)` serves the jobs: a child may take `seconds`
+        of a processor and ends after `wall` seconds at the latest. Of all Children with the same `places` as many jobs
+        are under way at once as there are places. The others wait, and no second of that counts.
         """
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="children")
-        self._memory, self._seconds = memory, seconds
+        self._limits = Limits(memory, seconds, wall)
         self._environment = dict(environment or {})
         self._module = helper
         self._places = places or threading.Semaphore(at_once)
@@ -112,9 +109,9 @@ class Children:
             helper = self._present()
             packet, status = helper.ask(job)
             if packet is not None:
-                return _result(job, packet, self._memory)
+                return _result(job, packet, self._limits)
             if status is not None:
-                raise ToolError(_ending(job, status, self._memory, self._seconds), code="limits")
+                raise ToolError(_ending(job, status, self._limits), code="limits")
             # The helper itself was lost, and what it was doing with it; a job reads and changes nothing.
             self._lost(helper)
         raise TemporaryError("The helper process that reads documents was lost twice in a row.")
@@ -127,7 +124,7 @@ class Children:
                 self._helper.stop()
                 self._helper = None
             if self._helper is None:
-                self._helper = _Helper(self._module, self._environment, self._memory, self._seconds)
+                self._helper = _Helper(self._module, self._environment, self._limits)
             return self._helper
 
     def _lost(self, helper: "_Helper") -> None:
@@ -140,16 +137,16 @@ class Children:
 class _Helper:
     """One helper process, and the socket over which it is handed jobs."""
 
-    def __init__(self, module: str, environment: Mapping[str, str], memory: int, seconds: float) -> None:
-        self._patience = seconds + _START
+    def __init__(self, module: str, environment: Mapping[str, str], limits: Limits) -> None:
+        self._patience = limits.wall + _START
         self._sending = threading.Lock()
         self._control, theirs = socket.socketpair()
         # It works elsewhere, so a relative folder to import from is meant from here.
         path = json.dumps([str(Path(entry).absolute()) for entry in sys.path])
-        command = [sys.executable, "-I", "-S", "-c", _BOOT, path, module, str(theirs.fileno()), str(memory)]
+        command = [sys.executable, "-I", "-S", "-c", _BOOT, path, module, str(theirs.fileno())]
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - ourselves, with a module that our own code names
-                [*command, str(seconds)],
+                [*command, str(limits.memory), str(limits.seconds), str(limits.wall)],
                 env=environment,
                 cwd="/",
                 stdin=subprocess.DEVNULL,
@@ -194,12 +191,12 @@ class _Helper:
             self._process.wait()
 
 
-def _result(job: Job, packet: Packet, memory: int) -> Packet:
+def _result(job: Job, packet: Packet, limits: Limits) -> Packet:
     match packet.fields:
         case {"error": str(message), "code": str(code)}:
             raise ToolError(message, code=code)
         case {"failed": "memory"}:
-            said = f"{job.what} needs more memory than it may have, {memory >> 20} MB; {job.instead}."
+            said = f"{job.what} needs more memory than it may have, {limits.memory >> 20} MB; {job.instead}."
             raise ToolError(said, code="limits")
         case {"failed": _}:
             raise ToolError(f"{job.what} is damaged, or is not what it seems to be; it cannot be read.", code="damaged")
@@ -207,12 +204,16 @@ def _result(job: Job, packet: Packet, memory: int) -> Packet:
             return packet
 
 
-def _ending(job: Job, status: int, memory: int, seconds: float) -> str:
-    """What is said of a child that ended without a word."""
-    if -status in (signal.SIGALRM, signal.SIGXCPU):
-        said = f"takes longer than {seconds:g} seconds and was stopped"
-    elif -status == signal.SIGKILL:
-        said = "needs more memory or time than there is and was stopped"
-    else:
-        said = f"made its reader crash: it is damaged, or it needs more memory than it may have, {memory >> 20} MB"
+def _ending(job: Job, status: int, limits: Limits) -> str:
+    """Return what is said of a child that ended without a word."""
+    match -status:
+        case signal.SIGPROF | signal.SIGXCPU:
+            said = f"takes longer than {limits.seconds:g} seconds of a processor and was stopped"
+        case signal.SIGALRM:
+            said = f"had not ended after {limits.wall:g} seconds and was stopped"
+        case signal.SIGKILL:
+            said = "needs more memory or time than there is and was stopped"
+        case _:
+            memory = f"{limits.memory >> 20} MB"
+            said = f"made its reader crash: it is damaged, or it needs more memory than it may have, {memory}"
     return f"{job.what} {said}; {job.instead}."

@@ -1,41 +1,90 @@
-"""A document as the text a person would read in it."""
+"""A document as the text that a person would read in it, and the pages of a PDF as images."""
 
 from dataclasses import dataclass
 from typing import cast
 
 from gofer.files.child import Children, Job
+from gofer.files.completeness import ALL, LOOKED_AT, Wanted, from_fields
 from gofer.files.kind import KINDS, Kind, kind_of
+from gofer.journal.workspace import Missing
 
-LOOKED_AT = 10
-"""Pages of a PDF that a model looks at in one go at most: each costs what some thousand characters cost, in every call
-after it. Longer ones are searched and read as text."""
+_SMALLER = {
+    "pdf": "ask for fewer pages with first_page and last_page",
+    **dict.fromkeys(("xlsx", "xlsb", "xls", "ods"), "ask for one sheet with `sheet`, or for the workbook in parts"),
+}
+"""What to ask for instead of a document that takes too long, by its kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What was read of a document."""
+    """The text of a document."""
 
     kind: Kind
-    """What it is, whatever it is called."""
+    """What its bytes are, not what its name says."""
     text: str
     """Never empty: a document without text says so. Parts begin with markers: `[page 3 of 9]`, `[slide 2 of 7]`,
     `[sheet "Costs": 12 rows × 4 columns]`, `[notes]`, `[header]`, `[comment 1]`."""
     note: str
     """A sentence when its name claims another kind; else empty."""
+    missing: tuple[Missing, ...] = ()
+    """The parts that the text lacks; empty when it is complete."""
 
 
-async def extract(children: Children, data: bytes, *, name: str = "", first: int = 1) -> Document:
-    """The text of a document in any format that is read here; `first` is the page of a PDF to begin with.
+async def extract(children: Children, data: bytes, *, name: str = "", wanted: Wanted = ALL) -> Document:
+    """Return the text of a document in any format that is read here.
 
-    Raises ToolError with one sentence for the model when there is nothing to be had: it is encrypted, damaged, too
-    large, made to hurt, or of a kind that is not read.
+    The same bytes and the same `wanted` give the same text. Raises ToolError with one sentence for the model when there
+    is nothing to be had: it is encrypted, damaged, too large, made to hurt, or of a kind that is not read.
     """
-    what = f"This is {kind_of(data, name).title}, and it"
-    packet = await children.run(Job("extract", {"name": name, "first": first}, data, what))
-    return Document(KINDS[str(packet.fields["kind"])], packet.data.decode(), str(packet.fields["note"]))
+    kind = kind_of(data, name)
+    what = f"This is {kind.title}, and it"
+    instead = _SMALLER.get(kind.name, "ask for a smaller part of it")
+    packet = await children.run(Job("extract", {"name": name, **wanted.fields()}, data, what, instead))
+    fields = packet.fields
+    missing = from_fields(fields["missing"])
+    return Document(KINDS[str(fields["kind"])], packet.data.decode(), str(fields["note"]), missing)
 
 
 async def pages_of(children: Children, data: bytes) -> int:
-    """How many pages a PDF has. Raises ToolError for one that cannot be opened."""
-    packet = await children.run(Job("pages", {}, data, "This is a PDF, and it"))
+    """Return how many pages a PDF has.
+
+    Raises ToolError for one that cannot be opened, and for one that could be looked at and is damaged.
+    """
+    packet = await children.run(Job("pages", {"checked": LOOKED_AT}, data, "This is a PDF, and it"))
     return cast(int, packet.fields["pages"])
+
+
+@dataclass(frozen=True, slots=True)
+class PageImages:
+    """Some pages of a PDF as images."""
+
+    images: tuple[bytes, ...]
+    """JPEGs, of intact pages only."""
+    first: int
+    last: int
+    """Included."""
+    of: int
+    """How many pages the PDF has."""
+    damaged: tuple[int, ...]
+    """Pages of the range that could not be drawn."""
+
+
+async def images_of(
+    children: Children, data: bytes, first: int, last: int, *, pages: int = LOOKED_AT, edge: int, most: int
+) -> PageImages:
+    """Return pages `first` to `last` as images of at most `edge` pixels and together `most` bytes.
+
+    `last` may be 0, or too far: no more than `pages` are drawn. Raises ToolError.
+    """
+    fields = {"first": first, "last": last, "pages": pages, "edge": edge, "most": most}
+    job = Job("draw_pages", fields, data, "This is a PDF, and it", "ask for fewer pages with first_page and last_page")
+    packet = await children.run(job)
+    sizes = cast(list[int], packet.fields["sizes"])
+    images: list[bytes] = []
+    begin = 0
+    for size in sizes:
+        images.append(packet.data[begin : begin + size])
+        begin += size
+    drawn_first, drawn_last, count = (cast(int, packet.fields[name]) for name in ("first", "last", "count"))
+    damaged = tuple(cast(list[int], packet.fields["damaged"]))
+    return PageImages(tuple(images), drawn_first, drawn_last, count, damaged)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 
 from gofer.errors import ToolError
+from gofer.files.limits import Limits
 from gofer.files.wire import Packet, receive, send, send_status
 from gofer.outside import SystemClock
 
@@ -29,16 +30,15 @@ def serve(
     jobs: Mapping[str, Work],
     sealed: Container[str],
     control: int,
-    memory: int,
-    seconds: float,
+    limits: Limits,
     starting: Container[str] = (),
 ) -> None:
-    """Forks a child for each socket that comes in; `memory` in bytes beyond what the helper takes itself.
+    """Forks a child for each socket that comes in.
 
     A `sealed` job cannot open a single file, so all it needs must be imported before. A `starting` one may start
     programs, which have the limits of their child.
     """
-    _Helper(jobs, sealed, starting, socket.socket(fileno=control), memory, seconds).serve()
+    _Helper(jobs, sealed, starting, socket.socket(fileno=control), limits).serve()
 
 
 class _Helper:
@@ -50,11 +50,10 @@ class _Helper:
         sealed: Container[str],
         starting: Container[str],
         control: socket.socket,
-        memory: int,
-        seconds: float,
+        limits: Limits,
     ) -> None:
         self._jobs, self._sealed, self._starting, self._control = jobs, sealed, starting, control
-        self._memory, self._seconds = memory, seconds
+        self._limits = limits
         self._clock = SystemClock()
         self._children: dict[int, tuple[socket.socket, float]] = {}
         self._awake, self._bell = os.pipe()
@@ -99,7 +98,7 @@ class _Helper:
         child = os.fork()
         if child == 0:
             self._be_child(wire)
-        self._children[child] = (wire, self._clock.monotonic() + self._seconds + _GRACE)
+        self._children[child] = (wire, self._clock.monotonic() + self._limits.wall + _GRACE)
         return True
 
     def _reap(self) -> None:
@@ -120,13 +119,13 @@ class _Helper:
         code = 1
         try:
             signal.set_wakeup_fd(-1)
-            for number in (signal.SIGCHLD, signal.SIGALRM, signal.SIGXCPU):
+            for number in (signal.SIGCHLD, signal.SIGALRM, signal.SIGPROF, signal.SIGXCPU):
                 signal.signal(number, signal.SIG_DFL)
             for other in [self._control, *(taken for taken, _ in self._children.values())]:
                 other.close()
             os.close(self._awake)
             os.close(self._bell)
-            limit(self._memory, self._seconds)
+            limit(self._limits)
             packet = receive(wire)
             if str(packet.fields["job"]) in self._sealed:
                 _set(resource.RLIMIT_NOFILE, 0)
@@ -143,15 +142,17 @@ def _woken(number: int, frame: object) -> None:
     """Nothing to do: the byte in the wakeup pipe ends the waiting."""
 
 
-def limit(memory: int, seconds: float) -> None:
+def limit(limits: Limits) -> None:
     """Takes from this process what a job has no use for; what a system does not know stays as it is."""
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_PROF, limits.seconds)
+    signal.setitimer(signal.ITIMER_REAL, limits.wall)
     _set(resource.RLIMIT_CORE, 0)
-    _set(resource.RLIMIT_CPU, int(seconds) + 1)
+    # In whole seconds, and for programs that the child starts as well.
+    _set(resource.RLIMIT_CPU, int(limits.seconds) + 1)
     _set(resource.RLIMIT_FSIZE, 0)
     # Address space is not what macOS counts; there the time limits stand alone.
     if taken := _taken():
-        _set(resource.RLIMIT_AS, taken + memory)
+        _set(resource.RLIMIT_AS, taken + limits.memory)
     _set(resource.RLIMIT_NOFILE, _FILES)
 
 

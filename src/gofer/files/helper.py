@@ -1,13 +1,15 @@
-"""The helper process: which jobs does it know? The only one that imports libraries for documents."""
+"""The helper process for documents and its jobs: the only one that imports libraries for documents."""
 
 import contextlib
 import ctypes
 
 from gofer.files import jq_child, json_grep
-from gofer.files.extract import pdf, picture, reader
+from gofer.files.extract import pdf, pdf_images, picture, reader
 from gofer.files.fork import Work, serve
+from gofer.files.limits import Limits
 
 JOBS: dict[str, Work] = {
+    "draw_pages": pdf_images.draw,
     "extract": reader.run,
     "grep_json": json_grep.run,
     "jq": jq_child.run,
@@ -23,11 +25,11 @@ _TRIM, _MAP = -1, -3
 """What `mallopt` of glibc calls how much free memory is kept, and from which size on a block is mapped by itself."""
 
 
-def main(control: float, memory: float, seconds: float) -> None:
+def main(control: float, memory: float, seconds: float, wall: float) -> None:
     """Serves jobs over the socket that has the number `control`, until it is closed."""
     picture.prepare()
     _keep_freed_memory()
-    serve(JOBS, SEALED, int(control), int(memory), seconds)
+    serve(JOBS, SEALED, int(control), Limits(int(memory), seconds, wall))
 
 
 def _keep_freed_memory() -> None:

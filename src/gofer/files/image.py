@@ -11,6 +11,9 @@ EDGE = 1_568
 BYTES = 3_750_000
 """Bytes of the encoded image at most: 5 MB in base64, of which providers refuse more, and with it the whole request."""
 
+EACH = 180_000
+"""Bytes that each thing to look at counts for beside its own, so that one request never has more than a hundred."""
+
 _PIXELS_PER_TOKEN = 750
 
 

@@ -4,6 +4,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+MissingUnit = Literal["pages", "rows", "sheets", "slides", "scans", "bytes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A part of a document that the text made from it does not hold."""
+
+    unit: MissingUnit
+    part: str
+    """Names the part: `pages 2,001 to 2,300`."""
+    why: str
+    """The cause, as it follows "because": `one text holds 2,000 pages`."""
+    tool: str = ""
+    """The tool that gets the part; empty when none can."""
+    arguments: Mapping[str, object] | None = None
+    """The arguments of that call, without the file."""
+    instead: str = ""
+    """What to do beside that call, or where no tool gets the part."""
+    of: str = ""
+    """Id of the document, which is the `file` of that call."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileAdded:
@@ -29,15 +50,17 @@ class FileAdded:
     """What fetches it: `tool` and its `arguments`; None for what the run made itself."""
     preloaded: bool = False
     """Whether its whole content stands in the first message."""
+    missing: tuple[Missing, ...] = ()
+    """Parts of the document that this text of it does not hold; empty for a complete file."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileRead:
-    """`file.read`: a part of a file was shown to the model. Lines count from 1, bytes from 0; `stop` is included
-    for lines and not for bytes."""
+    """`file.read`: a part of a file was shown to the model. Lines and pages count from 1, bytes from 0; `stop` is
+    included for lines and pages and not for bytes."""
 
     file: str
-    unit: Literal["lines", "bytes", "matches"]
+    unit: Literal["lines", "bytes", "pages", "matches"]
     start: int
     stop: int
 

@@ -19,6 +19,8 @@ class HeldFile:
     """Ranges of lines that were shown, first and last included, in order and apart from each other."""
     bytes: Sequence[tuple[int, int]] = ()
     """Ranges of bytes that were shown, without their end."""
+    pages: Sequence[tuple[int, int]] = ()
+    """Ranges of pages that were shown as images, first and last included."""
     searches: int = 0
 
     @property
@@ -95,6 +97,8 @@ def _shown(held: HeldFile, read: FileRead) -> HeldFile:
             return replace(held, lines=merged([*held.lines, (read.start, read.stop)], gap=1))
         case "bytes":
             return replace(held, bytes=merged([*held.bytes, (read.start, read.stop)], gap=0))
+        case "pages":
+            return replace(held, pages=merged([*held.pages, (read.start, read.stop)], gap=1))
         case "matches":
             return replace(held, searches=held.searches + 1)
 

@@ -10,6 +10,8 @@ from gofer.files.child import Children, Job
 MEMORY = 300 << 20
 """Bytes of address space a child may take; the interpreter that it starts has as many. Together they use less than
 512 MB, as a good part of that is set aside and never touched."""
+SECONDS = 8.5
+"""Seconds a child may take, by the wall: its interpreter counts its own by the wall as well."""
 FILES = 24_000_000
 """Bytes of all files together that code can read."""
 CODE = 100_000
@@ -43,7 +45,15 @@ def sandbox(environment: Mapping[str, str] | None = None, places: threading.Sema
 
     `environment` is all its helper gets, as for Children, and `places` are shared as there; code sees nothing of it.
     """
-    return Children(at_once=2, memory=MEMORY, environment=environment, helper=_MODULE, places=places)
+    return Children(
+        at_once=2,
+        memory=MEMORY,
+        seconds=SECONDS,
+        wall=SECONDS,
+        environment=environment,
+        helper=_MODULE,
+        places=places,
+    )
 
 
 async def run(children: Children, program: Program) -> str:

@@ -13,7 +13,7 @@ from gofer.canonical import as_list, as_object, as_text, encode
 from gofer.errors import ConfigError, ToolError
 from gofer.events import Actor
 from gofer.journal.entries import Effect
-from gofer.journal.workspace import Fact
+from gofer.journal.workspace import Fact, Missing
 from gofer.messages import Media
 from gofer.messages import arguments as written
 from gofer.outside import Clock, Http
@@ -140,6 +140,8 @@ class NewFile:
     source: Mapping[str, object] | None = None
     """What fetches it: `{tool, arguments}`; the tool gives it back as its one file."""
     prefix: str = "file"
+    missing: tuple[Missing, ...] = ()
+    """Of the text of a document: the parts that it does not hold."""
 
     @property
     def id(self) -> str:

@@ -27,7 +27,7 @@ def children() -> Iterator[Children]:
     made.close()
 
 
-PART = "a smaller part of it may work."
+PART = "ask for a smaller part of it."
 
 
 async def refusal(children: Children, name: str) -> str:
@@ -58,9 +58,11 @@ async def test_a_job_sees_nothing_of_this_process(children: Children, monkeypatc
 @pytest.mark.parametrize(
     ("job", "said"),
     [
-        ("forever", "The PDF takes longer than 1 seconds and was stopped; a smaller part of it may work."),
-        ("asleep", "The PDF takes longer than 1 seconds and was stopped; a smaller part of it may work."),
-        ("hog", "The PDF needs more memory than it may have, 128 MB; a smaller part of it may work."),
+        (
+            "forever",
+            "The PDF takes longer than 1 seconds of a processor and was stopped; ask for a smaller part of it.",
+        ),
+        ("hog", "The PDF needs more memory than it may have, 128 MB; ask for a smaller part of it."),
         (
             "crash",
             "The PDF made its reader crash: it is damaged, or it needs more memory than it may have, 128 MB; " + PART,
@@ -89,6 +91,23 @@ async def test_jobs_run_beside_each_other_and_beside_the_event_loop(children: Ch
     assert max(ended for _, ended in spans) - min(begun for begun, _ in spans) < sum(b - a for a, b in spans)
     assert [f'"n": {n}' in str(packet.fields["said"]) for n, packet in enumerate(packets)] == [True] * 4
     assert len({packet.fields["helper"] for packet in packets}) == 1
+
+
+async def test_a_job_that_waits_for_nothing_is_stopped_by_the_wall() -> None:
+    made = Children(helper="odd_jobs", seconds=1.0, wall=0.5, memory=128 << 20)
+    said = await refusal(made, "asleep")
+    made.close()
+    assert said == "The PDF had not ended after 0.5 seconds and was stopped; ask for a smaller part of it."
+
+
+async def test_only_its_own_seconds_of_a_processor_count_for_a_job() -> None:
+    made = Children(helper="odd_jobs", at_once=6, seconds=1.0, memory=128 << 20)
+    try:
+        # On two processors these take two seconds at least.
+        packets = await asyncio.gather(*(made.run(Job("burn")) for _ in range(6)))
+    finally:
+        made.close()
+    assert [packet.fields for packet in packets] == [{"done": True}] * 6
 
 
 async def test_one_hostile_job_does_not_disturb_its_neighbours(children: Children) -> None:
@@ -149,7 +168,7 @@ PROGRAM = """
 import asyncio, os, signal
 from gofer.files.child import Children, Job
 async def play():
-    children = Children(helper="odd_jobs", seconds=60)
+    children = Children(helper="odd_jobs")
     helper = (await children.run(Job("wait"))).fields["helper"]
     asyncio.ensure_future(children.run(Job("asleep")))
     await asyncio.sleep(0.3)

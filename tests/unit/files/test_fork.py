@@ -10,6 +10,7 @@ import pytest
 
 import odd_jobs
 from gofer.files.fork import done, serve
+from gofer.files.limits import Limits
 from gofer.files.wire import Packet, receive_ending, send
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # A child of many threads is what it warns of.
@@ -25,7 +26,7 @@ def as_it_was() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-def served(*jobs: str, until: float = 0, seconds: float = 60.0) -> list[tuple[Packet | None, int | None]]:
+def served(*jobs: str, until: float = 0, wall: float = 60.0) -> list[tuple[Packet | None, int | None]]:
     """What came of jobs until the parent went away: after that many seconds, or when the last of them was over."""
     ours, control = socket.socketpair()
     wires: list[socket.socket] = []
@@ -46,7 +47,7 @@ def served(*jobs: str, until: float = 0, seconds: float = 60.0) -> list[tuple[Pa
     with ThreadPoolExecutor(1) as beside:
         endings = beside.submit(lambda: [receive_ending(wire) for wire in wires])
         endings.add_done_callback(leave)
-        serve(odd_jobs.JOBS, {"connect"}, control.detach(), 64 << 20, seconds)
+        serve(odd_jobs.JOBS, {"connect"}, control.detach(), Limits(64 << 20, 60.0, wall))
     ours.close()
     for wire in wires:
         wire.close()
@@ -63,7 +64,7 @@ def test_each_job_is_answered_and_its_end_is_told() -> None:
 
 
 def test_a_child_that_outlives_its_alarm_is_killed() -> None:
-    ((packet, status),) = served("deaf", seconds=0.2)
+    ((packet, status),) = served("deaf", wall=0.2)
     assert (packet, status) == (None, -signal.SIGKILL)
 
 

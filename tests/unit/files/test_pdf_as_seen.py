@@ -32,7 +32,7 @@ def annotation(kind: bytes, more: bytes) -> bytes:
 
 
 def said(data: bytes) -> str:
-    return reader.read(data).removeprefix("[page 1 of 1]\n")
+    return reader.read(data).text.removeprefix("[page 1 of 1]\n")
 
 
 def test_comments_follow_the_text_of_their_page() -> None:

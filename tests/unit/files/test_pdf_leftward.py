@@ -20,7 +20,7 @@ def seen(*words: str, gap: int = 6, below: str = "") -> str:
         # A sign stands close to the word behind it.
         x += 12 * len(word) + (gap if len(word) > 1 or word.isalnum() else 0)
     content += any_line(below, y=500) if below else b""
-    return reader.read(pdf([content])).removeprefix("[page 1 of 1]\n").split("\n")[0]
+    return reader.read(pdf([content])).text.removeprefix("[page 1 of 1]\n").split("\n")[0]
 
 
 @pytest.mark.parametrize(

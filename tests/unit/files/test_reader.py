@@ -2,20 +2,23 @@
 
 import gzip
 import io
+import re
 
 import pytest
 from PIL import Image
 
 from documents import compound, docx, lines, odt, package, paragraph, pdf, pptx, row, shape, word_table, xls, xlsx
 from gofer.errors import ToolError
+from gofer.files.completeness import ALL, Wanted, exact_call, incomplete, of_file
 from gofer.files.document import Document, extract
+from gofer.journal.workspace import Missing
 from in_this_process import InThisProcess
 
 pytestmark = pytest.mark.anyio
 
 
-async def read(data: bytes, name: str = "", first: int = 1) -> Document:
-    return await extract(InThisProcess(), data, name=name, first=first)  # type: ignore[arg-type]
+async def read(data: bytes, name: str = "", wanted: Wanted = ALL) -> Document:
+    return await extract(InThisProcess(), data, name=name, wanted=wanted)  # type: ignore[arg-type]
 
 
 def image(form: str) -> bytes:
@@ -44,6 +47,7 @@ async def test_a_file_is_read_for_what_it_is(data: bytes, kind: str, text: str) 
     found = await read(data)
     assert found.kind.name == kind
     assert text in found.text
+    assert bool(found.missing) == (kind == "webp")
 
 
 @pytest.mark.parametrize(
@@ -83,12 +87,57 @@ async def test_a_wrong_name_is_told_with_the_text_and_with_the_refusal() -> None
 
 async def test_a_pdf_can_be_read_from_a_page_on() -> None:
     data = pdf([lines([f"sheet {n}"]) for n in range(1, 4)])
-    assert (await read(data, first=3)).text == "[page 3 of 3]\nsheet 3"
+    assert (await read(data, wanted=Wanted(first_page=3))).text == "[page 3 of 3]\nsheet 3"
 
 
-async def test_more_text_than_anybody_reads_is_cut_and_said() -> None:
-    text = (await read(b"word " * 4_100_000)).text
-    assert text.endswith("\n[cut here: 500,000 more characters]")
+def missing(document: Document) -> str:
+    return incomplete(of_file(document.missing, "file_1"), "text_1")
+
+
+def first_row_of(gap: Missing) -> int:
+    """Where the call that gets a part begins."""
+    found = re.search(r"first_row=(\d+)", exact_call(gap))
+    assert found is not None
+    return int(found[1])
+
+
+async def test_a_text_of_more_than_20_million_characters_lacks_its_end() -> None:
+    document = await read(b"word\n" * 4_100_000)
+    assert document.text.endswith("\nword\n[the rest is missing here: 500,000 characters]")
+    assert missing(document) == (
+        "text_1 is incomplete. Missing: the last 500,000 of 20,500,000 characters, because one text holds about "
+        "20,000,000 characters; look for it in the document itself with file_regex."
+    )
+
+
+async def test_rows_of_a_csv_beyond_20_million_characters_are_got_by_their_number() -> None:
+    data = "\n".join(["id,name", *(f"{n},{'x' * 190}" for n in range(2, 110_001))]).encode()
+    document = await read(data, "a.csv")
+    (gap,) = document.missing
+    assert document.text.endswith(f"[{gap.part} missing here]")
+    rest = await read(data, "a.csv", Wanted(first_row=first_row_of(gap)))
+    begins, head, _, first, *_, last = rest.text.split("\n")
+    assert begins.startswith("[table: 110,000 rows × 2 columns")
+    assert head == "| id | name |"
+    assert gap.part.startswith(f"rows {int(first.split()[1]):,} to 110,000")
+    assert last.startswith("| 110000 |")
+    assert document.text.count("\n") - 3 + rest.text.count("\n") - 2 == 110_000 - 1
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "wanted", "said"),
+    [
+        ("a.txt", b"x", Wanted(first_page=2), "a plain text, which has no first_page; leave that out"),
+        ("a.csv", b"a,b\n1,2", Wanted(sheet="A"), "a table of separated values, which has no sheet; leave that out"),
+        ("a.csv", b"a,b\n1,2", Wanted(first_row=3), "The table has 2 rows; there is no row 3"),
+        ("a.pdf", pdf([lines(["x"])]), Wanted(first_row=2), "a PDF, which has no first_row; leave that out"),
+    ],
+)
+async def test_a_part_that_a_document_does_not_have_is_refused(
+    name: str, data: bytes, wanted: Wanted, said: str
+) -> None:
+    with pytest.raises(ToolError, match=said):
+        await read(data, name, wanted)
 
 
 async def test_names_in_an_archive_are_only_names() -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import zipfile
 
 import pytest
 from hypothesis import example, given
@@ -9,7 +10,12 @@ from hypothesis import strategies as st
 
 from documents import BOXES, DRAWING, SHEETS, ods, package, relations, row, xls, xlsx
 from gofer.errors import ToolError
+from gofer.files.completeness import Reading, Wanted, incomplete, of_file
 from gofer.files.extract import separated, sheets
+
+
+def text_of(data: bytes) -> str:
+    return sheets.read(data).text
 
 
 def test_sheets_are_tables_with_dates_numbers_and_errors() -> None:
@@ -24,7 +30,7 @@ def test_sheets_are_tables_with_dates_numbers_and_errors() -> None:
         },
         hidden=["Secret"],
     )
-    assert sheets.read(data) == (
+    assert text_of(data) == (
         '[sheet "Costs": 5 rows × 3 columns]\n'
         "| Item | Price | When |\n| --- | --- | --- |\n| a\\|b | 1.5 | 2023-03-15 |\n"
         "| 12345678901234567 | 0.30000000000000004 | 2023-03-15 12:00:00 |\n| x | TRUE | #DIV/0! |\n\n"
@@ -35,14 +41,14 @@ def test_sheets_are_tables_with_dates_numbers_and_errors() -> None:
 
 def test_a_formula_that_was_never_computed_is_shown_itself() -> None:
     cells = '<c r="A2"><f>SUM(A1:B1)&amp;"x"</f></c><c r="B2"><f>A1*2</f><v></v></c><c r="C2"><f>1+1</f><v>2</v></c>'
-    text = sheets.read(xlsx({"A": row(1, "1", "2", "3") + f'<row r="2">{cells}</row>'}))
+    text = text_of(xlsx({"A": row(1, "1", "2", "3") + f'<row r="2">{cells}</row>'}))
     assert text.endswith('| 1 | 2 | 3 |\n| --- | --- | --- |\n| =SUM(A1:B1)&"x" | =A1*2 | 2 |')
 
 
 def test_formulas_beyond_every_value_keep_their_place() -> None:
     first = '<row r="1"><c r="C1"><f>C3*2</f></c></row>'
     last = '<row r="4"><c r="B4"><f>SUM(C3:C3)</f><v></v></c><c r="E4"><f>1+1</f></c></row>'
-    text = sheets.read(xlsx({"A": f'{first}<row r="3"><c r="C3"><v>5</v></c></row>{last}', "B": last}))
+    text = text_of(xlsx({"A": f'{first}<row r="3"><c r="C3"><v>5</v></c></row>{last}', "B": last}))
     assert text == (
         '[sheet "A": 4 rows × 4 columns from B1]\n|  | =C3*2 |  |  |\n| --- | --- | --- | --- |\n|  | 5 |  |  |\n'
         "| =SUM(C3:C3) |  |  | =1+1 |\n\n"
@@ -50,14 +56,56 @@ def test_formulas_beyond_every_value_keep_their_place() -> None:
     )
 
 
-def test_more_cells_than_anybody_reads_are_counted() -> None:
-    rows = "".join(f"<row r='{n}'><c r='A{n}'><v>1</v></c><c r='P{n}'><v>1</v></c></row>" for n in range(1, 70_001))
-    assert "more rows are left out; ask for the file in parts]" in sheets.read(xlsx({"A": rows}))
+def missing(reading: Reading) -> str:
+    return incomplete(of_file(reading.missing, "file_1"), "text_1")
+
+
+def test_rows_beyond_a_million_cells_are_missing_and_are_got_by_their_number() -> None:
+    rows = "".join(f"<row r='{n}'><c r='A{n}'><v>{n}</v></c><c r='P{n}'><v>1</v></c></row>" for n in range(1, 70_001))
+    data = xlsx({"A": rows, "B": row(1, "x")})
+    reading = sheets.read(data)
+    assert "[rows 65,537 to 70,000 missing here]" in reading.text
+    assert missing(reading) == (
+        'text_1 is incomplete. Missing: rows 65,537 to 70,000 of the sheet "A", because one text holds about 1,000,000 '
+        'cells and 20,000,000 characters; get it with extract_file(file="file_1", sheet="A", first_row=65537). '
+        'Missing: the sheet "B", because one text holds about 1,000,000 cells and 20,000,000 characters; get it with '
+        'extract_file(file="file_1", sheet="B").'
+    )
+    rest = sheets.read(data, Wanted(sheet="A", first_row=65_537))
+    begins, first, _, second, *_ = rest.text.split("\n")
+    assert begins == '[sheet "A": 70,000 rows × 16 columns; row 1, then rows 65,537 to 70,000]'
+    assert (first[:5], second[:9]) == ("| 1 |", "| 65537 |")
+    assert rest.text.split("\n")[-1].startswith("| 70000 |")
+    assert [gap.part for gap in rest.missing] == ['the sheet "B"', 'rows 2 to 65,536 of the sheet "A"']
+
+
+def test_one_sheet_by_its_name() -> None:
+    data = xlsx({"A": row(1, "x"), "B": row(1, "y"), "C": row(1, "z")})
+    reading = sheets.read(data, Wanted(sheet="B"))
+    assert reading.text.startswith('[sheet "B": 1 row × 1 column]\n| y |')
+    assert missing(reading) == (
+        'text_1 is incomplete. Missing: the sheets "A", "C", because only a part was asked for; get it with '
+        'extract_file(file="file_1", sheet="A"), and the other sheets alike.'
+    )
+    assert sheets.read(data).missing == ()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (Wanted(sheet="D"), 'no sheet \'D\'; it has the sheets "A", "B"'),
+        (Wanted(sheet="A", first_row=9), 'The sheet "A" ends in row 1; there is no row 9'),
+        (Wanted(first_row=9), 'first_row needs `sheet`, as the workbook has the sheets "A", "B"'),
+    ],
+)
+def test_a_part_that_is_not_there_is_refused(wanted: Wanted, said: str) -> None:
+    with pytest.raises(ToolError, match=said):
+        sheets.read(xlsx({"A": row(1, "x"), "B": row(1, "y")}), wanted)
 
 
 def test_a_damaged_workbook_is_refused() -> None:
     with pytest.raises(ToolError, match="damaged"):
-        sheets.read(package({"xl/workbook.xml": "<workbook", "[Content_Types].xml": "<x/>"}))
+        text_of(package({"xl/workbook.xml": "<workbook", "[Content_Types].xml": "<x/>"}))
 
 
 def comments(at: str, text: str) -> str:
@@ -73,7 +121,7 @@ def test_comments_stand_below_their_sheet_with_their_cell_and_their_author() -> 
         worksheets___rels_sheet1_xml=relations(("c", "comments", "../comments7.xml")),
         comments7=comments("B2", "Is this net?"),
     )
-    assert sheets.read(data) == (
+    assert text_of(data) == (
         '[sheet "A": 1 row × 1 column]\n| x |\n| --- |\n\n[comment at B2] Ana: Is this net?\n\n'
         '[sheet "B": 1 row × 1 column]\n| y |\n| --- |'
     )
@@ -99,7 +147,7 @@ def test_conversations_and_boxes_of_text_are_read() -> None:
         persons__person_xml=f'<personList xmlns="{talk}"><person id="p1" displayName="Ana"/></personList>',
         drawings__one_xml=f'<xdr:wsDr xmlns:xdr="{BOXES}" xmlns:a="{DRAWING}">{box}</xdr:wsDr>',
     )
-    assert sheets.read(data).split("\n\n")[1] == "[comment at A1] Ana: Net?\n[comment at A1] Yes.\n[text box] Read\nme"
+    assert text_of(data).split("\n\n")[1] == "[comment at A1] Ana: Net?\n[comment at A1] Yes.\n[text box] Read\nme"
 
 
 def test_comments_of_an_open_spreadsheet_name_their_cell() -> None:
@@ -108,11 +156,11 @@ def test_comments_of_an_open_spreadsheet_name_their_cell() -> None:
     before = '<table:table-cell table:number-columns-repeated="27"/>'
     cell = f'<table:table-cell office:value-type="string">{note}<text:p>x</text:p></table:table-cell>'
     table = f'<table:table table:name="T">{empty}<table:table-row>{before}{cell}</table:table-row></table:table>'
-    assert sheets.read(ods(table)).endswith("[comment at AB3] Ana: Net?")
+    assert text_of(ods(table)).endswith("[comment at AB3] Ana: Net?")
 
 
 def test_large_numbers_end_in_zeros_where_nobody_wrote_digits() -> None:
-    assert "| 12345678901234570000 |" in sheets.read(
+    assert "| 12345678901234570000 |" in text_of(
         xlsx({"A": '<row r="1"><c r="A1"><v>1.234567890123457E+19</v></c></row>'})
     )
 
@@ -120,7 +168,7 @@ def test_large_numbers_end_in_zeros_where_nobody_wrote_digits() -> None:
 @given(st.lists(st.integers(-(10**30), 10**30), min_size=1, max_size=8))
 def test_whole_numbers_never_change_their_digits(numbers: list[int]) -> None:
     data = xlsx({"N": "".join(row(at, str(number)) for at, number in enumerate(numbers, 1))})
-    lines = sheets.read(data).splitlines()
+    lines = text_of(data).splitlines()
     shown = [lines[1], *lines[3:]]
     assert [int(line.strip("| ")) for line in shown] == numbers
 
@@ -128,12 +176,12 @@ def test_whole_numbers_never_change_their_digits(numbers: list[int]) -> None:
 @given(st.lists(st.floats(-1e15, 1e15, allow_nan=False), min_size=1, max_size=8))
 def test_numbers_never_lose_what_they_are(numbers: list[float]) -> None:
     data = xlsx({"N": "".join(f'<row r="{at}"><c r="A{at}"><v>{n!r}</v></c></row>' for at, n in enumerate(numbers, 1))})
-    lines = sheets.read(data).splitlines()
+    lines = text_of(data).splitlines()
     assert [float(line.strip("| ")) for line in [lines[1], *lines[3:]]] == numbers
 
 
 def test_old_and_open_workbooks_are_read_too() -> None:
-    assert sheets.read(xls([["Name", "Größe"], ["a", 1.5]])) == (
+    assert text_of(xls([["Name", "Größe"], ["a", 1.5]])) == (
         '[sheet "Old": 2 rows × 2 columns]\n| Name | Größe |\n| --- | --- |\n| a | 1.5 |'
     )
     table = (
@@ -141,7 +189,7 @@ def test_old_and_open_workbooks_are_read_too() -> None:
         '<table:table-cell office:value-type="string"><text:p>日本</text:p></table:table-cell>'
         '<table:table-cell office:value-type="float" office:value="2.25"/></table:table-row></table:table>'
     )
-    assert sheets.read(ods(table)) == '[sheet "T": 1 row × 2 columns]\n| 日本 | 2.25 |\n| --- | --- |'
+    assert text_of(ods(table)) == '[sheet "T": 1 row × 2 columns]\n| 日本 | 2.25 |\n| --- | --- |'
 
 
 @pytest.mark.parametrize(
@@ -173,3 +221,15 @@ def test_no_cell_is_lost(rows: list[list[str]], separator: str) -> None:
     for cells in rows:
         for cell in cells:
             assert cell.strip().replace("|", "\\|") in text or cell.strip() in text
+
+
+def test_a_damaged_sheet_is_missing_and_the_others_are_read() -> None:
+    data = xlsx({"A": row(1, "x"), "B": row(1, "y")})
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts["xl/worksheets/sheet1.xml"] = b"<worksheet"
+    reading = sheets.read(package(parts))
+    assert "| y |" in reading.text
+    assert missing(reading) == (
+        'text_1 is incomplete. Missing: the sheet "A", because it is damaged; ask for the file to be sent again.'
+    )

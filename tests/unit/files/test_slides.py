@@ -1,5 +1,8 @@
 """Presentations: slides as they are shown, with notes, tables, charts and comments."""
 
+import zipfile
+from io import BytesIO
+
 import pytest
 
 from documents import CHART, package, pptx, relations, shape, slide_part, slide_table
@@ -7,8 +10,12 @@ from gofer.errors import ToolError
 from gofer.files.extract import slides
 
 
+def text_of(data: bytes) -> str:
+    return slides.read(data).text
+
+
 def test_slides_come_in_the_order_they_are_shown_with_their_title_first() -> None:
-    text = slides.read(pptx([shape("Text") + shape("Second", "title"), shape("First", "ctrTitle")], order=[2, 1]))
+    text = text_of(pptx([shape("Text") + shape("Second", "title"), shape("First", "ctrTitle")], order=[2, 1]))
     assert text == "[slide 1 of 2]\n\n## First\n\n[slide 2 of 2]\n\n## Second\n\nText"
 
 
@@ -19,7 +26,7 @@ def test_tables_groups_bullets_and_pictures_are_read() -> None:
         '<a:p><a:pPr lvl="1"/><a:r><a:t>two</a:t></a:r><a:br/><a:r><a:t>more</a:t></a:r></a:p></p:txBody></p:sp>'
     )
     tree = slide_table([["A", "B"], ["1", "2"]]) + f"<p:grpSp>{shape('Grouped')}</p:grpSp>" + bullets + picture
-    assert slides.read(pptx([tree])) == (
+    assert text_of(pptx([tree])) == (
         "[slide 1 of 1]\n\n| A | B |\n| --- | --- |\n| 1 | 2 |\n\nGrouped\n\n"
         "- one\n  - two\nmore\n\n[image: Team photo]"
     )
@@ -38,7 +45,7 @@ def test_notes_and_comments_stand_below_their_slide() -> None:
         comments__comment1_xml=slide_part("p:cmLst", '<p:cm authorId="0"><p:text>Too long?</p:text></p:cm>'),
         commentAuthors_xml=slide_part("p:cmAuthorLst", '<p:cmAuthor id="0" name="Ana"/>'),
     )
-    assert slides.read(data) == "[slide 1 of 1]\n\nShown\n\n[notes] Say hello.\n\n[comment] Ana: Too long?"
+    assert text_of(data) == "[slide 1 of 1]\n\nShown\n\n[notes] Say hello.\n\n[comment] Ana: Too long?"
 
 
 def test_a_chart_is_the_table_it_was_drawn_from() -> None:
@@ -56,7 +63,7 @@ def test_a_chart_is_the_table_it_was_drawn_from() -> None:
         slides___rels_slide1_xml=relations(("ch", "chart", "../charts/chart1.xml")),
         charts__chart1_xml=slide_part("c:chartSpace", f"<c:chart>{title}{plot}</c:chart>"),
     )
-    assert slides.read(data) == (
+    assert text_of(data) == (
         "[slide 1 of 1]\n\n[chart: Sales]\n\n"
         "|  | North | South |\n| --- | --- | --- |\n| Q1 | 1.5 | 3 |\n| Q2 | 2 | 4 |"
     )
@@ -81,20 +88,20 @@ def test_diagrams_links_and_drawings_for_newer_programs_are_read() -> None:
             "a:model", "<a:p><a:r><a:t>Plan</a:t></a:r></a:p><a:p><a:r><a:t>Do</a:t></a:r></a:p>"
         ),
     )
-    assert slides.read(data) == "[slide 1 of 1]\n\n- Plan\n- Do\n\n[our site](https://x.y/)\n\nNewer"
+    assert text_of(data) == "[slide 1 of 1]\n\n- Plan\n- Do\n\n[our site](https://x.y/)\n\nNewer"
 
 
 def test_empty_and_missing_slides_say_so() -> None:
-    assert slides.read(pptx([""])) == "[slide 1 of 1]\n\n(This slide has no text.)"
+    assert text_of(pptx([""])) == "[slide 1 of 1]\n\n(This slide has no text.)"
     listed = slide_part("p:presentation", '<p:sldIdLst><p:sldId id="256" r:id="r1"/></p:sldIdLst>')
     to = relations(("r1", "slide", "slides/slide1.xml"))
     data = package({"ppt/presentation.xml": listed, "ppt/_rels/presentation.xml.rels": to})
-    assert slides.read(data) == "[slide 1 of 1: missing]"
+    assert text_of(data) == "[slide 1 of 1: missing]"
 
 
 def test_a_presentation_without_slides_is_said() -> None:
     with pytest.raises(ToolError, match="has no slides"):
-        slides.read(pptx([]))
+        text_of(pptx([]))
 
 
 def chart_of(*series: str) -> str:
@@ -102,7 +109,7 @@ def chart_of(*series: str) -> str:
     frame = f"<p:graphicFrame><a:graphic><a:graphicData>{inner}</a:graphicData></a:graphic></p:graphicFrame>"
     chart = slide_part("c:chartSpace", f"<c:chart><c:plotArea>{''.join(series)}</c:plotArea></c:chart>")
     told = relations(("ch", "chart", "../charts/chart1.xml"))
-    text = slides.read(pptx([frame], slides___rels_slide1_xml=told, charts__chart1_xml=chart))
+    text = text_of(pptx([frame], slides___rels_slide1_xml=told, charts__chart1_xml=chart))
     return text.removeprefix("[slide 1 of 1]\n\n[chart]\n\n")
 
 
@@ -155,4 +162,17 @@ def test_what_is_raised_or_crossed_out_on_a_slide_reads_as_it_is_seen() -> None:
     tree = (
         f"<p:sp><p:txBody><a:p>{runs}{run(' old', 'strike=' + chr(34) + 'sngStrike' + chr(34))}</a:p></p:txBody></p:sp>"
     )
-    assert slides.read(pptx([tree])) == "[slide 1 of 1]\n\n10⁵2~~ old~~"
+    assert text_of(pptx([tree])) == "[slide 1 of 1]\n\n10⁵2~~ old~~"
+
+
+def test_slides_that_are_pictures_only_are_missing() -> None:
+    picture = "<p:pic><p:nvPicPr><p:cNvPr/></p:nvPicPr></p:pic>"
+    reading = slides.read(pptx([shape("Text") + picture, picture, ""]))
+    assert [(gap.unit, gap.part) for gap in reading.missing] == [("scans", "the text of slide 2")]
+
+
+def test_a_slide_that_the_file_does_not_hold_is_missing() -> None:
+    data = pptx([shape("One"), shape("Two")])
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist() if name != "ppt/slides/slide2.xml"}
+    assert [gap.part for gap in slides.read(package(parts)).missing] == ["slide 2"]

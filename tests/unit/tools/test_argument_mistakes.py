@@ -41,7 +41,7 @@ def test_a_missing_argument_says_what_it_is_for() -> None:
         ("file_read", {"file": "x", "start_line": 1.5}, "`start_line` must be a whole number; you gave 1.5."),
         ("file_regex", {"file": "x", "pattern": ""}, '`pattern` must be a text of 1 or more characters; you gave "".'),
         ("file_regex", {"file": "x", "pattern": "x", "context": 99}, "`context` must be 10 or less; you gave 99."),
-        ("file_regex", {"file": "x", "pattern": "y" * 2000}, "you gave a text of 2,000 characters."),
+        ("todo_write", {"todos": [{"description": "y" * 2000}]}, "you gave a text of 2,000 characters."),
         ("file_regex", {"file": "x", "pattern": "y", "ignore_case": "so"}, "must be true or false; you gave"),
         ("load_skills", {"names": "planning"}, '`names` must be a list; you gave "planning".'),
         ("load_skills", {"names": ["a", {"b": 1}]}, '`names[1]` must be a text; you gave {"b": 1}.'),

@@ -1,37 +1,38 @@
-"""What does a PDF say, page by page? Its text in reading order, and its tables where they can be seen."""
+"""The reader of PDFs, page by page: text in reading order, and tables where they can be seen."""
 
 import ctypes
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from gofer.errors import ToolError
+from gofer.files.completeness import ALL, Reading, Wanted, numbered
 from gofer.files.extract.grid import Segment, with_tables
 from gofer.files.extract.pdf_leftward import in_order
 from gofer.files.extract.pdf_lines import RIGHT_TO_LEFT, Lines, reread
+from gofer.files.extract.pdf_missing import (
+    CHARACTERS,
+    PAGE_CHARACTERS,
+    PAGE_NOTES,
+    PAGES,
+    Seen,
+    State,
+    missing_of,
+    refuse_damage,
+    state_of,
+    without_text,
+)
 from gofer.files.extract.pdf_notes import notes
 from gofer.files.wire import Packet
-from gofer.outside import Clock, SystemClock
 
-PAGES = 2_000
-"""Pages that are read in one go; the next begins behind them."""
-
-PAGE_CHARACTERS = 200_000
-"""Characters of one page that are read."""
-
-SECONDS = 6.0
-"""Seconds after which no further page is begun: what was read by then is better than nothing at a child's end."""
-
-_CLOCK = SystemClock()
-_CHARACTERS = 20_000_000
 _TABLE_SEGMENTS = (6, 3_000)
 """A page with fewer pieces of text has no table; one with more is a drawing."""
 _SPARED = 50
 """Of so many letters one may be missing where a table is told from the places of its pieces."""
-
-_DRAWN = "scans or drawings"
 
 # What PDFium writes for a hyphen at the end of a line, and soft hyphens of its author.
 _DIVIDED = re.compile(r"(\w*)(?:[\ufffe\x02]\n?|\xad\n)(\w*)")
@@ -42,38 +43,68 @@ _Area = tuple[float, float, float, float]
 """Left, top, right, bottom of a piece of text."""
 
 
-def read(data: bytes, first: int = 1, clock: Clock = _CLOCK) -> str:
-    """Each page from `first` on under a marker, as many as there is time for; says which pages have no text.
+def read(data: bytes, wanted: Wanted = ALL, most: int = CHARACTERS) -> Reading:
+    """Return the text of each page asked for under a marker, and what is missing of the PDF. Raises ToolError.
 
-    Raises ToolError.
+    No page is begun behind `most` characters.
     """
-    ends = clock.monotonic() + SECONDS
-    document = _opened(data)
+    document = opened(data)
     count = len(document)
+    first, last = page_range(wanted.first_page, wanted.last_page, count)
+    pages: list[str] = []
+    seen: list[Seen] = []
+    size = 0
+    for page in _pages(document, first, min(last, first + PAGES - 1)):
+        seen.append(Seen(page.number, page.state, cut=page.cut))
+        pages.append(f"[page {page.number} of {count}]\n{page.text or without_text(page.state)}")
+        size += len(page.text)
+        if size > most:
+            break
+    missing = missing_of(data, wanted, count, seen)
+    if not size:
+        return Reading(f"(There is no text on {_these(first, seen[-1].number, count)}.)", missing)
+    ends = seen[-1].number
+    if ends < count:
+        pages.append(f"[{numbered('page', range(ends + 1, count + 1))} missing here]")
+    return Reading("\n\n".join(pages), missing)
+
+
+def page_range(first: int, last: int, count: int) -> tuple[int, int]:
+    """Return the first and the last page that are meant; 0 is the last one. Raises ToolError for pages not there."""
     if not count:
         raise ToolError("The PDF has no pages.", code="empty")
-    if not 1 <= first <= count:
+    if first > count:
         raise ToolError(f"The PDF has {count:,} pages; there is no page {first:,}.", code="no_page")
-    pages: list[str] = []
-    empty: list[int] = []
-    size = 0
-    for at, text in _pages(document, first, count):
-        if not text:
-            empty.append(at)
-        pages.append(f"[page {at} of {count}]\n{text or '(no text on this page)'}")
-        size += len(text)
-        if size > _CHARACTERS or clock.monotonic() > ends:
-            break
-    told = _told(first, first + len(pages) - 1, count, empty)
-    return "\n\n".join([*told, *pages] if len(empty) < len(pages) else told)
+    if last and last < first:
+        raise ToolError(f"last_page {last:,} stands before first_page {first:,}.", code="no_page")
+    return first, min(last or count, count)
 
 
 def count(packet: Packet) -> Packet:
-    """How many pages a PDF has. Gives the field pages. Raises ToolError for one that cannot be opened."""
-    return Packet({"pages": len(_opened(packet.data))})
+    """Return how many pages a PDF has, as the field `pages`.
+
+    Up to `checked` pages of a PDF are opened too. Raises ToolError for a PDF that cannot be opened, is cut off, or has
+    a damaged page among those.
+    """
+    document = opened(packet.data)
+    pages = len(document)
+    checked = cast(int, packet.fields["checked"])
+    if pages <= checked:
+        damaged = [at for at in range(1, pages + 1) if not _opens(document, at)]
+        refuse_damage(packet.data, damaged)
+    return Packet({"pages": pages})
 
 
-def _opened(data: bytes) -> pypdfium2.PdfDocument:
+def _opens(document: pypdfium2.PdfDocument, at: int) -> bool:
+    try:
+        document[at - 1].close()
+    except pypdfium2.PdfiumError:
+        return False
+    return True
+
+
+def opened(data: bytes) -> pypdfium2.PdfDocument:
+    """Return a PDF that is open. Raises ToolError."""
     try:
         document = pypdfium2.PdfDocument(data)
         document.init_forms()
@@ -86,16 +117,34 @@ def _opened(data: bytes) -> pypdfium2.PdfDocument:
         raise ToolError("The PDF is damaged or cut off; ask for it to be sent again.", code="damaged") from error
 
 
-def _pages(document: pypdfium2.PdfDocument, first: int, count: int) -> Iterator[tuple[int, str]]:
-    for at in range(first, min(count, first + PAGES - 1) + 1):
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """One page as it was read."""
+
+    number: int
+    state: State
+    text: str = ""
+    cut: bool = False
+    """Whether it has more characters than are read of a page."""
+
+
+def _pages(document: pypdfium2.PdfDocument, first: int, last: int) -> Iterator[_Page]:
+    for at in range(first, last + 1):
         try:
-            page = document[at - 1]
-            text = page.get_textpage()
+            yield _page(document, at)
         except pypdfium2.PdfiumError:
-            yield at, ""  # One page that is broken is no reason to lose the others.
-            continue
+            yield _Page(at, "damaged")  # One page that is broken is no reason to lose the others.
+
+
+def _page(document: pypdfium2.PdfDocument, at: int) -> _Page:
+    page = document[at - 1]
+    text = page.get_textpage()
+    try:
         beside = notes(document, page)
-        yield at, "\n\n".join(part for part in (_text(text), "\n".join(beside)) if part)
+        cut = text.count_chars() > PAGE_CHARACTERS or pdfium.FPDFPage_GetAnnotCount(page) > PAGE_NOTES
+        said = "\n\n".join(part for part in (_text(text), "\n".join(beside)) if part)
+        return _Page(at, state_of(page, said), said, cut)
+    finally:
         text.close()
         page.close()
 
@@ -173,35 +222,7 @@ def _joined(text: str) -> str:
     return _BROKEN.sub(whole, joined) if "-\n" in joined else joined
 
 
-def _told(first: int, last: int, count: int, empty: list[int]) -> list[str]:
-    told: list[str] = []
-    if len(empty) == last - first + 1:
-        drawn = "a scan or a drawing" if first == last else _DRAWN
-        told.append(
-            f"(No text in {_these(first, last, count)}: probably {drawn}, and text in images is not read here. Ask for "
-            "a version with text; a short one can be looked at with load_file.)"
-        )
-    elif empty:
-        pages = f"page {empty[0]}" if len(empty) == 1 else f"{len(empty):,} pages: {_ranges(empty)}"
-        told.append(f"(No text on {pages}; probably {_DRAWN}.)")
-    if last < count:
-        told.append(f"({count - last:,} more pages follow; extract again from page {last + 1:,}.)")
-    return told
-
-
 def _these(first: int, last: int, count: int) -> str:
     if (first, last) == (1, count):
         return "the only page" if count == 1 else f"any of the {count:,} pages"
-    return f"pages {first:,} to {last:,}"
-
-
-def _ranges(numbers: list[int]) -> str:
-    """Numbers in order as people write them: 1-3, 7."""
-    found: list[list[int]] = []
-    for number in numbers:
-        if found and number == found[-1][-1] + 1:
-            found[-1][1:] = [number]
-        else:
-            found.append([number])
-    said = ["-".join(map(str, run)) for run in found]
-    return ", ".join(said[:20]) + (", …" if len(said) > 20 else "")
+    return numbered("page", range(first, last + 1))

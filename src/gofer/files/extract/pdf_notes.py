@@ -1,4 +1,4 @@
-"""Which comments lie on a page of a PDF, and what was filled into its form?"""
+"""The comments on a page of a PDF, and what was filled into its form."""
 
 import ctypes
 from collections.abc import Callable, Iterator
@@ -7,7 +7,8 @@ from functools import partial
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-_MOST = 1_000
+from gofer.files.extract.pdf_missing import PAGE_NOTES
+
 _LONGEST = 10_000
 _LARGEST = 4 << 20
 _HIDDEN = 2
@@ -18,7 +19,7 @@ _WRITTEN = frozenset({pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_COM
 def notes(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage) -> Iterator[str]:
     """A line for each field of a form, then for each comment, as they stand on the page."""
     comments: list[str] = []
-    for at in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MOST)):
+    for at in range(min(pdfium.FPDFPage_GetAnnotCount(page), PAGE_NOTES)):
         note = pdfium.FPDFPage_GetAnnot(page, at)
         if not note:
             continue
@@ -60,4 +61,7 @@ def _told(ask: "Callable[[pdfium.Buffer, int], int]") -> str:
         return ""
     buffer = ctypes.create_string_buffer(size)
     ask(ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
-    return " ".join(buffer.raw.decode("utf-16-le", "replace").partition("\0")[0].split())[:_LONGEST]
+    text = " ".join(buffer.raw.decode("utf-16-le", "replace").partition("\0")[0].split())
+    if len(text) > _LONGEST:
+        return f"{text[:_LONGEST]} [cut here: {len(text) - _LONGEST:,} more characters]"
+    return text

@@ -7,7 +7,9 @@ from typing import cast
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from gofer.errors import ToolError
+from gofer.files.completeness import Reading
 from gofer.files.wire import Packet
+from gofer.journal.workspace import Missing
 
 PIXELS = 64_000_000
 """Pixels of an image that is opened at most: what it unpacks to, not what it has on disk."""
@@ -24,13 +26,15 @@ def prepare() -> None:
     Image.init()
 
 
-def read(data: bytes) -> str:
-    """One line of what it is. Raises ToolError for a damaged or enormous one."""
+def read(data: bytes) -> Reading:
+    """Return one line of what the image is. Raises ToolError for a damaged or enormous one."""
     with _opened(data) as image:
         frames = cast(int, getattr(image, "n_frames", 1))
         moving = f", {frames} frames" if frames > 1 else ""
         size = f"{image.width} × {image.height} pixels{moving}, {len(data):,} bytes"
-        return f"[image: {image.format}, {size}; text in images is not read here: load the image to look at it]"
+        why = "the reader does not read text in images"
+        gap = Missing("scans", "the text in the image", why, "load_file")
+        return Reading(f"[image: {image.format}, {size}; text in images is not read here]", (gap,))
 
 
 def resize(packet: Packet) -> Packet:
@@ -80,10 +84,15 @@ def _encoded(image: Image.Image, original: str, most: int) -> tuple[str, bytes]:
         paper = Image.new("RGBA", image.size, "white")
         paper.alpha_composite(image.convert("RGBA"))
         image = paper
+    return "image/jpeg", jpeg(image, most)
+
+
+def jpeg(image: Image.Image, most: int) -> bytes:
+    """Return an image as a JPEG of at most so many bytes. Raises ToolError when it stays larger."""
     rgb = image.convert("RGB")
     for quality in _QUALITIES:
         if len(encoded := _saved(rgb, "JPEG", quality)) <= most:
-            return "image/jpeg", encoded
+            return encoded
     told = "The image stays too large for the room that is left; load it in a later turn, by itself."
     raise ToolError(told, code="too_large")
 

@@ -1,13 +1,14 @@
-"""Which reader takes which kind of file, and what is said where none does?"""
+"""The choice of a reader by the kind of a file, and the refusals of kinds that have none."""
 
 from collections.abc import Callable
-from typing import cast
 from zipfile import ZipFile
 
 from gofer.canonical import clean
 from gofer.errors import ToolError
+from gofer.files.completeness import Reading, Wanted, to_fields, wanted_of
 from gofer.files.extract import mail, open_document, pdf, picture, plain, separated, sheets, slides, web, word
 from gofer.files.extract.package import opened
+from gofer.files.extract.rows import rows_from
 from gofer.files.kind import IMAGES, Kind, kind_of, mislabelled
 from gofer.files.names import display
 from gofer.files.wire import Packet
@@ -17,20 +18,30 @@ CHARACTERS = 20_000_000
 
 _LISTED = 200
 _READERS: dict[str, Callable[[bytes], str]] = {
-    "docx": word.read,
-    "pptx": slides.read,
-    "xlsx": sheets.read,
-    "xlsb": sheets.read,
-    "xls": sheets.read,
-    "ods": sheets.read,
     "odt": open_document.read,
     "odp": open_document.read,
     "html": web.read,
     "csv": separated.read,
     "eml": mail.read,
-    **dict.fromkeys(IMAGES, picture.read),
     **dict.fromkeys(("text", "markdown", "json", "xml", "svg"), plain.read),
 }
+_IN_PARTS: dict[str, Callable[[bytes, Wanted], Reading]] = {
+    "pdf": pdf.read,
+    **dict.fromkeys(("xlsx", "xlsb", "xls", "ods"), sheets.read),
+}
+"""Readers that read a part, and know what is missing of the whole."""
+_WHOLE: dict[str, Callable[[bytes], Reading]] = {
+    "docx": word.read,
+    "pptx": slides.read,
+    **dict.fromkeys(IMAGES, picture.read),
+}
+"""Readers that read all of it, and know what is missing."""
+_BY_PAGES = ("pdf",)
+_BY_ROWS = ("xlsx", "xlsb", "xls", "ods", "csv")
+_BY_SHEETS = ("xlsx", "xlsb", "xls", "ods")
+_IN_SMALLER_PARTS = "ask for the document in smaller parts"
+_READ_AS_IT_IS = ("text", "markdown", "json", "xml", "svg")
+_IN_THE_DOCUMENT = "look for it in the document itself with file_regex"
 _REFUSED = {
     "empty": "The file is empty: it has 0 bytes.",
     "doc": "This is an old Word document (.doc), which is not read here; save it as .docx or PDF and send that.",
@@ -45,31 +56,55 @@ _REFUSED = {
 
 
 def run(packet: Packet) -> Packet:
-    """The text of a document. Fields: name, first (a page). Gives the fields kind, note. Raises ToolError."""
-    name, first = str(packet.fields["name"]), cast(int, packet.fields["first"])
+    """Return the text of a document. Raises ToolError.
+
+    Fields: name and those of Wanted. Gives the fields kind, note and missing, as `to_fields` writes it.
+    """
+    name = str(packet.fields["name"])
     kind = kind_of(packet.data, name)
     note = mislabelled(kind, name)
     try:
-        text = _read(kind, packet.data, first)
+        reading = _read(kind, packet.data, wanted_of(packet.fields))
     except ToolError as error:
         said = f"{note} {error.message_to_model}" if note else error.message_to_model
         raise ToolError(said, code=error.code or kind.name) from error
+    text = reading.text
     if not text.strip():
         text = f"(This is {kind.title}, and there is no text in it.)"
-    if len(text) > CHARACTERS:
-        text = f"{text[:CHARACTERS]}\n[cut here: {len(text) - CHARACTERS:,} more characters]"
-    return Packet({"kind": kind.name, "note": note}, clean(text).encode())
+    return Packet({"kind": kind.name, "note": note, "missing": to_fields(reading.missing)}, clean(text).encode())
 
 
-def _read(kind: Kind, data: bytes, first: int) -> str:
-    if kind.name == "pdf":
-        return pdf.read(data, first)
+def _read(kind: Kind, data: bytes, wanted: Wanted) -> Reading:
+    _refuse_other_parts(kind, wanted)
+    if reader := _IN_PARTS.get(kind.name):
+        return reader(data, wanted)
     if kind.name == "zip":
-        return _listing(opened(data))
-    if reader := _READERS.get(kind.name):
-        return reader(data)
+        return Reading(_listing(opened(data)))
+    if whole := _WHOLE.get(kind.name):
+        return _bounded(kind, whole(data), wanted)
+    if plain := _READERS.get(kind.name):
+        return _bounded(kind, Reading(plain(data)), wanted)
     said = _REFUSED.get(kind.name, f"This is {kind.title}, and there is no text to read from it.")
     raise ToolError(said, code=kind.name)
+
+
+def _bounded(kind: Kind, reading: Reading, wanted: Wanted) -> Reading:
+    """Return the rows asked for, and no more characters than a text holds."""
+    instead = _IN_THE_DOCUMENT if kind.name in _READ_AS_IT_IS else _IN_SMALLER_PARTS
+    part = rows_from(reading.text, wanted.first_row, CHARACTERS, instead)
+    return Reading(part.text, (*reading.missing, *part.missing))
+
+
+def _refuse_other_parts(kind: Kind, wanted: Wanted) -> None:
+    """Raise ToolError for a part that a document of this kind does not have."""
+    asked = {
+        "first_page": wanted.first_page > 1 and kind.name not in _BY_PAGES,
+        "last_page": wanted.last_page > 0 and kind.name not in _BY_PAGES,
+        "first_row": wanted.first_row > 1 and kind.name not in _BY_ROWS,
+        "sheet": bool(wanted.sheet) and kind.name not in _BY_SHEETS,
+    }
+    if refused := [name for name, is_refused in asked.items() if is_refused]:
+        raise ToolError(f"This is {kind.title}, which has no {', '.join(refused)}; leave that out.", code="no_part")
 
 
 def _listing(archive: ZipFile) -> str:

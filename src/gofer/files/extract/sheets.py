@@ -1,9 +1,8 @@
-"""What do the sheets of a workbook say, as tables with every digit?"""
+"""The reader of workbooks: each sheet as a table with every digit."""
 
 import datetime
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from html import unescape
 from io import BytesIO
@@ -16,20 +15,20 @@ from python_calamine import (
     CalamineSheet,
     CalamineWorkbook,
     PasswordError,
+    SheetMetadata,
     SheetVisibleEnum,
 )
 
 from gofer.errors import ToolError
+from gofer.files.completeness import AGAIN, ALL, AS_ASKED, Reading, Wanted
 from gofer.files.extract.package import RELATIONSHIPS, Package, attribute
-from gofer.files.extract.sheet_notes import letters, notes, open_notes
-from gofer.files.extract.table import cell, rule
+from gofer.files.extract.sheet_notes import notes, open_notes
+from gofer.files.extract.sheet_table import FULL, Area, Room, Table
+from gofer.files.extract.table import cell
+from gofer.journal.workspace import Missing
 
-CELLS = 1_000_000
-"""Cells that are written at most."""
-
-CHARACTERS = 20_000_000
-"""Characters that are written at most."""
-
+_LISTED = 20
+"""Sheets that a sentence names at most."""
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _WHOLE = 1e21
 # What a reader of numbers loses: errors, and whole numbers of more digits than a float has.
@@ -49,80 +48,128 @@ Exact = dict[int, list[tuple[int, str]]]
 """For rows, counted from 0, the columns and texts of cells that say more than a float."""
 
 
-def read(data: bytes) -> str:
-    """Each sheet under a marker, as a Markdown table; dates in ISO form. Raises ToolError."""
-    package = None
-    if data.startswith(b"PK"):
-        package = Package(data)
-    parts_of = dict(_parts(package)) if package is not None else {}
-    commented = open_notes(package) if package is not None else {}
+def read(data: bytes, wanted: Wanted = ALL) -> Reading:
+    """Return each sheet under a marker, as a Markdown table; dates in ISO form. Raises ToolError."""
+    package = Package(data) if data.startswith(b"PK") else None
     try:
         with CalamineWorkbook.from_filelike(BytesIO(data)) as workbook:
-            parts: list[str] = []
-            room = _Room()
-            for sheet in workbook.sheets_metadata:
-                hidden = "" if sheet.visible == SheetVisibleEnum.Visible else ", hidden"
-                part = parts_of.get(sheet.name, "")
-                exact = _exact(package, part) if package is not None else {}
-                parts.append(_sheet(sheet.name, hidden, workbook.get_sheet_by_name(sheet.name), room, exact))
-                beside = notes(package, part) if package is not None and part else commented.get(sheet.name, ())
-                parts += filter(None, ["\n".join(beside)])
+            return _Workbook(workbook, package, wanted).read()
     except PasswordError as error:
         raise ToolError("The workbook has a password; ask for it without one.", code="encrypted") from error
     except CalamineError as error:
-        raise ToolError("The workbook is damaged and cannot be read; ask for it to be sent again.") from error
-    return "\n\n".join(parts)
+        raise ToolError(
+            "The workbook is damaged and cannot be read; ask for it to be sent again.", code="damaged"
+        ) from error
 
 
-class _Room:
-    """How much may still be written."""
+class _Workbook:
+    """One workbook while it is read."""
 
-    def __init__(self) -> None:
-        self.cells, self.characters = CELLS, CHARACTERS
+    def __init__(self, workbook: CalamineWorkbook, package: Package | None, wanted: Wanted) -> None:
+        self._workbook = workbook
+        self._package = package
+        self._wanted = wanted
+        self._parts = dict(_parts(package)) if package is not None else {}
+        self._commented = open_notes(package) if package is not None else {}
+        self._room = Room()
+        self._missing: list[Missing] = []
+
+    def read(self) -> Reading:
+        texts: list[str] = []
+        left_out: list[str] = []
+        for sheet in self._chosen():
+            if self._room.is_full:
+                left_out.append(sheet.name)
+            else:
+                hidden = "" if sheet.visible == SheetVisibleEnum.Visible else ", hidden"
+                texts += self._sheet(sheet.name, hidden)
+        if left_out:
+            texts.append(f"[{_named(left_out)} missing here]")
+            self._lacks_sheets(left_out, FULL)
+        return Reading("\n\n".join(texts), tuple(self._missing))
+
+    def _chosen(self) -> Sequence[SheetMetadata]:
+        """Return the sheets that are asked for. Raises ToolError when there are none."""
+        sheets = self._workbook.sheets_metadata
+        if not self._wanted.sheet:
+            if self._wanted.first_row > 1 and len(sheets) > 1:
+                said = f"first_row needs `sheet`, as the workbook has {_named(_names(sheets))}."
+                raise ToolError(said, code="no_sheet")
+            return sheets
+        chosen = [sheet for sheet in sheets if sheet.name == self._wanted.sheet]
+        if not chosen:
+            said = f"The workbook has no sheet {self._wanted.sheet[:64]!r}; it has {_named(_names(sheets))}."
+            raise ToolError(said, code="no_sheet")
+        if others := [name for name in _names(sheets) if name != self._wanted.sheet]:
+            self._lacks_sheets(others, AS_ASKED)
+        return chosen
+
+    def _lacks_sheets(self, names: Sequence[str], why: str) -> None:
+        instead = "and the other sheets alike" if len(names) > 1 else ""
+        gap = Missing("sheets", _named(names), why, "extract_file", {"sheet": names[0]}, instead)
+        self._missing.append(gap)
+
+    def _sheet(self, name: str, hidden: str) -> Iterator[str]:
+        """Yield the table of a sheet, then what stands beside its cells."""
+        part = self._parts.get(name, "")
+        exact = _exact(self._package, part) if self._package is not None else {}
+        try:
+            sheet = self._workbook.get_sheet_by_name(name)
+        except CalamineError:
+            # One sheet that is broken is no reason to lose the others.
+            self._missing.append(Missing("sheets", _named([name]), "it is damaged", instead=AGAIN))
+            yield f'[sheet "{name}"{hidden}: damaged, and could not be read]'
+            return
+        yield self._table(name, hidden, sheet, exact)
+        beside = self._commented.get(name, ())
+        if self._package is not None and part:
+            beside = notes(self._package, part)
+        if said := "\n".join(beside):
+            yield said
+
+    def _table(self, name: str, hidden: str, sheet: CalamineSheet, exact: Exact) -> str:
+        area = _area(sheet, exact)
+        if area is None:
+            return f'[sheet "{name}"{hidden}: empty]'
+        table = Table(area, max(area.top, self._wanted.first_row - 1))
+        if table.first >= area.bottom:
+            said = f'The sheet "{name}" ends in row {area.bottom:,}; there is no row {self._wanted.first_row:,}.'
+            raise ToolError(said, code="no_row")
+        for batch, first in _batches(sheet, exact):
+            if self._room.is_full:
+                break
+            if area.top < first and first + len(batch) <= table.first:
+                continue
+            lines = _lines(batch, first, sheet, area, exact)
+            table.add(lines, first)
+            self._room.take(len(batch) * area.width, sum(map(len, lines)))
+        else:
+            table.end()
+        self._missing += table.missing(name)
+        return table.text(name, hidden)
 
 
-@dataclass(frozen=True, slots=True)
-class _Area:
-    """Where the cells of a sheet lie; rows and columns are counted from 0, `bottom` and `right` are behind the last."""
-
-    top: int
-    left: int
-    bottom: int
-    right: int
-
-    @property
-    def width(self) -> int:
-        return self.right - self.left
+def _names(sheets: Sequence[SheetMetadata]) -> Sequence[str]:
+    return [sheet.name for sheet in sheets]
 
 
-def _sheet(name: str, hidden: str, sheet: CalamineSheet, room: _Room, exact: Exact) -> str:
-    area = _area(sheet, exact)
-    if area is None:
-        return f'[sheet "{name}"{hidden}: empty]'
-    size = f"{_counted(area.bottom - area.top, 'row')} × {_counted(area.width, 'column')}"
-    where = f" from {letters(area.left)}{area.top + 1}" if (area.top, area.left) != (0, 0) else ""
-    rows: list[str] = []
-    done, bare = area.top, 3 * area.width + 1
-    for batch, first in _batches(sheet, exact):
-        if room.cells <= 0 or room.characters <= 0:
-            rows.append(f"[{area.bottom - done:,} more rows are left out; ask for the file in parts]")
-            break
-        lines = _lines(batch, first, sheet, area, exact)
-        done = first + len(batch)
-        room.cells -= len(batch) * area.width
-        room.characters -= sum(map(len, lines))
-        # Without rows of bars and spaces only.
-        rows += [said for said in lines if len(said) > bare]
-    return "\n".join([f'[sheet "{name}"{hidden}: {size}{where}]', *rows[:1], rule(area.width), *rows[1:]])
+def _named(names: Sequence[str]) -> str:
+    """Return sheets as a sentence lists them."""
+    said = ", ".join(f'"{name}"' for name in names[:_LISTED])
+    if len(names) == 1:
+        return f"the sheet {said}"
+    if len(names) > _LISTED:
+        return f"the sheets {said} and {len(names) - _LISTED:,} more"
+    return f"the sheets {said}"
 
 
-def _area(sheet: CalamineSheet, exact: Exact) -> _Area | None:
+def _area(sheet: CalamineSheet, exact: Exact) -> Area | None:
     """With cells that hold a formula and no value, which a reader of values does not count."""
     rows, columns = set(exact), {column for cells in exact.values() for column, _ in cells}
     if sheet.start is not None and sheet.width:
         rows |= {sheet.start[0], sheet.start[0] + sheet.height - 1}
         columns |= {sheet.start[1], sheet.start[1] + sheet.width - 1}
-    return _Area(min(rows), min(columns), max(rows) + 1, max(columns) + 1) if rows else None
+    return Area(min(rows), min(columns), max(rows) + 1, max(columns) + 1) if rows else None
 
 
 def _batches(sheet: CalamineSheet, exact: Exact) -> Iterator[tuple[Sequence[Sequence[object]], int]]:
@@ -140,7 +187,7 @@ def _batches(sheet: CalamineSheet, exact: Exact) -> Iterator[tuple[Sequence[Sequ
         yield [[]], row
 
 
-def _lines(batch: Sequence[Sequence[object]], first: int, sheet: CalamineSheet, area: _Area, exact: Exact) -> list[str]:
+def _lines(batch: Sequence[Sequence[object]], first: int, sheet: CalamineSheet, area: Area, exact: Exact) -> list[str]:
     columns = [_column_texts(column) for column in zip(*batch, strict=True)]
     if exact:
         left = (sheet.start[1] if sheet.start is not None and columns else area.left) - area.left
@@ -226,7 +273,3 @@ def _column(letters: bytes) -> int:
     for letter in letters:
         at = at * 26 + letter - ord("A") + 1
     return at - 1
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,13 +1,15 @@
-"""What does a PowerPoint presentation say, slide by slide, with its notes and comments?"""
+"""The reader of PowerPoint presentations, slide by slide, with notes and comments."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gofer.errors import ToolError
+from gofer.files.completeness import AGAIN, Reading, numbered
 from gofer.files.extract.drawn import CHART, DIAGRAM, drawn
 from gofer.files.extract.formula import formula
 from gofer.files.extract.marks import joined, raised, struck
 from gofer.files.extract.package import RELATIONSHIPS, Element, Package, attribute
 from gofer.files.extract.table import markdown
+from gofer.journal.workspace import Missing
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
@@ -19,14 +21,24 @@ _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("sldNum", "dt", "ftr", "hdr", "sldImg")
 
 
-def read(data: bytes) -> str:
-    """The text of each slide under a marker: title, text, tables, charts, notes, comments. Raises ToolError."""
+def read(data: bytes) -> Reading:
+    """Return the text of each slide under a marker: title, text, tables, charts, notes, comments. Raises ToolError."""
     package = Package(data)
     names = list(_order(package))
     if not names:
         raise ToolError("The presentation has no slides.", code="empty")
     authors = _authors(package)
-    return "\n\n".join(_Slide(package, name, authors).text(at, len(names)) for at, name in enumerate(names, 1))
+    slides = [_Slide(package, name, authors) for name in names]
+    text = "\n\n".join(slide.text(at, len(names)) for at, slide in enumerate(slides, 1))
+    return Reading(text, tuple(_missing(slides)))
+
+
+def _missing(slides: Sequence["_Slide"]) -> Iterator[Missing]:
+    if gone := [at for at, slide in enumerate(slides, 1) if slide.is_gone]:
+        yield Missing("slides", numbered("slide", gone), "the file does not hold what it lists", instead=AGAIN)
+    if drawn := [at for at, slide in enumerate(slides, 1) if slide.is_picture]:
+        why = "the reader does not read text in images"
+        yield Missing("scans", f"the text of {numbered('slide', drawn)}", why, instead="ask for the file as a PDF")
 
 
 def _order(package: Package) -> Iterator[str]:
@@ -54,6 +66,18 @@ class _Slide:
         self._package, self._authors = package, authors
         self._tree = package.tree(name)
         self._relations = package.relations(name)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the file lists the slide and does not hold it."""
+        return self._tree is None
+
+    @property
+    def is_picture(self) -> bool:
+        """Whether the slide has pictures and no text at all."""
+        if self._tree is None or next(self._tree.iter(_PICTURE), None) is None:
+            return False
+        return not any((text.text or "").strip() for text in self._tree.iter(f"{A}t"))
 
     def text(self, number: int, of: int) -> str:
         tree = self._tree

@@ -1,13 +1,15 @@
-"""What does a Word document say, in reading order, with everything that stands beside its text?"""
+"""The reader of Word documents, in reading order, with all that stands beside their text."""
 
 from collections.abc import Iterator
 
+from gofer.files.completeness import Reading
 from gofer.files.extract.drawn import CHART, DIAGRAM, drawn
 from gofer.files.extract.formula import formula
 from gofer.files.extract.marks import joined, raised, struck
 from gofer.files.extract.numbering import Numbering
 from gofer.files.extract.package import RELATIONSHIPS, Element, Package, attribute
 from gofer.files.extract.table import markdown
+from gofer.journal.workspace import Missing
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 # Names are written out once: they are compared with every element there is.
@@ -31,9 +33,14 @@ _SILENT = frozenset(
 _LEVELS = 9
 
 
-def read(data: bytes) -> str:
-    """The text as Markdown: headings, lists, tables, notes, comments, headers and footers. Raises ToolError."""
-    return _Word(Package(data)).text()
+def read(data: bytes) -> Reading:
+    """Return the text as Markdown: headings, lists, tables, notes, comments, headers, footers. Raises ToolError."""
+    package = Package(data)
+    text = _Word(package).text()
+    if any(map(str.isalnum, text)) or not package.names("word/media/"):
+        return Reading(text)
+    why = "the reader does not read text in images, and the document has nothing else"
+    return Reading(text, (Missing("scans", "the text in its images", why, instead="ask for the file as a PDF"),))
 
 
 class _Word:

@@ -1,4 +1,4 @@
-"""How does a document become a text that a model can read and search?"""
+"""The tool that makes a text of a document, for models to read and search."""
 
 from functools import partial
 from typing import Any
@@ -6,21 +6,26 @@ from typing import Any
 from pydantic import Field
 
 from gofer.files.child import Children
-from gofer.files.document import extract
+from gofer.files.completeness import Wanted, incomplete, of_file
+from gofer.files.document import Document, extract
 from gofer.files.tokens import estimate
 from gofer.tools.files.text import held
 from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
 
-TIMEOUT = 40.0
+TIMEOUT = 120.0
+"""Seconds for one of these: other documents of the same turn may be read before it."""
 SHORT = 2_000
 """Tokens of a text that is shown at once beside becoming a file."""
 
 
 class ExtractFile(Arguments):
-    """Which document."""
+    """A document, and the part of it that is wanted."""
 
     file: str
-    first_page: int = Field(default=1, ge=1, description="Of a PDF.")
+    first_page: int | None = Field(default=None, ge=1, description="Of a PDF.")
+    last_page: int | None = Field(default=None, ge=1, description="Included.")
+    first_row: int | None = Field(default=None, ge=1, description="Of a table.")
+    sheet: str = Field(default="", description="Its name.")
 
 
 def extract_tools(children: Children) -> tuple[Tool[Any], ...]:
@@ -42,11 +47,45 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
     """A new file with the text; a short one is shown as well. `value` is the id of the new file."""
     added = held(call, arguments.file).added
     content = await call.files.content(arguments.file)
-    document = await extract(children, content, name=added.name, first=arguments.first_page)
-    origin = f"the text of {arguments.file}"
-    made = NewFile(f"{added.name}.txt", "text/plain", document.text.encode(), origin, prefix="text")
-    lines, tokens = document.text.count("\n") + 1, estimate(document.text)
-    told = f"The text of {arguments.file} ({document.kind.title}) is {made.id}: {lines} lines, about {tokens} tokens."
-    note = f" {document.note}" if document.note else ""
-    short = f"\n\n{document.text}" if tokens <= min(SHORT, call.whole_tokens // 2) else ""
-    return ToolResult(f"{told}{note}{short}", f"text of {lines} lines", value=made.id, files=(made,))
+    wanted = Wanted(arguments.first_page or 1, arguments.last_page or 0, arguments.first_row or 1, arguments.sheet)
+    document = await extract(children, content, name=added.name, wanted=wanted)
+    made = NewFile(
+        f"{added.name}{_part(arguments)}.txt",
+        "text/plain",
+        document.text.encode(),
+        f"the text of {arguments.file}",
+        prefix="text",
+        missing=of_file(document.missing, arguments.file),
+    )
+    told = _told(document, made, arguments.file, call.whole_tokens)
+    summary = f"text of {_lines(document)} lines"
+    if made.missing:
+        summary = f"{summary}, incomplete"
+    return ToolResult(told, summary, value=made.id, files=(made,))
+
+
+def _part(arguments: ExtractFile) -> str:
+    """Return the part that is asked for as its name has it, as ` (first_page 2001)`; empty for all of it."""
+    asked = arguments.model_dump(exclude_defaults=True, exclude={"file"})
+    if not asked:
+        return ""
+    return f" ({', '.join(f'{name} {value}' for name, value in asked.items())})"
+
+
+def _lines(document: Document) -> int:
+    return document.text.count("\n") + 1
+
+
+def _told(document: Document, made: NewFile, file: str, whole_tokens: int) -> str:
+    """Return what the model reads of the new file, and a short text as well."""
+    tokens = estimate(document.text)
+    size = f"{_lines(document)} lines, about {tokens} tokens"
+    sentences = [
+        f"The text of {file} ({document.kind.title}) is {made.id}: {size}.",
+        document.note,
+        incomplete(made.missing, made.id),
+    ]
+    told = " ".join(filter(None, sentences))
+    if tokens <= min(SHORT, whole_tokens // 2):
+        return f"{told}\n\n{document.text}"
+    return told

@@ -1,18 +1,21 @@
-"""The tool that brings a whole file into the window, images included."""
+"""The tool that brings a whole file into the window: a text, an image, a PDF or some of its pages."""
 
 import base64
 from functools import partial
 from typing import Any
 
+from pydantic import Field
+
 from gofer.errors import ToolError
 from gofer.files.child import Children
-from gofer.files.document import LOOKED_AT, pages_of
-from gofer.files.image import BYTES, fitted
+from gofer.files.completeness import AGAIN, LOOKED_AT, numbered
+from gofer.files.document import PageImages, images_of, pages_of
+from gofer.files.image import BYTES, EACH, EDGE, fitted
 from gofer.files.kind import IMAGES, kind_of
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileRead
 from gofer.messages import Media
-from gofer.tools.files.text import held, lines_of, text_of
+from gofer.tools.files.text import held, lacks, lines_of, text_of
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 WHOLE_TOKENS = 20_000
@@ -22,13 +25,15 @@ CHARACTERS = 99_000
 PDF = "application/pdf"
 PDF_BYTES = 4_000_000
 """Bytes of a PDF that a model looks at at most."""
-TIMEOUT = 30.0
+TIMEOUT = 120.0
 
 
 class LoadFile(Arguments):
-    """Which file."""
+    """A file, and of a PDF the pages that are wanted as images."""
 
     file: str
+    first_page: int | None = Field(default=None, ge=1, description="Of a PDF: as images.")
+    last_page: int | None = Field(default=None, ge=1, description="Included.")
 
 
 def load_tools(children: Children) -> tuple[Tool[Any], ...]:
@@ -58,27 +63,17 @@ async def load_file(children: Children, call: Call, arguments: LoadFile) -> Tool
             arguments.file, name, len(content), Media(arguments.file, image.media_type, _text(image.data))
         )
     if kind.name == "pdf":
-        if len(content) > PDF_BYTES:
-            raise ToolError(
-                f"{arguments.file} is a PDF of {len(content):,} bytes, and at most {PDF_BYTES:,} can be looked at; use "
-                "extract_file to get its text."
-            )
-        if len(content) > call.look_bytes * 3 // 4:
-            raise ToolError(
-                f"{arguments.file} has {len(content):,} bytes, and beside what is looked at already there is room for "
-                f"{call.look_bytes * 3 // 4:,}; use extract_file to get its text, or load it alone in a later turn."
-            )
-        if (pages := await pages_of(children, content)) > LOOKED_AT:
-            raise ToolError(
-                f"{arguments.file} has {pages:,} pages, and at most {LOOKED_AT} can be looked at; use extract_file."
-            )
-        return _to_look_at(arguments.file, name, len(content), Media(arguments.file, PDF, _text(content), pages))
+        if arguments.first_page is None and arguments.last_page is None:
+            return await _pdf(children, call, arguments.file, content)
+        return await _pages(children, call, arguments, content)
+    if arguments.first_page is not None or arguments.last_page is not None:
+        raise ToolError(f"{arguments.file} is {kind.title}, which has no pages; leave first_page and last_page out.")
     text = await text_of(call, arguments.file)
     # What is longer than a result may be would become another file, and only its beginning would be seen.
     _refuse_long(arguments.file, text, min(WHOLE_TOKENS, call.whole_tokens * 9 // 10))
     lines = len(lines_of(text))
     shown = FileRead(arguments.file, "lines", 1, lines)
-    told = text or "(an empty file)"
+    told = f"{text or '(an empty file)'}{lacks(call, arguments.file)}"
     return ToolResult(f"{arguments.file} {name!r}:\n{told}", f"{lines} lines", value=text, facts=(shown,))
 
 
@@ -95,6 +90,47 @@ def _refuse_long(file: str, text: str, most: int) -> None:
             f"{file} has {has} can be loaded now; use file_regex to find the place and file_read with start_line and "
             "end_line to read it."
         )
+
+
+async def _pdf(children: Children, call: Call, file: str, content: bytes) -> ToolResult:
+    """A whole PDF, which the model reads by itself. Raises ToolError for one too large, too long or damaged."""
+    instead = (
+        f"use extract_file to get its text, or look at up to {LOOKED_AT} pages as images with "
+        f'load_file(file="{file}", first_page=1, last_page={LOOKED_AT})'
+    )
+    if len(content) > PDF_BYTES:
+        has = f"is a PDF of {len(content):,} bytes, and at most {PDF_BYTES:,} can be looked at whole"
+        raise ToolError(f"{file} {has}; {instead}.")
+    if len(content) > (room := call.look_bytes * 3 // 4):
+        has = f"has {len(content):,} bytes, and beside what is looked at already there is room for {room:,}"
+        raise ToolError(f"{file} {has}; {instead}, in a later turn, by itself.")
+    if (pages := await pages_of(children, content)) > LOOKED_AT:
+        raise ToolError(f"{file} has {pages:,} pages, and at most {LOOKED_AT} can be looked at whole; {instead}.")
+    name = held(call, file).added.name
+    return _to_look_at(file, name, len(content), Media(file, PDF, _text(content), pages))
+
+
+async def _pages(children: Children, call: Call, arguments: LoadFile, content: bytes) -> ToolResult:
+    """Some pages of a PDF as images. Raises ToolError."""
+    file = arguments.file
+    # Each image has as much room for itself as it counts for beside that, at least.
+    pages = min(LOOKED_AT, max(1, call.look_bytes // (2 * EACH)))
+    most = (call.look_bytes - pages * EACH) * 3 // 4
+    first, last = arguments.first_page or 1, arguments.last_page or 0
+    drawn = await images_of(children, content, first, last, pages=pages, edge=EDGE, most=most)
+    sentences = [f"{file} {held(call, file).added.name!r}: {_named(drawn)}."]
+    if drawn.damaged:
+        sentences.append(f"Not shown, because damaged: {numbered('page', drawn.damaged)}; {AGAIN}.")
+    if drawn.last < min(last or drawn.of, drawn.of):
+        sentences.append(f'Go on with load_file(file="{file}", first_page={drawn.last + 1}).')
+    media = tuple(Media(file, "image/jpeg", _text(image)) for image in drawn.images)
+    shown = FileRead(file, "pages", drawn.first, drawn.last)
+    return ToolResult(" ".join(sentences), f"{len(media)} pages to look at", facts=(shown,), media=media)
+
+
+def _named(drawn: PageImages) -> str:
+    pages = numbered("page", range(drawn.first, drawn.last + 1))
+    return f"next come, as images, {pages} of {drawn.of:,}"
 
 
 def _to_look_at(file: str, name: str, size: int, media: Media) -> ToolResult:

@@ -12,10 +12,10 @@ from gofer.files import json_query
 from gofer.files.child import Children
 from gofer.files.plain_text import decoded
 from gofer.journal.workspace import FileRead
-from gofer.tools.files.text import held
+from gofer.tools.files.text import held, lacks
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
-TIMEOUT = 30.0
+TIMEOUT = 90.0
 """Seconds for one of these: a child is begun, and another one may be waited for."""
 
 
@@ -25,7 +25,6 @@ class QueryJson(Arguments):
     file: str
     program: str = Field(
         min_length=1,
-        max_length=10_000,
         description="As '[.[] | select(.open) | {id, title}]'.",
     )
 
@@ -34,7 +33,7 @@ class GrepJson(Arguments):
     """A file and a pattern."""
 
     file: str
-    pattern: str = Field(min_length=1, max_length=1_000, description="As for file_regex; (?i) ignores case.")
+    pattern: str = Field(min_length=1, description="As for file_regex; (?i) ignores case.")
 
 
 def query_tools(children: Children) -> tuple[Tool[Any], ...]:
@@ -66,7 +65,7 @@ async def jq(children: Children, call: Call, arguments: QueryJson) -> ToolResult
     content = await call.files.content(arguments.file)
     with _instead(call, arguments.file, content):
         answer = await json_query.jq(children, arguments.program, content)
-    return _answer(arguments.file, answer.text, "no result", answer.note)
+    return _answer(call, arguments.file, answer.text, "no result", answer.note)
 
 
 async def grep_json(children: Children, call: Call, arguments: GrepJson) -> ToolResult:
@@ -74,7 +73,7 @@ async def grep_json(children: Children, call: Call, arguments: GrepJson) -> Tool
     content = await call.files.content(arguments.file)
     with _instead(call, arguments.file, content):
         text = await json_query.grep_json(children, arguments.pattern, content)
-    return _answer(arguments.file, text, "nothing matches")
+    return _answer(call, arguments.file, text, "nothing matches")
 
 
 @contextmanager
@@ -96,10 +95,10 @@ def _reader(content: bytes) -> str:
     return "It is another text: use file_regex to find words in it, or file_read to read its lines."
 
 
-def _answer(file: str, text: str, empty: str, note: str = "") -> ToolResult:
+def _answer(call: Call, file: str, text: str, empty: str, note: str = "") -> ToolResult:
     lines = text.count("\n") + bool(text)
     looked = FileRead(file, "matches", 0, lines)
     said = text or f"({empty})"
     if note:
         said = f"{said}\n[{note}]"
-    return ToolResult(said, f"{lines} lines of results", value=text, facts=(looked,))
+    return ToolResult(f"{said}{lacks(call, file)}", f"{lines} lines of results", value=text, facts=(looked,))

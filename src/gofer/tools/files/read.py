@@ -10,7 +10,7 @@ from gofer.errors import ToolError
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileRead
 from gofer.projections.workspace import merged
-from gofer.tools.files.text import Part, held, line_bytes, lines_of, part_of, text_of
+from gofer.tools.files.text import Part, held, lacks, line_bytes, lines_of, part_of, text_of
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 PEEKED = 32_000
@@ -71,7 +71,10 @@ async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
         more = f"\n[Go on with start_line={shown.part.last + 1}.]"
     text = shown.text()
     return ToolResult(
-        f"{arguments.file} {name!r}, {shown.range()}:\n{text}{more}", shown.range(), value=text, facts=shown.facts()
+        f"{arguments.file} {name!r}, {shown.range()}:\n{text}{more}{lacks(call, arguments.file)}",
+        shown.range(),
+        value=text,
+        facts=shown.facts(),
     )
 
 
@@ -133,7 +136,8 @@ async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
     head = f"{arguments.file}, bytes {start} to {stop} of {len(content)}:"
     more = f"\n[Go on with start={stop}.]" if stop < min(arguments.stop, len(content)) else ""
     shown = FileRead(arguments.file, "bytes", start, stop)
-    return ToolResult(f"{head}\n{text}{more}", f"bytes {start} to {stop}", value=text, facts=(shown,))
+    told = f"{head}\n{text}{more}{lacks(call, arguments.file)}"
+    return ToolResult(told, f"bytes {start} to {stop}", value=text, facts=(shown,))
 
 
 def _fitting(content: bytes, start: int, stop: int, tokens: int) -> int:

@@ -1,4 +1,4 @@
-"""How does a model look for words in a file?"""
+"""The tool that finds the lines of a file that match a pattern."""
 
 import asyncio
 from typing import Any
@@ -7,7 +7,7 @@ from pydantic import Field
 
 from gofer.files.search import SYNTAX, Search, search
 from gofer.journal.workspace import FileRead
-from gofer.tools.files.text import held
+from gofer.tools.files.text import held, lacks
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 MATCHES = 200
@@ -20,7 +20,7 @@ class SearchFile(Arguments):
     """A file, a pattern, and how much is shown."""
 
     file: str
-    pattern: str = Field(min_length=1, max_length=1_000, description=SYNTAX)
+    pattern: str = Field(min_length=1, description=SYNTAX)
     max_matches: int = Field(default=30, ge=1, le=MATCHES)
     context: int = Field(default=1, ge=0, le=AROUND, description="Lines around each.")
     ignore_case: bool = False
@@ -50,4 +50,5 @@ async def file_regex(call: Call, arguments: SearchFile) -> ToolResult:
     name = held(call, arguments.file).added.name
     looked = FileRead(arguments.file, "matches", 0, found.matches)
     summary = f"{found.matches} matching lines"
-    return ToolResult(f"{arguments.file} {name!r}:\n{found.text()}", summary, facts=(looked,))
+    told = f"{arguments.file} {name!r}:\n{found.text()}{lacks(call, arguments.file)}"
+    return ToolResult(told, summary, facts=(looked,))

@@ -1,10 +1,11 @@
-"""The text of a run's file, and a part of it as a model is shown it."""
+"""A run's file as text: its whole text, the lines of a part, and the sentence on what it lacks."""
 
 from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.errors import ToolError
+from gofer.files.completeness import incomplete
 from gofer.files.plain_text import decoded
 from gofer.files.tokens import estimate
 from gofer.projections.workspace import HeldFile
@@ -36,6 +37,14 @@ def held(call: Call, file: str) -> HeldFile:
         return found
     known = ", ".join(call.workspace.files) or "none"
     raise ToolError(f"There is no file {file[:64]!r}. The files of this run: {known[:2_000]}.", code="no_such_file")
+
+
+def lacks(call: Call, *files: str) -> str:
+    """Return a line that says what each incomplete file lacks, as it ends every answer; empty for complete ones."""
+    held_files = (call.workspace.files.get(file) for file in files)
+    said = [incomplete(one.added.missing, one.added.file) for one in held_files if one is not None]
+    lines = [f"\n[{sentence}]" for sentence in said if sentence]
+    return "".join(lines)
 
 
 async def text_of(call: Call, file: str) -> str:

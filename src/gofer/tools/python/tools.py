@@ -1,7 +1,7 @@
-"""How does a model compute: with code that sees the texts it names, and nothing else?"""
+"""The tool that runs Python over the texts that a call names."""
 
 import mimetypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -9,8 +9,9 @@ from pydantic import Field
 
 from gofer.errors import ToolError
 from gofer.files.child import Children
+from gofer.journal.workspace import Missing
 from gofer.sandbox.python import Program, run
-from gofer.tools.files.text import text_of
+from gofer.tools.files.text import lacks, text_of
 from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
 
 Scripts = Callable[[Call, str, str], str]
@@ -48,11 +49,12 @@ def python_tools(children: Children, scripts: Scripts = no_scripts) -> tuple[Too
 
     async def python(call: Call, arguments: RunPython) -> ToolResult:
         output = await run(children, await _program(call, arguments, scripts))
+        said = lacks(call, *dict.fromkeys(arguments.files))
         if not output:
-            return ToolResult(_NOTHING, "no output", value="")
+            return ToolResult(f"{_NOTHING}{said}", "no output", value="")
         if arguments.output_file:
-            return _as_file(output, arguments.output_file)
-        return ToolResult(output, _counted(output), value=output)
+            return _as_file(output, arguments.output_file, said, _missing(call, arguments.files))
+        return ToolResult(f"{output}{said}", _counted(output), value=output)
 
     return (
         Tool(
@@ -78,14 +80,20 @@ async def _program(call: Call, arguments: RunPython, scripts: Scripts) -> Progra
     return Program(arguments.code, script, arguments.script, files, call.at)
 
 
-def _as_file(output: str, wanted: str) -> ToolResult:
+def _missing(call: Call, files: Sequence[str]) -> tuple[Missing, ...]:
+    """Return what the files lack, and so all that is made of them."""
+    known = call.workspace.files
+    return tuple(gap for file in dict.fromkeys(files) for gap in known[file].added.missing)
+
+
+def _as_file(output: str, wanted: str, said: str, missing: tuple[Missing, ...]) -> ToolResult:
     """The output as a file of the run, of which the model sees the beginning."""
     name = PurePosixPath(wanted.replace("\\", "/")).name or "output.txt"
     kind = mimetypes.guess_type(name, strict=False)[0] or "text/plain"
-    file = NewFile(name, kind, output.encode(), "python")
+    file = NewFile(name, kind, output.encode(), "python", missing=missing)
     begins = output[:_BEGINNING]
     told = "It holds" if len(begins) == len(output) else "It begins with"
-    text = f"{file.id} {name!r} is written: {_counted(output)}. {told}:\n{begins}"
+    text = f"{file.id} {name!r} is written: {_counted(output)}. {told}:\n{begins}{said}"
     return ToolResult(text, f"{name}: {_counted(output)}", {"file": file.id}, value=output, files=(file,))
 
 

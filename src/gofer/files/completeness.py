@@ -1,0 +1,143 @@
+"""The completeness of a document's text: which parts it lacks, why, and the exact call that gets each of them."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from gofer.canonical import as_list, as_object, as_text
+from gofer.journal.workspace import Missing, MissingUnit
+
+LOOKED_AT = 10
+"""Pages of a PDF that a model looks at in one go at most: each costs what some thousand characters cost, in every call
+after it. Longer ones are searched and read as text."""
+
+RANGES = 20
+"""Ranges of numbers that a sentence lists at most."""
+
+AS_ASKED = "only a part was asked for"
+"""Why a text lacks the parts that its call left out."""
+
+AGAIN = "ask for the file to be sent again"
+"""What to do about damage, which no call mends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The part of a document that a call asks for; the defaults ask for all of it."""
+
+    first_page: int = 1
+    """Of a PDF, counted from 1."""
+    last_page: int = 0
+    """Of a PDF, included; 0 is the last one."""
+    first_row: int = 1
+    """Of a sheet or a table, counted from 1 as spreadsheets count."""
+    sheet: str = ""
+    """The name of one sheet of a workbook; empty for all."""
+
+    def fields(self) -> dict[str, object]:
+        """Return the fields as plain JSON."""
+        return {
+            "first_page": self.first_page,
+            "last_page": self.last_page,
+            "first_row": self.first_row,
+            "sheet": self.sheet,
+        }
+
+
+ALL = Wanted()
+
+
+def wanted_of(fields: Mapping[str, object]) -> Wanted:
+    """Return what the fields of a job ask for."""
+    numbers = {name: cast(int, fields[name]) for name in ("first_page", "last_page", "first_row")}
+    return Wanted(**numbers, sheet=as_text(fields["sheet"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The text of a document, and the parts that it lacks."""
+
+    text: str
+    missing: tuple[Missing, ...] = ()
+
+
+def to_fields(missing: Iterable[Missing]) -> list[dict[str, object]]:
+    """Return missing parts as plain JSON."""
+    return [
+        {
+            "unit": gap.unit,
+            "part": gap.part,
+            "why": gap.why,
+            "tool": gap.tool,
+            "arguments": gap.arguments,
+            "instead": gap.instead,
+        }
+        for gap in missing
+    ]
+
+
+def from_fields(value: object) -> tuple[Missing, ...]:
+    """Return the missing parts that `to_fields` wrote."""
+    return tuple(_from_object(as_object(item)) for item in as_list(value))
+
+
+def _from_object(fields: Mapping[str, object]) -> Missing:
+    return Missing(
+        unit=cast(MissingUnit, fields["unit"]),
+        part=as_text(fields["part"]),
+        why=as_text(fields["why"]),
+        tool=as_text(fields["tool"]),
+        arguments=as_object(fields["arguments"]) or None,
+        instead=as_text(fields["instead"]),
+    )
+
+
+def of_file(missing: Iterable[Missing], file: str) -> tuple[Missing, ...]:
+    """Return the same parts with the id of the document that they are parts of."""
+    return tuple(replace(gap, of=file) for gap in missing)
+
+
+def exact_call(gap: Missing) -> str:
+    """Return the call that gets a part, as `extract_file(file="file_1", first_page=2001)`; empty where none does."""
+    if not gap.tool:
+        return ""
+    arguments = {"file": gap.of, **(gap.arguments or {})}
+    written = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
+    return f"{gap.tool}({written})"
+
+
+def incomplete(missing: Sequence[Missing], name: str, call: Callable[[Missing], str] = exact_call) -> str:
+    """Return what every answer over an incomplete text says; empty for a complete one.
+
+    `name` begins the sentence. `call` writes the call that gets a part, or nothing where its reader cannot make it.
+    """
+    if not missing:
+        return ""
+    return f"{name} is incomplete. {' '.join(f'Missing: {_clause(gap, call(gap))}.' for gap in missing)}"
+
+
+def _clause(gap: Missing, call: str) -> str:
+    said = f"{gap.part}, because {gap.why}"
+    if call:
+        return ", ".join(filter(None, [f"{said}; get it with {call}", gap.instead]))
+    if gap.instead and not gap.tool:
+        return f"{said}; {gap.instead}"
+    return said
+
+
+def numbered(noun: str, numbers: Sequence[int]) -> str:
+    """Return numbers in order as people write them: `page 4`, `pages 1-3, 7`."""
+    if len(numbers) == 1:
+        return f"{noun} {numbers[0]:,}"
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][-1] + 1:
+            found[-1][1:] = [number]
+        else:
+            found.append([number])
+    said = [" to ".join(f"{end:,}" for end in run) for run in found]
+    listed = f"{noun}s {', '.join(said[:RANGES])}"
+    if len(said) > RANGES:
+        return f"{listed} and {len(said) - RANGES:,} more ranges"
+    return listed

@@ -1,0 +1,158 @@
+"""What the text of a PDF lacks: pages that were not read, scans, damage."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from gofer.errors import ToolError
+from gofer.files.completeness import AGAIN, AS_ASKED, LOOKED_AT, Wanted, numbered
+from gofer.journal.workspace import Missing
+
+State = Literal["text", "image", "blank", "damaged"]
+"""A page with text; one that is mostly an image or a drawing; one with nothing on it; one that cannot be opened."""
+
+PAGES = 2_000
+"""Pages that one text holds at most."""
+
+CHARACTERS = 20_000_000
+"""Characters after which no further page is begun."""
+
+PAGE_CHARACTERS = 200_000
+"""Characters of one page that are read."""
+
+PAGE_NOTES = 1_000
+"""Comments and fields of one page that are read."""
+
+_IN_PARTS = "ask for the document in smaller parts"
+_FULL = f"one text holds at most {PAGES:,} pages and about {CHARACTERS:,} characters"
+_DRAWN = "images or drawings stand in place of text"
+_LONG_PAGE = f"one page holds at most {PAGE_CHARACTERS:,} characters and {PAGE_NOTES:,} comments and fields"
+_FEW = 60
+"""Letters and digits below which a page with a large image is a scan: a stamp, a page number."""
+_LARGE = 0.5
+"""Share of a page that such an image covers."""
+_OBJECTS = 500
+"""Pieces of a page that are looked at for an image; the image of a scan is among the first."""
+_DEPTH = 3
+_END = b"%%EOF"
+_PLACE = re.compile(rb"startxref\s+(\d{1,12})\s")
+_INDEX = re.compile(rb"\s*(?:xref|\d+\s+\d+\s+obj)")
+_TRAILING = 4_096
+"""Bytes behind the end mark of a PDF that is whole: some programs add a few."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One page that was read."""
+
+    number: int
+    state: State
+    cut: bool = False
+
+
+def state_of(page: pypdfium2.PdfPage, text: str) -> State:
+    """Return what a page is, given its text."""
+    letters = sum(map(str.isalnum, text))
+    if letters >= _FEW:
+        return "text"
+    drawn = islice(page.get_objects(max_depth=_DEPTH), _OBJECTS)
+    try:
+        if letters:
+            is_image = any(_is_large(one, page) for one in drawn)
+        else:
+            is_image = any(one.type != pdfium.FPDF_PAGEOBJ_TEXT for one in drawn)
+    except pypdfium2.PdfiumError:
+        return "damaged"
+    if is_image:
+        return "image"
+    return "text" if letters else "blank"
+
+
+def _is_large(one: pypdfium2.PdfObject, page: pypdfium2.PdfPage) -> bool:
+    if one.type != pdfium.FPDF_PAGEOBJ_IMAGE:
+        return False
+    left, bottom, right, top = one.get_bounds()
+    width, height = page.get_size()
+    return (right - left) * (top - bottom) >= _LARGE * width * height
+
+
+def without_text(state: State) -> str:
+    """Return what stands in place of the text of a page that has none."""
+    match state:
+        case "damaged":
+            return "(this page is damaged and could not be read)"
+        case "blank":
+            return "(nothing is on this page)"
+        case "image" | "text":
+            return "(no text: this page is an image or a drawing)"
+
+
+def missing_of(data: bytes, wanted: Wanted, count: int, seen: Sequence[Seen]) -> tuple[Missing, ...]:
+    """Return what the text of the pages that were seen lacks of the whole PDF."""
+    return (*_unread(wanted, count, seen), *_without_text(seen), *_damage(data, seen))
+
+
+def _unread(wanted: Wanted, count: int, seen: Sequence[Seen]) -> Iterator[Missing]:
+    first, last = seen[0].number, seen[-1].number
+    if first > 1:
+        yield _range(1, first - 1, AS_ASKED, {"last_page": first - 1})
+    if last < count:
+        reasons = {wanted.last_page: AS_ASKED}
+        yield _range(last + 1, count, reasons.get(last, _FULL), {"first_page": last + 1})
+    for page in seen:
+        if page.cut:
+            part = f"the rest of page {page.number:,}"
+            yield Missing("bytes", part, _LONG_PAGE, instead=_IN_PARTS)
+
+
+def _range(first: int, last: int, why: str, arguments: dict[str, object]) -> Missing:
+    return Missing("pages", numbered("page", range(first, last + 1)), why, "extract_file", arguments)
+
+
+def _without_text(seen: Sequence[Seen]) -> Iterator[Missing]:
+    scans = [page.number for page in seen if page.state == "image"]
+    if not scans:
+        return
+    run = next(end for end in range(len(scans), 0, -1) if scans[end - 1] - scans[0] == end - 1)
+    run = min(run, LOOKED_AT)
+    arguments: dict[str, object] = {"first_page": scans[0], "last_page": scans[run - 1]}
+    instead = "and the other pages alike" if run < len(scans) else ""
+    yield Missing("scans", f"the text of {numbered('page', scans)}", _DRAWN, "load_file", arguments, instead)
+
+
+def _damage(data: bytes, seen: Sequence[Seen]) -> Iterator[Missing]:
+    if damaged := [page.number for page in seen if page.state == "damaged"]:
+        yield Missing("pages", numbered("page", damaged), "the file is damaged there", instead=AGAIN)
+    if _is_cut_off(data):
+        yield Missing("bytes", "the end of the file", "the PDF is cut off before its end mark", instead=AGAIN)
+    elif seen and all(page.state == "blank" for page in seen):
+        why = "nothing can be drawn on any page that was read: the pages are blank, or their contents are damaged"
+        yield Missing("bytes", "every text", why, instead="ask the person who sent it what is on them")
+
+
+def refuse_damage(data: bytes, damaged: Sequence[int]) -> None:
+    """Raise ToolError for a PDF that is cut off, has damaged pages or no index: a provider would refuse it."""
+    again = "Look at its intact pages as images with load_file and first_page, or ask for it to be sent again."
+    if damaged:
+        raise ToolError(f"The PDF is damaged, at {numbered('page', damaged)}. {again}", code="damaged")
+    if _is_cut_off(data):
+        raise ToolError(f"The PDF is cut off before its end mark. {again}", code="damaged")
+    if not _has_index(data):
+        raise ToolError(f"The PDF is damaged: its index of objects is not where it says. {again}", code="damaged")
+
+
+def _has_index(data: bytes) -> bool:
+    """Return whether the index of objects is where the end of the PDF says; PDFium also reads PDFs where it is not."""
+    places = [int(place) for place in _PLACE.findall(data[-_TRAILING:])]
+    # Places count from the header, before which some bytes may stand.
+    header = max(0, data[:1024].find(b"%PDF-"))
+    return any(_INDEX.match(data, place + shift) for place in places[-1:] for shift in (0, header))
+
+
+def _is_cut_off(data: bytes) -> bool:
+    return _END not in data[-_TRAILING:]
