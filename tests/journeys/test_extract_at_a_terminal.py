@@ -40,10 +40,11 @@ def test_json_is_one_line_for_each_file_whatever_became_of_it(folder: Path, capf
     out, err = capfd.readouterr()
     word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
     assert err == ""
+    nothing = {"media_type": None, "text": None, "notes": []}
     assert [json.loads(line) for line in out.splitlines()] == [
-        {"file": files[0], "media_type": word, "text": "日本語 and שלום", "error": None},
-        {"file": files[1], "media_type": None, "text": None, "error": "The file is empty: it has 0 bytes."},
-        {"file": files[2], "media_type": None, "text": None, "error": "There is no such file; look at its name."},
+        {"file": files[0], "media_type": word, "text": "日本語 and שלום", "notes": [], "error": None},
+        {"file": files[1], **nothing, "error": "The file is empty: it has 0 bytes."},
+        {"file": files[2], **nothing, "error": "There is no such file; look at its name."},
     ]
 
 
@@ -60,3 +61,17 @@ def test_a_folder_and_a_page_to_begin_with_are_understood(folder: Path, capfd: p
     assert capfd.readouterr().out == "[page 3 of 3]\nSheet 3\n"
     assert main(["extract", "--first-page", "4", str(folder / "long.pdf")]) == 2
     assert "The PDF has 3 pages; there is no page 4." in capfd.readouterr().err
+
+
+def test_a_guess_is_a_note_and_no_character_breaks_a_line_of_json(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "kunden.csv").write_bytes("Name;Ort\r\nMüller;Köln\r\n".encode("cp1252"))
+    (folder / "odd.txt").write_text("one\u2028two\u2029three\x85four")
+    assert main(["extract", "--json", str(folder / "kunden.csv"), str(folder / "odd.txt")]) == 0
+    table, odd = (json.loads(line) for line in capfd.readouterr().out.splitlines())
+    assert "Müller" in table["text"]
+    assert table["notes"] == ["Read as windows-1252, guessed."]
+    assert odd["text"] == "one\u2028two\u2029threefour"
+    assert main(["extract", "--encoding", "cp850", str(folder / "kunden.csv")]) == 0
+    assert "M³ller" in capfd.readouterr().out

@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+from gofer.canonical import one_line
 from gofer.cli.numbers import number
 from gofer.errors import ToolError
 from gofer.files.child import LARGEST, Children
@@ -20,7 +21,7 @@ _EXAMPLES = """examples:
 
 Reads PDF, Word, PowerPoint, Excel (also .xls and .ods), OpenDocument, CSV, web pages, e-mails and plain text; of an
 image it says the size. A file is read for what it is, whatever its name says. With --json each file is one line:
-{file, media_type, text, error}.
+{file, media_type, text, notes, error}; the notes say what a text does not show, such as an encoding that was guessed.
 Exit codes: 0 every file was read, 1 there was nothing to read them with, 2 one could not be read.
 """
 
@@ -31,6 +32,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object for each file")
     pages = "of a PDF, the page to begin with (default 1)"
     parser.add_argument("--first-page", type=number(1, 1_000_000), default=1, metavar="N", help=pages)
+    read_as = "of a text, the encoding to read it in, as windows-1252 (default: what it says of itself, or a guess)"
+    parser.add_argument("--encoding", default="", metavar="NAME", help=read_as)
     parser.epilog = _EXAMPLES
 
 
@@ -40,7 +43,7 @@ def execute(arguments: argparse.Namespace) -> int:
     failed = False
     try:
         for name in arguments.files:
-            said = asyncio.run(_read(children, name, arguments.first_page))
+            said = asyncio.run(_read(children, name, arguments))
             failed = failed or isinstance(said, str)
             if arguments.json:
                 print(_line(name, said), flush=True)
@@ -51,7 +54,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 2 if failed else 0
 
 
-async def _read(children: Children, name: str, first: int) -> Document | str:
+async def _read(children: Children, name: str, arguments: argparse.Namespace) -> Document | str:
     """The document, or the sentence that says why there is none."""
     try:
         # One byte more than may be read is enough to be refused.
@@ -62,7 +65,10 @@ async def _read(children: Children, name: str, first: int) -> Document | str:
         return "This is a folder; name the files in it."
     except (OSError, ValueError):
         return "The file cannot be read; look whether you may read it."
-    reading = asyncio.ensure_future(extract(children, data, name="" if name == "-" else name, first=first))
+    called = "" if name == "-" else name
+    reading = asyncio.ensure_future(
+        extract(children, data, name=called, first=arguments.first_page, encoding=arguments.encoding)
+    )
     if sys.stderr.isatty():
         await asyncio.wait([reading], timeout=_SECOND)
         if not reading.done():
@@ -81,12 +87,12 @@ def _bytes(name: str) -> bytes:
 
 
 def _line(name: str, said: Document | str) -> str:
-    fields: dict[str, str | None] = {"file": name, "media_type": None, "text": None, "error": None}
+    fields: dict[str, object] = {"file": name, "media_type": None, "text": None, "notes": [], "error": None}
     if isinstance(said, str):
         fields["error"] = said
     else:
-        fields |= {"media_type": said.kind.media_type, "text": said.text}
-    return json.dumps(fields, ensure_ascii=False)
+        fields |= {"media_type": said.kind.media_type, "text": said.text, "notes": said.notes}
+    return one_line(json.dumps(fields, ensure_ascii=False))
 
 
 def _show(name: str, said: Document | str, *, several: bool) -> None:
@@ -95,6 +101,6 @@ def _show(name: str, said: Document | str, *, several: bool) -> None:
         return
     if several:
         print(f"==> {name} <==")
-    if said.note:
-        print(f"gofer: {name}: {said.note}", file=sys.stderr)
+    for note in said.notes:
+        print(f"gofer: {name}: {note}", file=sys.stderr)
     print(said.text, flush=True)

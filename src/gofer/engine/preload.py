@@ -17,7 +17,7 @@ from gofer.engine.weights import seen_tokens
 from gofer.errors import TemporaryError, ToolError
 from gofer.files.document import LOOKED_AT
 from gofer.files.kind import IMAGES, kind_of
-from gofer.files.plain_text import decoded
+from gofer.files.plain_text import Decoded, decode
 from gofer.files.said import likely
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileAdded
@@ -113,7 +113,7 @@ async def _shown(step: Step, made: Preloaded, added: FileAdded, content: bytes, 
     elif kind.name == "pdf" and ability.pdf:
         media = await _pdf(step, added, content)
         section = f"{_label(added)} is beside this as a document."
-    elif kind.name != "pdf" and (text := decoded(content)) is not None:
+    elif kind.name != "pdf" and (text := decode(content)) is not None:
         section = _text(added, text)
     else:
         return
@@ -155,9 +155,10 @@ async def _pdf(step: Step, added: FileAdded, content: bytes) -> Media:
     return Media(added.file, "application/pdf", base64.b64encode(content).decode(), pages)
 
 
-def _text(added: FileAdded, text: str) -> str:
-    rows = [f"    {row}" for row in text.splitlines()]
-    return "\n".join([f"{_label(added)}, whole:", *rows]) if rows else f"{_label(added)} is empty."
+def _text(added: FileAdded, found: Decoded) -> str:
+    rows = [f"    {row}" for row in found.text.splitlines()]
+    note = f" ({found.note})" if found.note else ""
+    return "\n".join([f"{_label(added)}, whole:{note}", *rows]) if rows else f"{_label(added)} is empty."
 
 
 def _size(media: Media) -> int:

@@ -20,19 +20,22 @@ class Document:
     text: str
     """Never empty: a document without text says so. Parts begin with markers: `[page 3 of 9]`, `[slide 2 of 7]`,
     `[sheet "Costs": 12 rows × 4 columns]`, `[notes]`, `[header]`, `[comment 1]`."""
-    note: str
-    """A sentence when its name claims another kind; else empty."""
+    notes: tuple[str, ...] = ()
+    """Sentences on what the text does not show: a name that claims another kind, an encoding that was guessed."""
 
 
-async def extract(children: Children, data: bytes, *, name: str = "", first: int = 1) -> Document:
+async def extract(children: Children, data: bytes, *, name: str = "", first: int = 1, encoding: str = "") -> Document:
     """The text of a document in any format that is read here; `first` is the page of a PDF to begin with.
+
+    `encoding` is the one to read a plain text in, where the one that was guessed is wrong.
 
     Raises ToolError with one sentence for the model when there is nothing to be had: it is encrypted, damaged, too
     large, made to hurt, or of a kind that is not read.
     """
     what = f"This is {kind_of(data, name).title}, and it"
-    packet = await children.run(Job("extract", {"name": name, "first": first}, data, what))
-    return Document(KINDS[str(packet.fields["kind"])], packet.data.decode(), str(packet.fields["note"]))
+    packet = await children.run(Job("extract", {"name": name, "first": first, "encoding": encoding}, data, what))
+    notes = tuple(map(str, cast(list[object], packet.fields["notes"])))
+    return Document(KINDS[str(packet.fields["kind"])], packet.data.decode(), notes)
 
 
 async def pages_of(children: Children, data: bytes) -> int:

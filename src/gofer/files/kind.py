@@ -102,6 +102,8 @@ _EXTENSIONS = {
     "pps": "ppt", "exe": "program", "heif": "heic",
 }  # fmt: skip
 _TEXTS = frozenset({"text", "csv", "markdown", "json", "xml", "html", "eml", "svg"})
+_MARKUP = frozenset({"html", "xml", "svg"})
+_NEVER_MARKUP = frozenset({"csv", "json", "eml"})
 _HEADER = re.compile(rb"[!-9;-~]{2,60}:[ \t]")
 _MAIL = re.compile(
     rb"^(?:from|to|subject|date|message-id|mime-version|received|return-path|delivered-to)[ \t]*:", re.IGNORECASE | re.M
@@ -125,7 +127,9 @@ def extension(name: str) -> str:
 def mislabelled(kind: Kind, name: str) -> str:
     """A sentence for a name that claims another kind; empty when it claims none, or this one."""
     claimed = extension(name)
-    if not claimed or claimed == kind.name or {claimed, kind.name} <= _TEXTS or kind.name in ("encrypted", "empty"):
+    if not claimed or claimed == kind.name or kind.name in ("encrypted", "empty"):
+        return ""
+    if {claimed, kind.name} <= _TEXTS and not (claimed in _NEVER_MARKUP and kind.name in _MARKUP):
         return ""
     return f"The name ends like {KINDS[claimed].title}, but this is {kind.title}."
 

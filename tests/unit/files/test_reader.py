@@ -76,7 +76,7 @@ async def test_text_that_came_out_empty_is_said_to_be_empty(data: bytes, title: 
 
 async def test_a_wrong_name_is_told_with_the_text_and_with_the_refusal() -> None:
     note = "The name ends like a Word document, but this is a PDF."
-    assert (await read(pdf([lines(["x"])]), "a.docx")).note == note
+    assert (await read(pdf([lines(["x"])]), "a.docx")).notes == (note,)
     with pytest.raises(ToolError, match=r"this is a PDF\. The PDF is damaged or cut off"):
         await read(b"%PDF-1.4 broken", "a.docx")
 

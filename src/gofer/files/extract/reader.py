@@ -31,6 +31,8 @@ _READERS: dict[str, Callable[[bytes], str]] = {
     **dict.fromkeys(IMAGES, picture.read),
     **dict.fromkeys(("text", "markdown", "json", "xml", "svg"), plain.read),
 }
+_TEXTS = frozenset({"text", "markdown", "json", "xml", "svg", "html", "csv"})
+"""Kinds whose readers are given UTF-8, whatever encoding the file is in."""
 _REFUSED = {
     "empty": "The file is empty: it has 0 bytes.",
     "doc": "This is an old Word document (.doc), which is not read here; save it as .docx or PDF and send that.",
@@ -45,12 +47,19 @@ _REFUSED = {
 
 
 def run(packet: Packet) -> Packet:
-    """The text of a document. Fields: name, first (a page). Gives the fields kind, note. Raises ToolError."""
-    name, first = str(packet.fields["name"]), cast(int, packet.fields["first"])
+    """Return the text of a document. Fields: name, first (a page), encoding. Gives kind and notes. Raises ToolError."""
+    name = str(packet.fields["name"])
+    first = cast(int, packet.fields["first"])
     kind = kind_of(packet.data, name)
     note = mislabelled(kind, name)
+    notes = [note] if note else []
     try:
-        text = _read(kind, packet.data, first)
+        data = packet.data
+        if kind.name in _TEXTS:
+            found = plain.text_of(data, named=str(packet.fields.get("encoding", "")))
+            notes += [found.note] if found.note else []
+            data = found.text.encode("utf-8", "replace")
+        text = _read(kind, data, first)
     except ToolError as error:
         said = f"{note} {error.message_to_model}" if note else error.message_to_model
         raise ToolError(said, code=error.code or kind.name) from error
@@ -58,7 +67,7 @@ def run(packet: Packet) -> Packet:
         text = f"(This is {kind.title}, and there is no text in it.)"
     if len(text) > CHARACTERS:
         text = f"{text[:CHARACTERS]}\n[cut here: {len(text) - CHARACTERS:,} more characters]"
-    return Packet({"kind": kind.name, "note": note}, clean(text).encode())
+    return Packet({"kind": kind.name, "notes": notes}, clean(text).encode())
 
 
 def _read(kind: Kind, data: bytes, first: int) -> str:

@@ -21,6 +21,7 @@ class ExtractFile(Arguments):
 
     file: str = Field(description="Id of a PDF, an Office document, a web page, an e-mail or the like.")
     first_page: int = Field(default=1, ge=1, description="Of a PDF, the page to begin with.")
+    encoding: str = Field(default="", max_length=40, description="Of a text whose guessed encoding is wrong, as Big5.")
 
 
 def extract_tools(children: Children) -> tuple[Tool[Any], ...]:
@@ -43,11 +44,13 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
     """A new file with the text; a short one is shown as well. `value` is the id of the new file."""
     added = held(call, arguments.file).added
     content = await call.files.content(arguments.file)
-    document = await extract(children, content, name=added.name, first=arguments.first_page)
+    document = await extract(
+        children, content, name=added.name, first=arguments.first_page, encoding=arguments.encoding
+    )
     origin = f"the text of {arguments.file}"
     made = NewFile(f"{added.name}.txt", "text/plain", document.text.encode(), origin, prefix="text")
     lines, tokens = document.text.count("\n") + 1, estimate(document.text)
     told = f"The text of {arguments.file} ({document.kind.title}) is {made.id}: {lines} lines, about {tokens} tokens."
-    note = f" {document.note}" if document.note else ""
+    note = "".join(f" {note}" for note in document.notes)
     short = f"\n\n{document.text}" if tokens <= min(SHORT, call.whole_tokens // 2) else ""
     return ToolResult(f"{told}{note}{short}", f"text of {lines} lines", value=made.id, files=(made,))

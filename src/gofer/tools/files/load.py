@@ -14,7 +14,7 @@ from gofer.files.kind import IMAGES, kind_of
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileRead
 from gofer.messages import Media
-from gofer.tools.files.text import held, lines_of, text_of
+from gofer.tools.files.text import held, held_text, lines_of
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 WHOLE_TOKENS = 20_000
@@ -69,7 +69,8 @@ async def load_file(children: Children, call: Call, arguments: LoadFile) -> Tool
         if (pages := await pages_of(children, content)) > LOOKED_AT:
             raise ToolError(f"{arguments.file} has {pages:,} pages, too many to look at; use extract_file.")
         return _to_look_at(arguments.file, name, len(content), Media(arguments.file, PDF, _text(content), pages))
-    text = await text_of(call, arguments.file)
+    found = await held_text(call, arguments.file)
+    text = found.text
     # What is longer than a result may be would become another file, and only its beginning would be seen.
     if (tokens := estimate(text)) > (most := min(WHOLE_TOKENS, call.whole_tokens * 9 // 10)):
         raise ToolError(
@@ -78,7 +79,7 @@ async def load_file(children: Children, call: Call, arguments: LoadFile) -> Tool
         )
     lines = len(lines_of(text))
     shown = FileRead(arguments.file, "lines", 1, lines)
-    told = text or "(an empty file)"
+    told = f"{text or '(an empty file)'}{found.said}"
     return ToolResult(f"{arguments.file} {name!r}:\n{told}", f"{lines} lines", value=text, facts=(shown,))
 
 

@@ -8,6 +8,7 @@ from pydantic import Field
 from gofer.files import json_query
 from gofer.files.child import Children
 from gofer.journal.workspace import FileRead
+from gofer.tools.files.text import in_utf8
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 TIMEOUT = 30.0
@@ -61,19 +62,19 @@ def query_tools(children: Children) -> tuple[Tool[Any], ...]:
 
 async def jq(children: Children, call: Call, arguments: QueryJson) -> ToolResult:
     """The results, one JSON value on each line; `value` is that text."""
-    content = await call.files.content(arguments.file)
+    content, said = await in_utf8(call, arguments.file)
     text = await json_query.jq(children, arguments.program, content)
-    return _answer(arguments.file, text, "no result")
+    return _answer(arguments.file, text, "no result", said)
 
 
 async def grep_json(children: Children, call: Call, arguments: GrepJson) -> ToolResult:
     """Paths and values, one on each line; `value` is that text."""
-    content = await call.files.content(arguments.file)
+    content, said = await in_utf8(call, arguments.file)
     text = await json_query.grep_json(children, arguments.pattern, content)
-    return _answer(arguments.file, text, "nothing matches")
+    return _answer(arguments.file, text, "nothing matches", said)
 
 
-def _answer(file: str, text: str, empty: str) -> ToolResult:
+def _answer(file: str, text: str, empty: str, said: str) -> ToolResult:
     lines = text.count("\n") + bool(text)
     looked = FileRead(file, "matches", 0, lines)
-    return ToolResult(text or f"({empty})", f"{lines} lines of results", value=text, facts=(looked,))
+    return ToolResult(f"{text or f'({empty})'}{said}", f"{lines} lines of results", value=text, facts=(looked,))

@@ -7,7 +7,7 @@ from pydantic import Field
 from gofer.errors import ToolError
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileRead
-from gofer.tools.files.text import held, lines_of, part_of, text_of
+from gofer.tools.files.text import held, held_text, in_utf8, lines_of, part_of
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 PEEKED = 32_000
@@ -57,13 +57,14 @@ async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
     """Lines of a file; `value` is their text."""
     if arguments.end_line is not None and arguments.end_line < arguments.start_line:
         raise ToolError(f"end_line {arguments.end_line} stands before start_line {arguments.start_line}.")
-    lines = lines_of(await text_of(call, arguments.file))
+    found = await held_text(call, arguments.file)
+    lines = lines_of(found.text)
     if not any(lines):
         return ToolResult(f"{arguments.file} is empty.", "an empty file", value="")
     last = len(lines) if arguments.end_line is None else arguments.end_line
     part = part_of(lines, arguments.start_line, last, call.whole_tokens * 9 // 10)
     name = held(call, arguments.file).added.name
-    head = f"{arguments.file} {name!r}, lines {part.first} to {part.last} of {part.of}:"
+    head = f"{arguments.file} {name!r}, lines {part.first} to {part.last} of {part.of}:{found.said}"
     more = f"\n[Go on with start_line={part.last + 1}.]" if part.last < min(part.of, last) else ""
     shown = FileRead(arguments.file, "lines", part.first, part.last)
     summary = f"lines {part.first} to {part.last} of {part.of}"
@@ -72,7 +73,7 @@ async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
 
 async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
     """Bytes of a file as text; `value` is that text. No character is cut in its middle."""
-    content = await call.files.content(arguments.file)
+    content, said = await in_utf8(call, arguments.file)
     if arguments.start >= len(content):
         raise ToolError(f"{arguments.file} has {len(content)} bytes; there is no byte {arguments.start}.")
     if arguments.stop <= arguments.start:
@@ -81,7 +82,7 @@ async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
     wanted = min(arguments.stop, arguments.start + PEEKED, len(content))
     stop = _fitting(content, start, wanted, call.whole_tokens * 9 // 10)
     text = content[start:stop].decode("utf-8", "replace")
-    head = f"{arguments.file}, bytes {start} to {stop} of {len(content)}:"
+    head = f"{arguments.file}, bytes {start} to {stop} of {len(content)}:{said}"
     more = f"\n[Go on with start={stop}.]" if stop < min(arguments.stop, len(content)) else ""
     shown = FileRead(arguments.file, "bytes", start, stop)
     return ToolResult(f"{head}\n{text}{more}", f"bytes {start} to {stop}", value=text, facts=(shown,))

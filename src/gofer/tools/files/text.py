@@ -1,10 +1,13 @@
 """What of a run's file is text, and how is a part of it shown?"""
 
+import asyncio
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gofer.errors import ToolError
-from gofer.files.plain_text import decoded
+from gofer.files.kind import kind_of, mislabelled
+from gofer.files.plain_text import Decoded, decode
 from gofer.files.tokens import estimate
 from gofer.projections.workspace import HeldFile
 from gofer.tools.tool import Call
@@ -34,12 +37,44 @@ def held(call: Call, file: str) -> HeldFile:
     raise ToolError(f"There is no file {file[:64]!r}. The files of this run: {known[:2_000]}.", code="no_such_file")
 
 
-async def text_of(call: Call, file: str) -> str:
-    """The whole text of a file. Raises ToolError for one that is no text, and what reading it raises."""
-    text = decoded(await call.files.content(file))
-    if text is None:
-        raise _no_text(call, file)
-    return text
+@dataclass(frozen=True, slots=True)
+class HeldText:
+    """The text of a file, and a line that says where it may not be what it seems."""
+
+    text: str
+    said: str
+    """Begins with a line feed; empty where there is nothing to say."""
+
+
+async def held_text(call: Call, file: str) -> HeldText:
+    """Return the whole text of a file. Raises ToolError for one that is no text, and what reading it raises."""
+    content = await call.files.content(file)
+    # On a thread: a guess over a large file takes a while, and others are waiting.
+    found = await asyncio.to_thread(decode, content)
+    name = held(call, file).added.name
+    if found is None:
+        raise _no_text(call, file, content)
+    return HeldText(found.text, _said(file, name, content, found))
+
+
+async def in_utf8(call: Call, file: str) -> tuple[bytes, str]:
+    """Return the content of a file, of a text in UTF-8, and what is said of it as in HeldText."""
+    content = await call.files.content(file)
+    found = await asyncio.to_thread(decode, content)
+    if found is None:
+        return content, ""
+    said = _said(file, held(call, file).added.name, content, found)
+    if found.encoding == "UTF-8" and not content.startswith(BOM_UTF8):
+        return content, said
+    return found.text.encode("utf-8", "replace"), said
+
+
+def _said(file: str, name: str, content: bytes, found: Decoded) -> str:
+    sentences = [mislabelled(kind_of(content, name), name), found.note]
+    if found.guessed:
+        sentences.append(f'If words look wrong, extract_file(file="{file}", encoding=…) reads it in another.')
+    said = " ".join(filter(None, sentences))
+    return f"\n[{said}]" if said else ""
 
 
 def lines_of(text: str) -> Sequence[str]:
@@ -67,7 +102,7 @@ def _cut(line: str, limit: int) -> str:
     return line if len(line) <= limit else f"{line[:limit]} [{len(line) - limit} more characters]"
 
 
-def _no_text(call: Call, file: str) -> ToolError:
-    added = held(call, file).added
-    kind = added.media_type or "not text"
-    return ToolError(f"{file} ({kind}) is not text; use extract_file to get its text, or load_file for an image.")
+def _no_text(call: Call, file: str, content: bytes) -> ToolError:
+    kind = kind_of(content, held(call, file).added.name)
+    instead = "use extract_file to get its text, or load_file for an image"
+    return ToolError(f"{file} is {kind.title}, and is not text; {instead}.")

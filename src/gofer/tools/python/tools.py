@@ -1,7 +1,7 @@
 """How does a model compute: with code that sees the texts it names, and nothing else?"""
 
 import mimetypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -10,7 +10,7 @@ from pydantic import Field
 from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.sandbox.python import Program, run
-from gofer.tools.files.text import text_of
+from gofer.tools.files.text import HeldText, held_text
 from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
 
 Scripts = Callable[[Call, str, str], str]
@@ -51,12 +51,14 @@ def python_tools(children: Children, scripts: Scripts = no_scripts) -> tuple[Too
     """`python`; its code runs in `children`."""
 
     async def python(call: Call, arguments: RunPython) -> ToolResult:
-        output = await run(children, await _program(call, arguments, scripts))
+        texts = {file: await held_text(call, file) for file in dict.fromkeys(arguments.files)}
+        output = await run(children, _program(call, arguments, texts, scripts))
+        said = "".join(found.said for found in texts.values())
         if not output:
-            return ToolResult(_NOTHING, "no output", value="")
+            return ToolResult(f"{_NOTHING}{said}", "no output", value="")
         if arguments.output_file:
-            return _as_file(output, arguments.output_file)
-        return ToolResult(output, _counted(output), value=output)
+            return _as_file(output, arguments.output_file, said)
+        return ToolResult(f"{output}{said}", _counted(output), value=output)
 
     return (
         Tool(
@@ -72,24 +74,24 @@ def python_tools(children: Children, scripts: Scripts = no_scripts) -> tuple[Too
     )
 
 
-async def _program(call: Call, arguments: RunPython, scripts: Scripts) -> Program:
+def _program(call: Call, arguments: RunPython, texts: Mapping[str, HeldText], scripts: Scripts) -> Program:
     if bool(arguments.skill) != bool(arguments.script):
         raise ToolError("A script needs both `skill` and `script`: the name of the skill, and the path in it.")
     if not arguments.code.strip() and not arguments.script:
         raise ToolError("There is nothing to run; write Python as `code`, or name the script of a skill.")
-    files = {file: await text_of(call, file) for file in dict.fromkeys(arguments.files)}
+    files = {file: found.text for file, found in texts.items()}
     script = scripts(call, arguments.skill, arguments.script) if arguments.script else ""
     return Program(arguments.code, script, arguments.script, files)
 
 
-def _as_file(output: str, wanted: str) -> ToolResult:
+def _as_file(output: str, wanted: str, said: str) -> ToolResult:
     """The output as a file of the run, of which the model sees the beginning."""
     name = PurePosixPath(wanted.replace("\\", "/")).name or "output.txt"
     kind = mimetypes.guess_type(name, strict=False)[0] or "text/plain"
     file = NewFile(name, kind, output.encode(), "python")
     begins = output[:_BEGINNING]
     told = "It holds" if len(begins) == len(output) else "It begins with"
-    text = f"{file.id} {name!r} is written: {_counted(output)}. {told}:\n{begins}"
+    text = f"{file.id} {name!r} is written: {_counted(output)}. {told}:\n{begins}{said}"
     return ToolResult(text, f"{name}: {_counted(output)}", {"file": file.id}, value=output, files=(file,))
 
 
