@@ -7,6 +7,7 @@ from gofer.engine.fetching import content_of
 from gofer.engine.step import Step
 from gofer.errors import ToolError
 from gofer.files.plain_text import decode
+from gofer.files.said import charset_of
 from gofer.tools.tool import Provenance
 
 CHARACTERS = 200_000
@@ -32,7 +33,8 @@ async def handed(step: Step, prompt: str, files: Sequence[str], provenance: Prov
         raise ToolError(f"A subagent is given {FILES} files at most, not {len(files)}.")
     for file in files:
         added = step.workspace.files[file].added
-        found = decode(await content_of(step, added, provenance, PURPOSE))
+        content = await content_of(step, added, provenance, PURPOSE)
+        found = decode(content, charset_of(added.media_type))
         if found is None:
             kind = added.media_type or "of an unknown type"
             raise ToolError(f"{file} is {kind} and no text; a subagent of a script is given texts only.")

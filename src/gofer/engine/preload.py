@@ -18,7 +18,7 @@ from gofer.errors import TemporaryError, ToolError
 from gofer.files.document import LOOKED_AT
 from gofer.files.kind import IMAGES, kind_of
 from gofer.files.plain_text import Decoded, decode
-from gofer.files.said import likely
+from gofer.files.said import charset_of, likely
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileAdded
 from gofer.messages import Media
@@ -113,7 +113,7 @@ async def _shown(step: Step, made: Preloaded, added: FileAdded, content: bytes, 
     elif kind.name == "pdf" and ability.pdf:
         media = await _pdf(step, added, content)
         section = f"{_label(added)} is beside this as a document."
-    elif kind.name != "pdf" and (text := decode(content)) is not None:
+    elif kind.name != "pdf" and (text := decode(content, charset_of(added.media_type))) is not None:
         section = _text(added, text)
     else:
         return

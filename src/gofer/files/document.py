@@ -24,16 +24,19 @@ class Document:
     """Sentences on what the text does not show: a name that claims another kind, an encoding that was guessed."""
 
 
-async def extract(children: Children, data: bytes, *, name: str = "", first: int = 1, encoding: str = "") -> Document:
+async def extract(
+    children: Children, data: bytes, *, name: str = "", first: int = 1, encoding: str = "", declared: str = ""
+) -> Document:
     """The text of a document in any format that is read here; `first` is the page of a PDF to begin with.
 
-    `encoding` is the one to read a plain text in, where the one that was guessed is wrong.
+    `declared` is the encoding that the sender of a text names, and `encoding` the one to read it in in any case.
 
     Raises ToolError with one sentence for the model when there is nothing to be had: it is encrypted, damaged, too
     large, made to hurt, or of a kind that is not read.
     """
     what = f"This is {kind_of(data, name).title}, and it"
-    packet = await children.run(Job("extract", {"name": name, "first": first, "encoding": encoding}, data, what))
+    fields = {"name": name, "first": first, "encoding": encoding, "declared": declared}
+    packet = await children.run(Job("extract", fields, data, what))
     notes = tuple(map(str, cast(list[object], packet.fields["notes"])))
     return Document(KINDS[str(packet.fields["kind"])], packet.data.decode(), notes)
 

@@ -1,5 +1,6 @@
 """What may a file be, by what is said of it before anybody has its bytes?"""
 
+import re
 from typing import Literal
 
 from gofer.files.kind import KINDS, extension
@@ -18,6 +19,7 @@ _MORE = {
     "yaml": "application/yaml", "yml": "application/yaml", "toml": "application/toml", "sql": "application/sql",
     "py": "text/x-python", "js": "application/javascript", "sh": "application/x-sh",
 }  # fmt: skip
+_CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
 UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/binary"})
 """Media types that say nothing."""
 
@@ -43,6 +45,18 @@ def guessed(name: str) -> str:
     """The media type that the ending of a name stands for; empty when it stands for none that is known here."""
     claimed = extension(name)
     return KINDS[claimed].media_type if claimed else _MORE.get(name.rpartition(".")[2].lower(), "")
+
+
+def with_charset(media_type: str, sent: str) -> str:
+    """Return the media type of a text with the encoding that a `Content-Type` declares; any other type as it is."""
+    charset = charset_of(sent)
+    return f"{media_type}; charset={charset}" if charset and likely(media_type, "") == "text" else media_type
+
+
+def charset_of(media_type: str) -> str:
+    """Return the encoding that a media type declares; empty when it declares none."""
+    found = _CHARSET.search(media_type)
+    return found[1].lower() if found else ""
 
 
 def plain(media_type: str) -> str:

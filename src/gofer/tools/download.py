@@ -7,13 +7,14 @@ may be in a private network.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from gofer.errors import TemporaryError, ToolError
+from gofer.files.said import with_charset
 from gofer.outside import HttpRequest, HttpResponse, NotPublic, TooLarge
-from gofer.tools.tool import Call
+from gofer.tools.tool import Call, NewFile
 
 LIMIT = 20_000_000
 """Bytes of one file at most."""
@@ -70,6 +71,12 @@ def _taken(way: Way, response: HttpResponse) -> HttpResponse:
     if len(response.body) > LIMIT:
         raise too_large(len(response.body))
     return response
+
+
+def typed(file: NewFile, response: HttpResponse) -> NewFile:
+    """Return a file with the encoding that its server declares, which is heard where its text is decoded."""
+    sent = response.headers.get("content-type", "")
+    return replace(file, media_type=with_charset(file.media_type, sent))
 
 
 def _joined(url: str, location: str) -> str:

@@ -47,7 +47,10 @@ _REFUSED = {
 
 
 def run(packet: Packet) -> Packet:
-    """Return the text of a document. Fields: name, first (a page), encoding. Gives kind and notes. Raises ToolError."""
+    """Return the text of a document, with the fields kind and notes. Raises ToolError.
+
+    Fields: name, first (a page), declared, encoding.
+    """
     name = str(packet.fields["name"])
     first = cast(int, packet.fields["first"])
     kind = kind_of(packet.data, name)
@@ -56,7 +59,7 @@ def run(packet: Packet) -> Packet:
     try:
         data = packet.data
         if kind.name in _TEXTS:
-            found = plain.text_of(data, named=str(packet.fields.get("encoding", "")))
+            found = plain.text_of(data, str(packet.fields["declared"]), str(packet.fields["encoding"]))
             notes += [found.note] if found.note else []
             data = found.text.encode("utf-8", "replace")
         text = _read(kind, data, first)

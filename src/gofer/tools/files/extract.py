@@ -7,6 +7,7 @@ from pydantic import Field
 
 from gofer.files.child import Children
 from gofer.files.document import extract
+from gofer.files.said import charset_of
 from gofer.files.tokens import estimate
 from gofer.tools.files.text import held
 from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
@@ -45,7 +46,12 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
     added = held(call, arguments.file).added
     content = await call.files.content(arguments.file)
     document = await extract(
-        children, content, name=added.name, first=arguments.first_page, encoding=arguments.encoding
+        children,
+        content,
+        name=added.name,
+        first=arguments.first_page,
+        encoding=arguments.encoding,
+        declared=charset_of(added.media_type),
     )
     origin = f"the text of {arguments.file}"
     made = NewFile(f"{added.name}.txt", "text/plain", document.text.encode(), origin, prefix="text")

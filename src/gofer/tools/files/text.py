@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gofer.errors import ToolError
 from gofer.files.kind import kind_of, mislabelled
 from gofer.files.plain_text import Decoded, decode
+from gofer.files.said import charset_of
 from gofer.files.tokens import estimate
 from gofer.projections.workspace import HeldFile
 from gofer.tools.tool import Call
@@ -50,20 +51,21 @@ async def held_text(call: Call, file: str) -> HeldText:
     """Return the whole text of a file. Raises ToolError for one that is no text, and what reading it raises."""
     content = await call.files.content(file)
     # On a thread: a guess over a large file takes a while, and others are waiting.
-    found = await asyncio.to_thread(decode, content)
-    name = held(call, file).added.name
+    added = held(call, file).added
+    found = await asyncio.to_thread(decode, content, charset_of(added.media_type))
     if found is None:
         raise _no_text(call, file, content)
-    return HeldText(found.text, _said(file, name, content, found))
+    return HeldText(found.text, _said(file, added.name, content, found))
 
 
 async def in_utf8(call: Call, file: str) -> tuple[bytes, str]:
     """Return the content of a file, of a text in UTF-8, and what is said of it as in HeldText."""
     content = await call.files.content(file)
-    found = await asyncio.to_thread(decode, content)
+    added = held(call, file).added
+    found = await asyncio.to_thread(decode, content, charset_of(added.media_type))
     if found is None:
         return content, ""
-    said = _said(file, held(call, file).added.name, content, found)
+    said = _said(file, added.name, content, found)
     if found.encoding == "UTF-8" and not content.startswith(BOM_UTF8):
         return content, said
     return found.text.encode("utf-8", "replace"), said

@@ -11,7 +11,7 @@ from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
 from gofer.files.names import display
 from gofer.files.said import told
-from gofer.tools.download import Way, check_size, download, is_public, parts, same_place
+from gofer.tools.download import Way, check_size, download, is_public, parts, same_place, typed
 from gofer.tools.jira.api import Fields, JiraApi, JiraRefusal
 from gofer.tools.tool import Arguments, Call, NewFile, ToolResult
 
@@ -72,7 +72,7 @@ async def get_attachment(api: JiraApi, call: Call, arguments: GetAttachment) -> 
         raise gone
     if not 200 <= response.status < 300:
         raise ToolError(f"Jira did not give that attachment (HTTP {response.status}).", code=str(response.status))
-    made = new_file({**about, "id": arguments.attachment}, response.body)
+    made = typed(new_file({**about, "id": arguments.attachment}, response.body), response)
     return ToolResult("The attachment was fetched.", "fetched an attachment", files=(made,))
 
 
