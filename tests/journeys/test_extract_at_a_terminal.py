@@ -1,6 +1,7 @@
 """What a person at a terminal sees of documents: their text, one line of JSON each, or a sentence."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,13 @@ def test_a_guess_is_a_note_and_no_character_breaks_a_line_of_json(
     assert odd["text"] == "one\u2028two\u2029threefour"
     assert main(["extract", "--encoding", "cp850", str(folder / "kunden.csv")]) == 0
     assert "M³ller" in capfd.readouterr().out
+
+
+def test_one_file_of_an_archive_is_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "all.zip"
+    with zipfile.ZipFile(path, "w") as target:
+        target.writestr("docs/a.csv", "x;y\n1;2\n")
+    assert main(["extract", str(path)]) == 0
+    assert "- docs/a.csv (8 bytes)" in capfd.readouterr().out
+    assert main(["extract", "--member", "docs/a.csv", str(path)]) == 0
+    assert "| 1 | 2 |" in capfd.readouterr().out

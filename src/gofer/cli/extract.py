@@ -10,18 +10,20 @@ from gofer.canonical import one_line
 from gofer.cli.numbers import number
 from gofer.errors import ToolError
 from gofer.files.child import LARGEST, Children
-from gofer.files.document import Document, extract
+from gofer.files.document import Document, extract, member_of
 
 _SECOND = 1.0
 _EXAMPLES = """examples:
   gofer extract report.pdf
   gofer extract --json *.docx *.xlsx
   gofer extract --first-page 2001 long.pdf
+  gofer extract --member docs/report.pdf all.zip
   curl -s https://example.com/ | gofer extract -
 
-Reads PDF, Word, PowerPoint, Excel (also .xls and .ods), OpenDocument, CSV, web pages, e-mails and plain text; of an
-image it says the size. A file is read for what it is, whatever its name says. With --json each file is one line:
-{file, media_type, text, notes, error}; the notes say what a text does not show, such as an encoding that was guessed.
+Reads PDF, Word, PowerPoint, Excel (also .xls and .ods), OpenDocument, CSV, web pages, e-mails, Jupyter notebooks and
+plain text. Of an image it says the size. Of a ZIP, tar or gzip archive it lists what is in it, and --member reads one
+file of it. A file is read for what it is, whatever its name says. With --json each file is one line: {file, media_type,
+text, notes, error}. The notes say what a text does not show, such as an encoding that was guessed.
 Exit codes: 0 every file was read, 1 there was nothing to read them with, 2 one could not be read.
 """
 
@@ -32,6 +34,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object for each file")
     pages = "of a PDF, the page to begin with (default 1)"
     parser.add_argument("--first-page", type=number(1, 1_000_000), default=1, metavar="N", help=pages)
+    path = "of an archive, the path of the file in it to read"
+    parser.add_argument("--member", default="", metavar="PATH", help=path)
     read_as = "of a text, the encoding to read it in, as windows-1252 (default: what it says of itself, or a guess)"
     parser.add_argument("--encoding", default="", metavar="NAME", help=read_as)
     parser.epilog = _EXAMPLES
@@ -66,9 +70,7 @@ async def _read(children: Children, name: str, arguments: argparse.Namespace) ->
     except (OSError, ValueError):
         return "The file cannot be read; look whether you may read it."
     called = "" if name == "-" else name
-    reading = asyncio.ensure_future(
-        extract(children, data, name=called, first=arguments.first_page, encoding=arguments.encoding)
-    )
+    reading = asyncio.ensure_future(_extracted(children, data, called, arguments))
     if sys.stderr.isatty():
         await asyncio.wait([reading], timeout=_SECOND)
         if not reading.done():
@@ -77,6 +79,14 @@ async def _read(children: Children, name: str, arguments: argparse.Namespace) ->
         return await reading
     except ToolError as error:
         return error.message_to_model
+
+
+async def _extracted(children: Children, data: bytes, name: str, arguments: argparse.Namespace) -> Document:
+    if arguments.member:
+        taken = await member_of(children, data, arguments.member, name=Path(name).name)
+        data = taken.data
+        name = taken.name
+    return await extract(children, data, name=name, first=arguments.first_page, encoding=arguments.encoding)
 
 
 def _bytes(name: str) -> bytes:

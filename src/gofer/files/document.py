@@ -41,6 +41,22 @@ async def extract(
     return Document(KINDS[str(packet.fields["kind"])], packet.data.decode(), notes)
 
 
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file that was taken from an archive."""
+
+    name: str
+    """Without its folders."""
+    data: bytes
+
+
+async def member_of(children: Children, data: bytes, path: str, *, name: str = "") -> Member:
+    """Return one file of an archive, by its path as it is listed. Raises ToolError."""
+    what = f"This is {kind_of(data, name).title}, and it"
+    packet = await children.run(Job("member", {"name": name, "member": path}, data, what))
+    return Member(str(packet.fields["name"]), packet.data)
+
+
 async def pages_of(children: Children, data: bytes) -> int:
     """How many pages a PDF has. Raises ToolError for one that cannot be opened."""
     packet = await children.run(Job("pages", {}, data, "This is a PDF, and it"))

@@ -4,13 +4,14 @@ import contextlib
 import ctypes
 
 from gofer.files import jq_child, json_grep
-from gofer.files.extract import pdf, picture, reader
+from gofer.files.extract import archive, pdf, picture, reader
 from gofer.files.fork import Work, serve
 
 JOBS: dict[str, Work] = {
     "extract": reader.run,
     "grep_json": json_grep.run,
     "jq": jq_child.run,
+    "member": archive.member,
     "pages": pdf.count,
     "resize": picture.resize,
 }

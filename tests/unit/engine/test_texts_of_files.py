@@ -1,7 +1,9 @@
 """Files of a run that are not what they seem: old encodings, and names that claim another type."""
 
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
+from io import BytesIO
 
 import pytest
 
@@ -98,3 +100,16 @@ async def test_a_name_that_claims_another_type_is_said_by_every_tool(content: by
 async def test_a_pdf_that_is_called_a_text_is_called_a_pdf() -> None:
     step, file = await with_file(b"%PDF-1.7\n\0binary", "notes.txt")
     assert "is a PDF, and is not text; use extract_file" in (await ask(step, "2.0", "file_read", file=file)).text
+
+
+async def test_a_file_of_an_archive_becomes_a_file_of_the_run() -> None:
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w") as target:
+        target.writestr("2026/kunden.csv", EXCEL)
+    step, file = await with_file(packed.getvalue(), "all.zip")
+    assert "- 2026/kunden.csv (" in (await ask(step, "2.0", "extract_file", file=file)).text
+    taken = await ask(step, "2.1", "extract_file", file=file, member="2026/kunden.csv")
+    member = next(key for key, one in step.workspace.files.items() if one.added.name == "kunden.csv")
+    assert member in taken.text
+    assert step.workspace.files[member].added.origin == f"2026/kunden.csv of {file}"
+    assert "Müller" in (await ask(step, "2.2", "file_regex", file=member, pattern="Müller")).text

@@ -2,20 +2,29 @@
 
 from collections.abc import Callable
 from typing import cast
-from zipfile import ZipFile
 
 from gofer.canonical import clean
 from gofer.errors import ToolError
-from gofer.files.extract import mail, open_document, pdf, picture, plain, separated, sheets, slides, web, word
-from gofer.files.extract.package import opened
+from gofer.files.extract import (
+    archive,
+    mail,
+    notebook,
+    open_document,
+    pdf,
+    picture,
+    plain,
+    separated,
+    sheets,
+    slides,
+    web,
+    word,
+)
 from gofer.files.kind import IMAGES, Kind, kind_of, mislabelled
-from gofer.files.names import display
 from gofer.files.wire import Packet
 
 CHARACTERS = 20_000_000
 """Characters of text that are kept at most."""
 
-_LISTED = 200
 _READERS: dict[str, Callable[[bytes], str]] = {
     "docx": word.read,
     "pptx": slides.read,
@@ -28,10 +37,11 @@ _READERS: dict[str, Callable[[bytes], str]] = {
     "html": web.read,
     "csv": separated.read,
     "eml": mail.read,
+    "ipynb": notebook.read,
     **dict.fromkeys(IMAGES, picture.read),
     **dict.fromkeys(("text", "markdown", "json", "xml", "svg"), plain.read),
 }
-_TEXTS = frozenset({"text", "markdown", "json", "xml", "svg", "html", "csv"})
+_TEXTS = frozenset({"text", "markdown", "json", "xml", "svg", "html", "csv", "ipynb"})
 """Kinds whose readers are given UTF-8, whatever encoding the file is in."""
 _REFUSED = {
     "empty": "The file is empty: it has 0 bytes.",
@@ -62,7 +72,7 @@ def run(packet: Packet) -> Packet:
             found = plain.text_of(data, str(packet.fields["declared"]), str(packet.fields["encoding"]))
             notes += [found.note] if found.note else []
             data = found.text.encode("utf-8", "replace")
-        text = _read(kind, data, first)
+        text = _read(kind, data, name, first)
     except ToolError as error:
         said = f"{note} {error.message_to_model}" if note else error.message_to_model
         raise ToolError(said, code=error.code or kind.name) from error
@@ -73,24 +83,12 @@ def run(packet: Packet) -> Packet:
     return Packet({"kind": kind.name, "notes": notes}, clean(text).encode())
 
 
-def _read(kind: Kind, data: bytes, first: int) -> str:
+def _read(kind: Kind, data: bytes, name: str, first: int) -> str:
     if kind.name == "pdf":
         return pdf.read(data, first)
-    if kind.name == "zip":
-        return _listing(opened(data))
+    if kind.name in archive.ARCHIVES:
+        return archive.read(data, name)
     if reader := _READERS.get(kind.name):
         return reader(data)
     said = _REFUSED.get(kind.name, f"This is {kind.title}, and there is no text to read from it.")
     raise ToolError(said, code=kind.name)
-
-
-def _listing(archive: ZipFile) -> str:
-    """What is in an archive, by name; nothing in it is opened, so nothing in it can be opened within itself."""
-    entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-    lines = [f"- {display(entry.filename)} ({entry.file_size:,} bytes)" for entry in entries[:_LISTED]]
-    if len(entries) > _LISTED:
-        lines.append(f"- … {len(entries) - _LISTED:,} more")
-    head = (
-        f"[a ZIP archive of {len(entries):,} files; they are not opened here: ask for the one that matters by itself]"
-    )
-    return "\n".join([head, *lines])

@@ -6,8 +6,9 @@ from typing import Any
 from pydantic import Field
 
 from gofer.files.child import Children
-from gofer.files.document import extract
-from gofer.files.said import charset_of
+from gofer.files.document import Member, extract, member_of
+from gofer.files.kind import kind_of
+from gofer.files.said import charset_of, guessed
 from gofer.files.tokens import estimate
 from gofer.tools.files.text import held
 from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
@@ -22,6 +23,7 @@ class ExtractFile(Arguments):
 
     file: str = Field(description="Id of a PDF, an Office document, a web page, an e-mail or the like.")
     first_page: int = Field(default=1, ge=1, description="Of a PDF, the page to begin with.")
+    member: str = Field(default="", max_length=1_000, description="Of an archive, the path of one file in it.")
     encoding: str = Field(default="", max_length=40, description="Of a text whose guessed encoding is wrong, as Big5.")
 
 
@@ -45,6 +47,8 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
     """A new file with the text; a short one is shown as well. `value` is the id of the new file."""
     added = held(call, arguments.file).added
     content = await call.files.content(arguments.file)
+    if arguments.member:
+        return _taken(arguments, await member_of(children, content, arguments.member, name=added.name))
     document = await extract(
         children,
         content,
@@ -60,3 +64,13 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
     note = "".join(f" {note}" for note in document.notes)
     short = f"\n\n{document.text}" if tokens <= min(SHORT, call.whole_tokens // 2) else ""
     return ToolResult(f"{told}{note}{short}", f"text of {lines} lines", value=made.id, files=(made,))
+
+
+def _taken(arguments: ExtractFile, member: Member) -> ToolResult:
+    """The file of an archive as a file of the run. `value` is its id."""
+    kind = kind_of(member.data, member.name)
+    origin = f"{arguments.member} of {arguments.file}"
+    made = NewFile(member.name, guessed(member.name) or kind.media_type, member.data, origin)
+    size = f"{len(member.data):,} bytes"
+    told = f"{arguments.member!r} of {arguments.file} is now {made.id} {member.name!r}, {kind.title} of {size}."
+    return ToolResult(told, f"a member of {size}", value=made.id, files=(made,))
