@@ -9,10 +9,11 @@ import httpx2
 
 from gofer.bootstrap.public_http import PUBLIC_ONLY, PublicOnly, Resolve, is_public_address, resolve
 from gofer.errors import TemporaryError
+from gofer.files.size import FILE_BYTES
 from gofer.outside import HttpRequest, HttpResponse, TooLarge
 
-RESPONSE_LIMIT = 25_000_000
-"""Bytes of any response that are read at most, whoever asked."""
+RESPONSE_LIMIT = FILE_BYTES + 1_000_000
+"""Bytes of any response that are read at most: more than of the largest file, whose own limit names the cause."""
 
 
 POOLS, POOL_SIZE = 8, 25

@@ -12,14 +12,18 @@ from ipaddress import ip_address
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from gofer.errors import TemporaryError, ToolError
-from gofer.files.said import with_charset
+from gofer.files.said import likely, with_charset
+from gofer.files.size import FILE_BYTES, megabytes, without_middle
 from gofer.outside import HttpRequest, HttpResponse, NotPublic, TooLarge
 from gofer.tools.tool import Call, NewFile
 
-LIMIT = 20_000_000
+LIMIT = FILE_BYTES
 """Bytes of one file at most."""
+ENDS = 30_000_000
+"""Bytes of the beginning, and of the end, that are fetched of a larger text."""
 HOPS = 3
 """Redirects in a row at most."""
+_TOTAL = re.compile(r"bytes [0-9]+-[0-9]+/([0-9]{1,15})")
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 
 
@@ -35,9 +39,50 @@ class Way:
     """The headers for an address; None for one that is not asked at all."""
 
 
-async def download(call: Call, way: Way, url: str) -> HttpResponse:
-    """What an address gives in the end, whatever its status. Raises ToolError for one too large or elsewhere,
-    TemporaryError."""
+async def fetch(call: Call, way: Way, url: str, file: NewFile) -> HttpResponse:
+    """Return a file that a vendor described, and of a text above the limit its beginning and its end.
+
+    The answer may have any status. Raises what `download` raises.
+    """
+    if file.size <= LIMIT:
+        try:
+            return await download(call, way, url)
+        except ToolError as error:
+            if error.code != "too_large":
+                raise
+    if likely(file.media_type, file.name) != "text":
+        raise too_large(file.size)
+    try:
+        return await _ends(call, way, url)
+    except ToolError as error:
+        if error.code != "too_large":
+            raise
+        raise too_large(file.size) from error
+
+
+async def _ends(call: Call, way: Way, url: str) -> HttpResponse:
+    head = await download(call, way, url, f"bytes=0-{ENDS - 1}")
+    if not 200 <= head.status < 300:
+        return head
+    tail = await download(call, way, url, f"bytes=-{ENDS}")
+    total = _total(head)
+    # A server that knows no ranges, a file that changed meanwhile, or a text whose lines are not found by their bytes.
+    if total <= 2 * ENDS or total != _total(tail) or b"\0" in head.body[:1_000]:
+        raise too_large()
+    return HttpResponse(200, head.headers, without_middle(head.body, tail.body, total))
+
+
+def _total(part: HttpResponse) -> int:
+    """Return the size of the file that an answer is a part of; 0 for an answer that is none."""
+    found = _TOTAL.fullmatch(part.headers.get("content-range", ""))
+    return int(found[1]) if found and part.status == 206 else 0
+
+
+async def download(call: Call, way: Way, url: str, part: str = "") -> HttpResponse:
+    """Return what an address gives in the end, whatever its status; `part` is a range of bytes as HTTP writes it.
+
+    Raises ToolError for a file too large or elsewhere, and TemporaryError.
+    """
     for _ in range(HOPS + 1):
         address = parts(url)
         headers = way.headers(address) if address else None
@@ -45,14 +90,14 @@ async def download(call: Call, way: Way, url: str) -> HttpResponse:
             raise ToolError(
                 f"{way.vendor} has that file elsewhere, and Gofer fetches nothing from there.", code="elsewhere"
             )
-        response = await _fetch(call, way, url, headers)
+        response = await _send(call, way, url, {"Range": part, **headers} if part else headers)
         if not (300 <= response.status < 400 and response.headers.get("location")):
             return _taken(way, response)
         url = _joined(url, response.headers["location"])
     raise ToolError(f"{way.vendor} sends Gofer around in circles for that file.", code="elsewhere")
 
 
-async def _fetch(call: Call, way: Way, url: str, headers: Mapping[str, str]) -> HttpResponse:
+async def _send(call: Call, way: Way, url: str, headers: Mapping[str, str]) -> HttpResponse:
     sent = {"Accept-Encoding": "identity", **headers}
     public_only = not configured(url, way.base_url)
     try:
@@ -86,16 +131,11 @@ def _joined(url: str, location: str) -> str:
         return ""
 
 
-def check_size(size: object) -> None:
-    """Raises ToolError for a size, as a vendor tells it, that is not worth beginning with."""
-    if isinstance(size, int) and size > LIMIT:
-        raise too_large(size)
-
-
 def too_large(size: int = 0) -> ToolError:
     """What is said of a file that is not fetched for its size."""
-    told = f" ({size} bytes)" if size else ""
-    return ToolError(f"That file is too large{told}: Gofer fetches at most {LIMIT} bytes of one.", code="too_large")
+    told = f" ({megabytes(size)})" if size else ""
+    said = f"That file is too large{told}: Gofer fetches files of up to {megabytes(LIMIT)}. Ask for a part of it."
+    return ToolError(said, code="too_large")
 
 
 def parts(url: str) -> SplitResult | None:

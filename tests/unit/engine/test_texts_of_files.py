@@ -12,6 +12,7 @@ from engine_room import Room, Said
 from file_room import ask
 from gofer.engine.step import Step
 from gofer.files.child import Children
+from gofer.files.size import without_middle
 from gofer.sandbox.python import sandbox
 from gofer.tools.python.tools import python_tools
 from gofer.tools.tool import Call, NewFile
@@ -113,3 +114,11 @@ async def test_a_file_of_an_archive_becomes_a_file_of_the_run() -> None:
     assert member in taken.text
     assert step.workspace.files[member].added.origin == f"2026/kunden.csv of {file}"
     assert "Müller" in (await ask(step, "2.2", "file_regex", file=member, pattern="Müller")).text
+
+
+async def test_every_answer_over_a_text_without_its_middle_says_so() -> None:
+    step, file = await with_file(without_middle(b"first\n", b"cut\nlast\n", 310_000_000), "app.log")
+    said = "Gofer left out bytes 6 to 309,999,995 of 310,000,000"
+    for tool, arguments in (("file_read", {}), ("file_regex", {"pattern": "last"}), ("extract_file", {})):
+        assert said in (await ask(step, f"{tool}.0", tool, file=file, **arguments)).text
+    assert said in (await ask(step, "python.0", "python", code="1", files=[file])).text

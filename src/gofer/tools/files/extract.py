@@ -9,6 +9,7 @@ from gofer.files.child import Children
 from gofer.files.document import Member, extract, member_of
 from gofer.files.kind import kind_of
 from gofer.files.said import charset_of, guessed
+from gofer.files.size import left_out
 from gofer.files.tokens import estimate
 from gofer.tools.files.text import held
 from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
@@ -61,7 +62,8 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
     made = NewFile(f"{added.name}.txt", "text/plain", document.text.encode(), origin, prefix="text")
     lines, tokens = document.text.count("\n") + 1, estimate(document.text)
     told = f"The text of {arguments.file} ({document.kind.title}) is {made.id}: {lines} lines, about {tokens} tokens."
-    note = "".join(f" {note}" for note in document.notes)
+    left = left_out(content)
+    note = "".join(f" {note}" for note in (*([f"{left}."] if left else []), *document.notes))
     short = f"\n\n{document.text}" if tokens <= min(SHORT, call.whole_tokens // 2) else ""
     return ToolResult(f"{told}{note}{short}", f"text of {lines} lines", value=made.id, files=(made,))
 
