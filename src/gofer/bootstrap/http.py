@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable
 from functools import cache
+from io import BytesIO
 
 import httpx2
 
@@ -137,12 +138,13 @@ async def _read(response: httpx2.Response, limit: int) -> bytes:
     announced = response.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > limit:
         raise TooLarge(f"the answer is larger than {limit} bytes")
-    body = bytearray()
+    # Its value is handed over without a copy, which counts where files are large.
+    body = BytesIO()
     async for chunk in response.aiter_bytes():
-        body += chunk
-        if len(body) > limit:
+        body.write(chunk)
+        if body.tell() > limit:
             raise TooLarge(f"the answer is larger than {limit} bytes")
-    return bytes(body)
+    return body.getvalue()
 
 
 def _nothing() -> None:
