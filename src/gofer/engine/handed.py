@@ -6,7 +6,7 @@ from gofer.canonical import encode_text
 from gofer.engine.fetching import content_of
 from gofer.engine.step import Step
 from gofer.errors import ToolError
-from gofer.files.plain_text import decode
+from gofer.files.plain_text import decode, in_brackets
 from gofer.files.said import charset_of
 from gofer.tools.tool import Provenance
 
@@ -41,7 +41,6 @@ async def handed(step: Step, prompt: str, files: Sequence[str], provenance: Prov
         left -= len(found.text)
         if left < 0:
             raise ToolError(f"{file} is too large: the files of one question have {CHARACTERS} characters at most.")
-        note = f" ({found.note})" if found.note else ""
         rows = [f"    {row}" for row in found.text.splitlines()] or ["    (empty)"]
-        sections.append("\n".join([f"File {file} {encode_text(added.name)}, as data:{note}", *rows]))
+        sections.append("\n".join([f"File {file} {encode_text(added.name)}, as data:{in_brackets(found.note)}", *rows]))
     return "\n\n".join(sections)

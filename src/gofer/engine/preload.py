@@ -16,8 +16,8 @@ from gofer.engine.step import Step
 from gofer.engine.weights import seen_tokens
 from gofer.errors import TemporaryError, ToolError
 from gofer.files.document import LOOKED_AT
-from gofer.files.kind import IMAGES, kind_of
-from gofer.files.plain_text import Decoded, decode
+from gofer.files.kind import IMAGES, kind_of, mislabelled
+from gofer.files.plain_text import Decoded, decode, in_brackets
 from gofer.files.said import charset_of, likely
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileAdded
@@ -114,7 +114,7 @@ async def _shown(step: Step, made: Preloaded, added: FileAdded, content: bytes, 
         media = await _pdf(step, added, content)
         section = f"{_label(added)} is beside this as a document."
     elif kind.name != "pdf" and (text := decode(content, charset_of(added.media_type))) is not None:
-        section = _text(added, text)
+        section = _text(added, text, mislabelled(kind, added.name))
     else:
         return
     took, weight = (_size(media), seen_tokens(media)) if media else (len(content), estimate(section))
@@ -155,10 +155,12 @@ async def _pdf(step: Step, added: FileAdded, content: bytes) -> Media:
     return Media(added.file, "application/pdf", base64.b64encode(content).decode(), pages)
 
 
-def _text(added: FileAdded, found: Decoded) -> str:
+def _text(added: FileAdded, found: Decoded, claimed: str) -> str:
     rows = [f"    {row}" for row in found.text.splitlines()]
-    note = f" ({found.note})" if found.note else ""
-    return "\n".join([f"{_label(added)}, whole:{note}", *rows]) if rows else f"{_label(added)} is empty."
+    if not rows:
+        return f"{_label(added)} is empty."
+    notes = " ".join(filter(None, [claimed, found.note]))
+    return "\n".join([f"{_label(added)}, whole:{in_brackets(notes)}", *rows])
 
 
 def _size(media: Media) -> int:

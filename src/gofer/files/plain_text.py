@@ -90,9 +90,12 @@ class Decoded:
         unreadable = self.text.count("\ufffd")
         if not self.guessed and not unreadable:
             return ""
-        guess = ", guessed" if self.guessed else ""
-        lost = f"; characters that cannot be read stand as \ufffd: {unreadable:,}" if unreadable else ""
-        return f"Read as {self.encoding}{guess}{lost}."
+        said = f"Read as {self.encoding}"
+        if self.guessed:
+            said += ", guessed"
+        if unreadable:
+            said += f"; characters that cannot be read stand as \ufffd: {unreadable:,}"
+        return f"{said}."
 
 
 def decode(data: bytes, declared: str = "") -> Decoded | None:
@@ -114,7 +117,14 @@ def decode(data: bytes, declared: str = "") -> Decoded | None:
 def decoded(data: bytes) -> str | None:
     """Return the text alone, or None for bytes that are no text."""
     found = decode(data)
-    return found.text if found else None
+    return found and found.text
+
+
+def in_brackets(note: str) -> str:
+    """Return a note as it follows a name; empty for none."""
+    if not note:
+        return ""
+    return f" ({note})"
 
 
 def known(encoding: str) -> str:
@@ -131,7 +141,9 @@ def known(encoding: str) -> str:
 def decoded_as(data: bytes, encoding: str) -> Decoded | None:
     """Return the text read in the encoding that a reader names; None for a name of none."""
     name = known(encoding)
-    return _read(data, name) if name else None
+    if not name:
+        return None
+    return _read(data, name)
 
 
 def _read(data: bytes, encoding: str, *, guessed: bool = False) -> Decoded:
@@ -152,7 +164,9 @@ def _unmarked_wide(data: bytes) -> str:
     most = len(sample) // 2 * 3 // 4
     if sample[1::2].count(0) > most and sample[::2].count(0) == 0:
         return "utf-16-le"
-    return "utf-16-be" if sample[::2].count(0) > most and sample[1::2].count(0) == 0 else ""
+    if sample[::2].count(0) > most and sample[1::2].count(0) == 0:
+        return "utf-16-be"
+    return ""
 
 
 def _by_escapes(data: bytes) -> Decoded | None:
@@ -172,13 +186,15 @@ def _utf8(data: bytes) -> Decoded | None:
     loosely = _sample(data).decode("utf-8", "replace")
     wrong = loosely.count("\ufffd")
     right = sum(char > "\x7f" for char in loosely) - wrong
-    return _read(data, "utf-8") if right > 5 * wrong else None
+    if right <= 5 * wrong:
+        return None
+    return _read(data, "utf-8")
 
 
 def _by_declaration(data: bytes, declared: str) -> Decoded | None:
     """Return the text in the encoding that is declared, unless hardly anything can be read in it."""
     for name in (declared, *_declarations(data)):
-        encoding = known(name) if name else ""
+        encoding = known(name)
         if not encoding or encoding.startswith("utf"):
             continue
         found = _read(data, encoding)

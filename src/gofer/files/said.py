@@ -50,13 +50,17 @@ def guessed(name: str) -> str:
 def with_charset(media_type: str, sent: str) -> str:
     """Return the media type of a text with the encoding that a `Content-Type` declares; any other type as it is."""
     charset = charset_of(sent)
-    return f"{media_type}; charset={charset}" if charset and likely(media_type, "") == "text" else media_type
+    if not charset or likely(media_type, "") != "text":
+        return media_type
+    return f"{media_type}; charset={charset}"
 
 
 def charset_of(media_type: str) -> str:
     """Return the encoding that a media type declares; empty when it declares none."""
     found = _CHARSET.search(media_type)
-    return found[1].lower() if found else ""
+    if not found:
+        return ""
+    return found[1].lower()
 
 
 def plain(media_type: str) -> str:

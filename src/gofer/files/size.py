@@ -5,7 +5,8 @@ import re
 FILE_BYTES = 64_000_000
 """Bytes of one file that are fetched, kept, read or taken from an archive at most: the one number for all of them."""
 
-_LEFT_OUT = re.compile(rb"^\[(Gofer left out bytes [0-9,]+ to [0-9,]+ of [0-9,]+[^\]\n]{0,200})\]$", re.MULTILINE)
+_MARK = b"[Gofer left out bytes "
+_LEFT_OUT = re.compile(rb"\[(Gofer left out bytes [0-9,]+ to [0-9,]+ of [0-9,]+[^\]\n]{0,200}\.)\]\n")
 
 
 def megabytes(size: int) -> str:
@@ -18,11 +19,14 @@ def without_middle(head: bytes, tail: bytes, total: int) -> bytes:
     head = head[: head.rfind(b"\n") + 1] or head
     tail = tail[tail.find(b"\n") + 1 :]
     span = f"{len(head):,} to {total - len(tail):,} of {total:,}"
-    said = f"[Gofer left out bytes {span}, because up to {megabytes(FILE_BYTES)} of a file are kept]"
-    return b"".join([head, b"" if head.endswith(b"\n") else b"\n", said.encode(), b"\n", tail])
+    said = f"[Gofer left out bytes {span}, because up to {megabytes(FILE_BYTES)} of a file are kept.]"
+    return b"".join([head.removesuffix(b"\n"), b"\n", said.encode(), b"\n", tail])
 
 
 def left_out(content: bytes) -> str:
     """Return the sentence on what was left out of a text; empty for a whole one."""
-    found = _LEFT_OUT.search(content) if b"[Gofer left out bytes " in content else None
-    return found[1].decode() if found else ""
+    at = content.find(_MARK)
+    found = _LEFT_OUT.match(content, max(at, 0))
+    if not found:
+        return ""
+    return found[1].decode()

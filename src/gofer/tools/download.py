@@ -75,7 +75,9 @@ async def _ends(call: Call, way: Way, url: str) -> HttpResponse:
 def _total(part: HttpResponse) -> int:
     """Return the size of the file that an answer is a part of; 0 for an answer that is none."""
     found = _TOTAL.fullmatch(part.headers.get("content-range", ""))
-    return int(found[1]) if found and part.status == 206 else 0
+    if not found or part.status != 206:
+        return 0
+    return int(found[1])
 
 
 async def download(call: Call, way: Way, url: str, part: str = "") -> HttpResponse:
@@ -90,7 +92,7 @@ async def download(call: Call, way: Way, url: str, part: str = "") -> HttpRespon
             raise ToolError(
                 f"{way.vendor} has that file elsewhere, and Gofer fetches nothing from there.", code="elsewhere"
             )
-        response = await _send(call, way, url, {"Range": part, **headers} if part else headers)
+        response = await _send(call, way, url, {"Range": part, **headers})
         if not (300 <= response.status < 400 and response.headers.get("location")):
             return _taken(way, response)
         url = _joined(url, response.headers["location"])
@@ -99,6 +101,8 @@ async def download(call: Call, way: Way, url: str, part: str = "") -> HttpRespon
 
 async def _send(call: Call, way: Way, url: str, headers: Mapping[str, str]) -> HttpResponse:
     sent = {"Accept-Encoding": "identity", **headers}
+    if not sent.get("Range"):
+        sent.pop("Range", None)
     public_only = not configured(url, way.base_url)
     try:
         return await call.http.send(HttpRequest("GET", url, sent, limit=LIMIT, public_only=public_only))

@@ -53,7 +53,7 @@ ARCHIVES = {
 @pytest.mark.parametrize("name", ARCHIVES)
 async def test_an_archive_is_listed_by_full_paths_and_gives_its_members(name: str) -> None:
     listed = (await extract(CHILDREN, ARCHIVES[name], name=name)).text
-    assert "4 files, 19 bytes unpacked; `member` names the one to read]" in listed
+    assert "files: 4, bytes unpacked: 19; `member` names the one to read]" in listed
     assert "- docs/report.txt (5 bytes)\n- /etc/passwd (4 bytes)\n- ../up.csv (8 bytes)" in listed
     for path, data in FILES.items():
         taken = await member_of(CHILDREN, ARCHIVES[name], path, name=name)

@@ -35,7 +35,7 @@ def test_cells_stand_under_markers_with_the_text_of_their_outputs() -> None:
     assert notebook.read(saved(*CELLS)) == (
         "[cell 1 of 3, markdown]\n# Costs\nof Größe\n\n"
         "[cell 2 of 3, code]\ndf.sum()\n[output]\nred\n[output]\n42\n[output]\n- one\n"
-        "[output]\n[an image/png, which is not shown here]\n[output]\nKeyError: 'x'\n\n"
+        "[output]\n[image/png, which is not shown here]\n[output]\nKeyError: 'x'\n\n"
         "[cell 3 of 3, code]"
     )
 

@@ -36,7 +36,7 @@ def image(form: str) -> bytes:
         ("Größe".encode("cp1252"), "text", "Größe"),
         (b'{"a": 1}', "json", '{"a": 1}'),
         (image("WEBP"), "webp", "WEBP, 3 × 2 pixels"),
-        (package({"a/b.txt": "x", "a/": ""}), "zip", "a ZIP archive: 1 file, "),
+        (package({"a/b.txt": "x", "a/": ""}), "zip", "a ZIP archive, files: 1, "),
     ],
 )
 async def test_a_file_is_read_for_what_it_is(data: bytes, kind: str, text: str) -> None:

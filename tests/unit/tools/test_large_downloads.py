@@ -6,7 +6,7 @@ import pytest
 
 from engine_room import PROVENANCE
 from gofer.bootstrap.http import RESPONSE_LIMIT
-from gofer.engine.shelf import FILE_LIMIT
+from gofer.engine.results import FILE_LIMIT
 from gofer.errors import ToolError
 from gofer.events import Actor
 from gofer.files.child import LARGEST
@@ -64,7 +64,7 @@ async def test_of_a_larger_text_the_beginning_and_the_end_are_fetched(size: int)
     assert server.asked[-2:] == [f"bytes=0-{ENDS - 1}", f"bytes=-{ENDS}"]
     assert len(body) <= FILE_BYTES
     lines = set(body.split(b"\n"))
-    said = "Gofer left out bytes 29,999,981 to 280,000,022 of 310,000,000, because up to 64 MB of a file are kept"
+    said = "Gofer left out bytes 29,999,981 to 280,000,022 of 310,000,000, because up to 64 MB of a file are kept."
     assert left_out(body) == said
     assert lines <= {LINE.strip(), f"[{said}]".encode(), LINE[: 310_000_000 % len(LINE)], b""}
 

@@ -63,8 +63,8 @@ def read(data: bytes, name: str) -> str:
     with _damage_is_said():
         entries = list(_entries(data, name))
     total = sum(entry.size for entry in entries)
-    files = "1 file" if len(entries) == 1 else f"{len(entries):,} files"
-    head = f"[{kind_of(data, name).title}: {files}, {total:,} bytes unpacked; `member` names the one to read]"
+    title = kind_of(data, name).title
+    head = f"[{title}, files: {len(entries):,}, bytes unpacked: {total:,}; `member` names the one to read]"
     return "\n".join([head, *(f"- {entry.path} ({entry.size:,} bytes)" for entry in entries)])
 
 
@@ -83,9 +83,10 @@ def member(packet: Packet) -> Packet:
 def _absent(wanted: str, paths: list[str]) -> str:
     last = PurePosixPath(wanted).name.lower()
     near = [path for path in paths if last and last in path.lower()] or paths
-    more = f" and {len(near) - _SHOWN_NAMES:,} more" if len(near) > _SHOWN_NAMES else ""
     names = ", ".join(map(repr, near[:_SHOWN_NAMES])) or "no file"
-    return f"The archive has no member {wanted[:200]!r}; write a path as it is listed. It holds {names}{more}."
+    if len(near) > _SHOWN_NAMES:
+        names += f" and {len(near) - _SHOWN_NAMES:,} more"
+    return f"The archive has no member {wanted[:200]!r}; write a path as it is listed. It holds {names}."
 
 
 @contextmanager

@@ -59,10 +59,9 @@ def _output(output: Mapping[str, object]) -> str:
     # Old notebooks have the forms of an output beside its type.
     forms = as_object(output.get("data")) or output
     plain = _text(output.get("text")) or _text(forms.get("text/plain")) or _text(forms.get("text/markdown"))
-    page = _text(forms.get("text/html"))
-    words = plain or (read_text(page) if page else "")
+    words = plain or read_text(_text(forms.get("text/html")))
     others = [name for name in forms if name.startswith("image/") or name in ("png", "jpeg", "svg")]
-    images = [f"[an {name if '/' in name else f'image/{name}'}, which is not shown here]" for name in others]
+    images = [f"[{name}, which is not shown here]" for name in others]
     return "\n".join([*filter(None, [words]), *images])
 
 

@@ -23,7 +23,9 @@ def text_of(data: bytes, declared: str = "", named: str = "") -> Decoded:
             f"There is no encoding {named[:64]!r}; write a name as windows-1252, Shift_JIS, GB18030 or ISO-8859-2.",
             code="no_such_encoding",
         )
-    found = decoded_as(data, named) if named else decode(data, declared)
+    found = decode(data, declared)
+    if named:
+        found = decoded_as(data, named)
     if found is None:
         raise ToolError("The file is binary and has no text in it.", code="binary")
     return found

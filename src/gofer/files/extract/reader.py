@@ -65,12 +65,12 @@ def run(packet: Packet) -> Packet:
     first = cast(int, packet.fields["first"])
     kind = kind_of(packet.data, name)
     note = mislabelled(kind, name)
-    notes = [note] if note else []
+    notes = [note]
     try:
         data = packet.data
         if kind.name in _TEXTS:
             found = plain.text_of(data, str(packet.fields["declared"]), str(packet.fields["encoding"]))
-            notes += [found.note] if found.note else []
+            notes.append(found.note)
             data = found.text.encode("utf-8", "replace")
         text = _read(kind, data, name, first)
     except ToolError as error:
@@ -80,7 +80,7 @@ def run(packet: Packet) -> Packet:
         text = f"(This is {kind.title}, and there is no text in it.)"
     if len(text) > CHARACTERS:
         text = f"{text[:CHARACTERS]}\n[cut here: {len(text) - CHARACTERS:,} more characters]"
-    return Packet({"kind": kind.name, "notes": notes}, clean(text).encode())
+    return Packet({"kind": kind.name, "notes": list(filter(None, notes))}, clean(text).encode())
 
 
 def _read(kind: Kind, data: bytes, name: str, first: int) -> str:

@@ -62,8 +62,7 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
     made = NewFile(f"{added.name}.txt", "text/plain", document.text.encode(), origin, prefix="text")
     lines, tokens = document.text.count("\n") + 1, estimate(document.text)
     told = f"The text of {arguments.file} ({document.kind.title}) is {made.id}: {lines} lines, about {tokens} tokens."
-    left = left_out(content)
-    note = "".join(f" {note}" for note in (*([f"{left}."] if left else []), *document.notes))
+    note = "".join(f" {said}" for said in (left_out(content), *document.notes) if said)
     short = f"\n\n{document.text}" if tokens <= min(SHORT, call.whole_tokens // 2) else ""
     return ToolResult(f"{told}{note}{short}", f"text of {lines} lines", value=made.id, files=(made,))
 

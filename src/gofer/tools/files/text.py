@@ -73,12 +73,13 @@ async def in_utf8(call: Call, file: str) -> tuple[bytes, str]:
 
 
 def _said(file: str, name: str, content: bytes, found: Decoded) -> str:
-    left = left_out(content)
-    sentences = [f"{left}." if left else "", mislabelled(kind_of(content, name), name), found.note]
+    sentences = [left_out(content), mislabelled(kind_of(content, name), name), found.note]
     if found.guessed:
         sentences.append(f'If words look wrong, extract_file(file="{file}", encoding=…) reads it in another.')
     said = " ".join(filter(None, sentences))
-    return f"\n[{said}]" if said else ""
+    if not said:
+        return ""
+    return f"\n[{said}]"
 
 
 def lines_of(text: str) -> Sequence[str]:
