@@ -51,7 +51,6 @@ async def test_a_file_is_read_for_what_it_is(data: bytes, kind: str, text: str) 
         (b"", "The file is empty: it has 0 bytes."),
         (compound({"WordDocument": b""}), "save it as .docx or PDF"),
         (compound({"PowerPoint Document": b""}), "save it as .pptx or PDF"),
-        (compound({"__properties_version1.0": b""}), "save it as .eml or PDF"),
         (compound({"EncryptedPackage": b""}), "has a password; ask for it without one"),
         (b"{\\rtf1}", "Rich Text document, which is not read here"),
         (b"\x7fELF\0", "This is a program"),
