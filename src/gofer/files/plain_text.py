@@ -39,6 +39,9 @@ _GUESSED = (
 )  # fmt: skip
 """Encodings that a guess chooses from: those that programs still write."""
 
+_NEVER_READ = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
+"""Encodings of Python that no text is in, and whose decoders take quadratic time or change what is written."""
+
 _NAMES = {
     "cp932": "Shift_JIS", "cp949": "EUC-KR", "euc_jis_2004": "EUC-JP", "gb18030": "GB18030", "big5hkscs": "Big5",
     "iso2022_jp_2": "ISO-2022-JP", "iso2022_kr": "ISO-2022-KR", "cp874": "windows-874", "cp866": "IBM866",
@@ -83,18 +86,19 @@ class Decoded:
     """The name of the encoding, as people write it: `windows-1252`."""
     guessed: bool = False
     """Whether nothing said which encoding it is."""
+    unreadable: int = 0
+    """Characters that stand as U+FFFD, because the encoding has none for their bytes."""
 
     @property
     def note(self) -> str:
         """A sentence for a text that may have been read wrongly; empty for any other."""
-        unreadable = self.text.count("\ufffd")
-        if not self.guessed and not unreadable:
+        if not self.guessed and not self.unreadable:
             return ""
         said = f"Read as {self.encoding}"
         if self.guessed:
             said += ", guessed"
-        if unreadable:
-            said += f"; characters that cannot be read stand as \ufffd: {unreadable:,}"
+        if self.unreadable:
+            said += f"; characters that cannot be read stand as \ufffd: {self.unreadable:,}"
         return f"{said}."
 
 
@@ -135,6 +139,8 @@ def known(encoding: str) -> str:
         name = codecs.lookup(encoding).name
     except (LookupError, ValueError):
         return ""
+    if name in _NEVER_READ:
+        return ""
     return _WIDER.get(name, name)
 
 
@@ -147,7 +153,8 @@ def decoded_as(data: bytes, encoding: str) -> Decoded | None:
 
 
 def _read(data: bytes, encoding: str, *, guessed: bool = False) -> Decoded:
-    return Decoded(data.decode(encoding, "replace").removeprefix("\ufeff"), _named(encoding), guessed)
+    text = data.decode(encoding, "replace").removeprefix("\ufeff")
+    return Decoded(text, _named(encoding), guessed, text.count("\ufffd"))
 
 
 def _named(encoding: str) -> str:
@@ -198,7 +205,7 @@ def _by_declaration(data: bytes, declared: str) -> Decoded | None:
         if not encoding or encoding.startswith("utf"):
             continue
         found = _read(data, encoding)
-        if found.text.count("\ufffd") * _LOOSE <= len(_FOREIGN.findall(data[:SAMPLE])) + _LOOSE:
+        if found.unreadable * _LOOSE <= len(_FOREIGN.findall(data[:SAMPLE])) + _LOOSE:
             return found
     return None
 

@@ -105,7 +105,7 @@ async def test_an_archive_that_is_made_to_hurt_or_damaged_is_one_sentence(
         await member_of(CHILDREN, data, path, name=name)
 
 
-async def test_an_archive_of_too_many_files_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_archive_of_too_many_files_is_refused() -> None:
     many = zipped({f"{n}": b"" for n in range(archive.ENTRIES + 1)})
     with pytest.raises(ToolError, match="more than 10,000 files"):
         await extract(CHILDREN, many, name="a.zip")
@@ -118,3 +118,15 @@ async def test_a_packed_member_with_a_password_is_refused() -> None:
     data[data.rfind(b"PK\x01\x02") + 8] |= 1
     with pytest.raises(ToolError, match="has a password"):
         await member_of(CHILDREN, bytes(data), "a", name="a.zip")
+
+
+async def test_a_link_is_listed_and_never_followed() -> None:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as target:
+        entry = tarfile.TarInfo("link")
+        entry.type = tarfile.SYMTYPE
+        entry.linkname = "/etc/passwd"
+        target.addfile(entry)
+    assert "- link (0 bytes)" in (await extract(CHILDREN, made.getvalue(), name="a.tar")).text
+    with pytest.raises(ToolError, match="is a link or a device"):
+        await member_of(CHILDREN, made.getvalue(), "link", name="a.tar")

@@ -67,13 +67,19 @@ def test_a_guess_says_that_it_is_one_and_another_encoding_can_be_named() -> None
     named = decoded_as(data, "latin-1")
     assert named is not None
     assert (named.text, named.note) == ("Müller", "")
-    assert decoded_as(data, "zip") is None
+    assert [decoded_as(data, name) for name in ("zip", "punycode", "idna", "unicode_escape")] == [None] * 4
 
 
 def test_characters_that_cannot_be_read_are_counted() -> None:
     read = decode("Größe, naïve, 日本語 ".encode() * 20 + b"\xff end")
     assert read is not None
     assert read.note == "Read as UTF-8; characters that cannot be read stand as \ufffd: 1."
+
+
+def test_a_text_that_shows_the_sign_for_unreadable_characters_is_whole() -> None:
+    read = decode("a \ufffd is shown".encode())
+    assert read is not None
+    assert read.note == ""
 
 
 def test_the_same_bytes_give_the_same_text() -> None:

@@ -149,13 +149,19 @@ def _tarred(source: Source) -> Iterator[Entry]:
     """Yield the files of a tar, which is walked from its beginning and never unpacked as a whole."""
     archive = tarfile.open(fileobj=cast(IO[bytes], source), mode="r|")  # noqa: SIM115 - ends with its bytes
     for info in archive:
-        if info.isfile():
+        if not info.isdir():
             raw = info.name.encode("utf-8", "surrogateescape")
             yield Entry(display_path(decoded(raw) or ""), info.size, 0, _extracting(archive, info))
 
 
 def _extracting(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], Source]:
-    return lambda: archive.extractfile(info) or BytesIO()
+    def extracted() -> Source:
+        file = info.isfile() and archive.extractfile(info)
+        if not file:
+            raise ToolError("That member is a link or a device and holds no bytes; read what it leads to.", code="link")
+        return file
+
+    return extracted
 
 
 def _packed_alone(data: bytes, name: str) -> Iterator[Entry]:

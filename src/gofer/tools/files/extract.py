@@ -22,10 +22,10 @@ SHORT = 2_000
 class ExtractFile(Arguments):
     """Which document."""
 
-    file: str = Field(description="Id of a PDF, an Office document, a web page, an e-mail or the like.")
-    first_page: int = Field(default=1, ge=1, description="Of a PDF, the page to begin with.")
-    member: str = Field(default="", max_length=1_000, description="Of an archive, the path of one file in it.")
-    encoding: str = Field(default="", max_length=40, description="Of a text whose guessed encoding is wrong, as Big5.")
+    file: str = Field(description="Id of a document, a text or an archive.")
+    first_page: int = Field(default=1, ge=1, description="First page of a PDF.")
+    member: str = Field(default="", description="Path in an archive.")
+    encoding: str = Field(default="", description="Instead of a guess.")
 
 
 def extract_tools(children: Children) -> tuple[Tool[Any], ...]:
@@ -33,8 +33,8 @@ def extract_tools(children: Children) -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="extract_file",
-            description="Get the text of a document as a new file, with markers for pages, slides and sheets; search "
-            "that with file_regex, and read it with file_read.",
+            description="Get the text of a document as a new file, with markers for pages, slides and sheets; then "
+            "use file_regex and file_read. Of an archive, list its files.",
             effect="read",
             arguments=ExtractFile,
             act=partial(extract_file, children),
