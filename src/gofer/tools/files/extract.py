@@ -22,7 +22,7 @@ SHORT = 2_000
 class ExtractFile(Arguments):
     """Which document."""
 
-    file: str = Field(description="Id of a document, a text or an archive.")
+    file: str = Field(description="Id of the file.")
     first_page: int = Field(default=1, ge=1, description="First page of a PDF.")
     member: str = Field(default="", description="Path in an archive.")
     encoding: str = Field(default="", description="Instead of a guess.")
@@ -33,8 +33,8 @@ def extract_tools(children: Children) -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="extract_file",
-            description="Get the text of a document as a new file, with markers for pages, slides and sheets; then "
-            "use file_regex and file_read. Of an archive, list its files.",
+            description="Get the text of a document as a new file, with markers for pages, slides and sheets, or "
+            "the files in an archive; then use file_regex and file_read.",
             effect="read",
             arguments=ExtractFile,
             act=partial(extract_file, children),
