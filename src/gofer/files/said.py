@@ -20,6 +20,8 @@ _MORE = {
     "py": "text/x-python", "js": "application/javascript", "sh": "application/x-sh",
 }  # fmt: skip
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
+_EXPECTED = frozenset({"", "utf-8", "utf8", "us-ascii"})
+"""Encodings that need no word, because texts are taken to be in UTF-8."""
 UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/binary"})
 """Media types that say nothing."""
 
@@ -48,9 +50,9 @@ def guessed(name: str) -> str:
 
 
 def with_charset(media_type: str, sent: str) -> str:
-    """Return the media type of a text with the encoding that a `Content-Type` declares; any other type as it is."""
+    """Return the media type of a text with the old encoding that a `Content-Type` declares; any other as it is."""
     charset = charset_of(sent)
-    if not charset or likely(media_type, "") != "text":
+    if charset in _EXPECTED or likely(media_type, "") != "text":
         return media_type
     return f"{media_type}; charset={charset}"
 

@@ -29,4 +29,5 @@ def test_the_encoding_that_a_server_declares_stays_with_the_type_of_a_text() -> 
     assert with_charset("text/csv", 'text/csv; charset="Shift_JIS"') == "text/csv; charset=shift_jis"
     assert with_charset("application/pdf", "application/pdf; charset=latin-1") == "application/pdf"
     assert with_charset("text/csv", "text/csv") == "text/csv"
+    assert with_charset("text/csv", "text/csv; charset=UTF-8") == "text/csv"
     assert charset_of("text/csv; header=present; charset=gb18030") == "gb18030"
