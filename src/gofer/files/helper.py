@@ -3,7 +3,7 @@
 import contextlib
 import ctypes
 
-from gofer.files import jq_child, json_grep
+from gofer.files import guess, jq_child, json_grep
 from gofer.files.extract import archive, pdf, picture, reader
 from gofer.files.fork import Work, serve
 
@@ -27,6 +27,7 @@ _TRIM, _MAP = -1, -3
 def main(control: float, memory: float, seconds: float) -> None:
     """Serves jobs over the socket that has the number `control`, until it is closed."""
     picture.prepare()
+    guess.prepare()
     _keep_freed_memory()
     serve(JOBS, SEALED, int(control), int(memory), seconds)
 

@@ -9,10 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import chardet
-
-SAMPLE = 64 * 1024
-"""Bytes that a guess looks at, taken from the lines that are not plain ASCII."""
+from gofer.files.guess import SAMPLE, likeliest, sample_of
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -31,14 +28,6 @@ _WIDER = {
 }  # fmt: skip
 """What is declared, and the encoding that programs write under this name: the same letters and more."""
 
-_GUESSED = (
-    "ascii", "big5hkscs", "cp932", "cp949", "euc_jis_2004", "gb18030", "cp874", "cp1250", "cp1251", "cp1252", "cp1253",
-    "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "koi8-r", "koi8-u", "iso8859-1", "iso8859-2", "iso8859-5",
-    "iso8859-7", "iso8859-8", "iso8859-9", "iso8859-15", "mac-roman", "mac-cyrillic", "cp437", "cp850", "cp852",
-    "cp866",
-)  # fmt: skip
-"""Encodings that a guess chooses from: those that programs still write."""
-
 _NEVER_READ = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
 """Encodings of Python that no text is in, and whose decoders take quadratic time or change what is written."""
 
@@ -55,24 +44,6 @@ _DECLARED = (
 )
 """What XML, HTML and Python say of their own encoding."""
 
-# Letters and signs of Western Europe where they stand in a text: letters beside letters, signs not inside of words.
-# Each of these bytes is the same letter in the encoding of Central Europe, or none that its languages use.
-_WESTERN = re.compile(
-    rb"(?<=[A-Za-z])[\xc4\xd6\xdc\xdf\xe0\xe1\xe2\xe4\xe5\xe7\xe9\xeb\xed\xee\xf3\xf4\xf6\xfa\xfc]{1,3}"
-    rb"|[\xc4\xc5\xd6\xdc\xe0\xe1\xe2\xe4\xe7\xe9\xf6\xfc]{1,3}(?=[a-z])"
-    rb"|(?<=[a-z])[\x92\xef](?=[a-z])"
-    rb"|(?<![A-Za-z\x80-\xff])[\x80\x84\x85\x93\x96\x97\xa7\xa9\xab\xb0-\xb2\xb7\xbb]"
-    rb"|[\x80\x84\x85\x92-\x94\x96\x97\xa0\xa7\xa9\xab\xb0-\xb2\xb7\xbb](?![A-Za-z\x80-\xff])"
-    rb"|\xa0"
-)
-_FOREIGN = re.compile(rb"[\x80-\xff]")
-_BEFORE = 400
-"""Bytes of a line before its first foreign letter that a guess looks at."""
-_BEHIND = 4_000
-"""Bytes from there on."""
-_MIXED = re.compile("[A-Za-z][\u0370-\u06ff\u0e01-\u0e5b]|[\u0370-\u06ff\u0e01-\u0e5b][A-Za-z]")
-_RARE = 10
-"""Of so many foreign letters one may stand beside a Latin letter."""
 _LOOSE = 50
 """Of so many foreign characters one may be unreadable in an encoding that is declared."""
 
@@ -190,7 +161,7 @@ def _utf8(data: bytes) -> Decoded | None:
     strict = _strictly(data, "utf-8")
     if strict:
         return strict
-    loosely = _sample(data).decode("utf-8", "replace")
+    loosely = sample_of(data).decode("utf-8", "replace")
     wrong = loosely.count("\ufffd")
     right = sum(char > "\x7f" for char in loosely) - wrong
     if right <= 5 * wrong:
@@ -205,7 +176,7 @@ def _by_declaration(data: bytes, declared: str) -> Decoded | None:
         if not encoding or encoding.startswith("utf"):
             continue
         found = _read(data, encoding)
-        if found.unreadable * _LOOSE <= len(_FOREIGN.findall(data[:SAMPLE])) + _LOOSE:
+        if found.unreadable * _LOOSE <= _foreign(data[:SAMPLE]) + _LOOSE:
             return found
     return None
 
@@ -218,42 +189,13 @@ def _declarations(data: bytes) -> Iterator[str]:
             yield found[1].decode("ascii")
 
 
+def _foreign(data: bytes) -> int:
+    return sum(byte > 0x7F for byte in data)
+
+
 def _guess(data: bytes) -> Decoded:
-    sample = _sample(data)
-    if not _FOREIGN.search(_WESTERN.sub(b"", sample)):
-        return _read(data, "cp1252", guessed=True)
-    ranked = chardet.detect_all(
-        sample,
-        ignore_threshold=True,
-        max_bytes=len(sample) + 1,
-        compat_names=False,
-        include_encodings=_GUESSED,
-    )
-    names = [str(one["encoding"]) for one in ranked if one["encoding"]]
-    likely = next((name for name in names if _plausible(sample.decode(name, "replace"))), "cp1252")
-    return _read(data, _WIDER.get(likely, likely), guessed=True)
-
-
-def _plausible(text: str) -> bool:
-    """Return whether hardly any word of a text mixes Latin letters with those of another alphabet."""
-    return len(_MIXED.findall(text)) * _RARE <= sum(char > "\x7f" for char in text)
-
-
-def _sample(data: bytes) -> bytes:
-    """Return a short text whole, and of a long one the lines with foreign letters, up to a size."""
-    if len(data) <= SAMPLE:
-        return data
-    parts: list[bytes] = []
-    size = 0
-    at = 0
-    while size < SAMPLE and (found := _FOREIGN.search(data, at)):
-        line = data.rfind(b"\n", at, found.start()) + 1
-        start = max(at, line, found.start() - _BEFORE)
-        end = data.find(b"\n", found.start(), found.start() + _BEHIND) + 1
-        at = end or found.start() + _BEHIND
-        parts.append(data[start:at])
-        size += len(parts[-1])
-    return b"".join(parts)
+    name = likeliest(data)
+    return _read(data, _WIDER.get(name, name), guessed=True)
 
 
 def _strictly(data: bytes, encoding: str) -> Decoded | None:
