@@ -19,11 +19,11 @@ from gofer.files.document import LOOKED_AT
 from gofer.files.kind import IMAGES, kind_of, mislabelled
 from gofer.files.plain_text import Decoded, decode, in_brackets
 from gofer.files.said import charset_of, likely
+from gofer.files.size import IMAGE_BYTES
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileAdded
 from gofer.messages import Media
 from gofer.models.abilities import Ability
-from gofer.tools.download import LIMIT
 from gofer.tools.tool import Provenance
 from gofer.workflows.load import Loaded
 
@@ -95,7 +95,7 @@ def _may_fit(step: Step, added: FileAdded, ability: Ability, room: int) -> bool:
         case "image" if step.services.fit is None:
             return added.size <= min(room, AS_THEY_ARE)
         case "image":
-            return room >= WORTH_IT and added.size <= LIMIT
+            return room >= WORTH_IT and added.size <= IMAGE_BYTES
         case "other":
             return False
 

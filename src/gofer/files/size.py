@@ -5,6 +5,9 @@ import re
 FILE_BYTES = 64_000_000
 """Bytes of one file that are fetched, kept, read or taken from an archive at most: the one number for all of them."""
 
+IMAGE_BYTES = 20 << 20
+"""Bytes of an image that is opened at most, which unpacks to many times as many."""
+
 _MARK = b"[Gofer left out bytes "
 _LEFT_OUT = re.compile(rb"\[(Gofer left out bytes [0-9,]+ to [0-9,]+ of [0-9,]+[^\]\n]{0,200}\.)\]\n")
 
