@@ -17,6 +17,9 @@ MAX_DEPTH = 100
 _GZIP = b"\x1f\x8b"
 """What every gzip file begins with, and no text in UTF-8."""
 
+_BREAKS = "\x85\u2028\u2029"
+"""Characters that JSON leaves as they are in a string, and that end a line of Unicode."""
+
 _encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
@@ -38,6 +41,13 @@ def clean(text: str) -> str:
         text.encode()
     except UnicodeEncodeError:
         return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text
+
+
+def one_line(text: str) -> str:
+    """Return JSON that stays one line also where lines are broken as Unicode says."""
+    for char in _BREAKS:
+        text = text.replace(char, f"\\u{ord(char):04x}")
     return text
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from gofer.canonical import as_list, clean, decode
+from gofer.canonical import as_list, clean, decode, one_line
 from gofer.dispatch import BODY_LIMIT
 from gofer.errors import BadRequest
 from gofer.events import Actor, Event
@@ -42,7 +42,7 @@ class Explanation:
 
     def to_json(self) -> str:
         """The explanation as one line of JSON."""
-        return clean(json.dumps(asdict(self), ensure_ascii=False))
+        return one_line(clean(json.dumps(asdict(self), ensure_ascii=False)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """What a person at a terminal sees of documents: their text, one line of JSON each, or a sentence."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -40,10 +41,11 @@ def test_json_is_one_line_for_each_file_whatever_became_of_it(folder: Path, capf
     out, err = capfd.readouterr()
     word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
     assert err == ""
+    nothing = {"media_type": None, "text": None, "notes": []}
     assert [json.loads(line) for line in out.splitlines()] == [
-        {"file": files[0], "media_type": word, "text": "日本語 and שלום", "error": None},
-        {"file": files[1], "media_type": None, "text": None, "error": "The file is empty: it has 0 bytes."},
-        {"file": files[2], "media_type": None, "text": None, "error": "There is no such file; look at its name."},
+        {"file": files[0], "media_type": word, "text": "日本語 and שלום", "notes": [], "error": None},
+        {"file": files[1], **nothing, "error": "The file is empty: it has 0 bytes."},
+        {"file": files[2], **nothing, "error": "There is no such file; look at its name."},
     ]
 
 
@@ -87,3 +89,27 @@ def test_one_sheet_is_read_from_a_row_on(folder: Path, capfd: pytest.CaptureFixt
     marker = '[sheet "Costs 2026": 5 rows × 1 column; row 1, then rows 4 to 5]'
     assert out == f"{marker}\n| Item 1 |\n| --- |\n| Item 4 |\n| Item 5 |\n"
     assert 'the sheet "Tea", because only a part was asked for; get it with --sheet Tea.' in err
+
+
+def test_a_guess_is_a_note_and_no_character_breaks_a_line_of_json(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "kunden.csv").write_bytes("Name;Ort\r\nMüller;Köln\r\n".encode("cp1252"))
+    (folder / "odd.txt").write_text("one\u2028two\u2029three\x85four")
+    assert main(["extract", "--json", str(folder / "kunden.csv"), str(folder / "odd.txt")]) == 0
+    table, odd = (json.loads(line) for line in capfd.readouterr().out.splitlines())
+    assert "Müller" in table["text"]
+    assert table["notes"] == ["Read as windows-1252, guessed."]
+    assert odd["text"] == "one\u2028two\u2029threefour"
+    assert main(["extract", "--encoding", "cp850", str(folder / "kunden.csv")]) == 0
+    assert "M³ller" in capfd.readouterr().out
+
+
+def test_one_file_of_an_archive_is_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "all.zip"
+    with zipfile.ZipFile(path, "w") as target:
+        target.writestr("docs/a.csv", "x;y\n1;2\n")
+    assert main(["extract", str(path)]) == 0
+    assert "- docs/a.csv (8 bytes)" in capfd.readouterr().out
+    assert main(["extract", "--member", "docs/a.csv", str(path)]) == 0
+    assert "| 1 | 2 |" in capfd.readouterr().out

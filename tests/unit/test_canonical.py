@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.canonical import MAX_DEPTH, as_list, as_object, as_text, decode, encode
+from gofer.canonical import MAX_DEPTH, as_list, as_object, as_text, decode, encode, encode_text, one_line
 from gofer.errors import BadRequest
 
 JSON = st.recursive(
@@ -76,3 +76,9 @@ def test_a_number_that_would_become_an_infinity_is_refused(raw: bytes) -> None:
     with pytest.raises(BadRequest):
         decode(raw)
     assert decode(b"1.5e300") == 1.5e300
+
+
+def test_one_line_of_json_stays_one_line_where_lines_are_broken_as_unicode_says() -> None:
+    written = one_line(encode_text({"text": "a\u2028b\u2029c\x85d\ve\x1cf"}))
+    assert len(written.splitlines()) == 1
+    assert json.loads(written) == {"text": "a\u2028b\u2029c\x85d\ve\x1cf"}

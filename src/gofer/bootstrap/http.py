@@ -4,15 +4,17 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable
 from functools import cache
+from io import BytesIO
 
 import httpx2
 
 from gofer.bootstrap.public_http import PUBLIC_ONLY, PublicOnly, Resolve, is_public_address, resolve
 from gofer.errors import TemporaryError
+from gofer.files.size import FILE_BYTES
 from gofer.outside import HttpRequest, HttpResponse, TooLarge
 
-RESPONSE_LIMIT = 25_000_000
-"""Bytes of any response that are read at most, whoever asked."""
+RESPONSE_LIMIT = FILE_BYTES + 1_000_000
+"""Bytes of any response that are read at most: more than of the largest file, whose own limit names the cause."""
 
 
 POOLS, POOL_SIZE = 8, 25
@@ -136,12 +138,13 @@ async def _read(response: httpx2.Response, limit: int) -> bytes:
     announced = response.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > limit:
         raise TooLarge(f"the answer is larger than {limit} bytes")
-    body = bytearray()
+    # Its value is handed over without a copy, which counts where files are large.
+    body = BytesIO()
     async for chunk in response.aiter_bytes():
-        body += chunk
-        if len(body) > limit:
+        body.write(chunk)
+        if body.tell() > limit:
             raise TooLarge(f"the answer is larger than {limit} bytes")
-    return bytes(body)
+    return body.getvalue()
 
 
 def _nothing() -> None:

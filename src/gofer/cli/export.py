@@ -13,6 +13,7 @@ from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.bootstrap.operations import Operations
 from gofer.bootstrap.settings import Settings, process_settings
 from gofer.bootstrap.worker import build_exporter
+from gofer.canonical import one_line
 from gofer.cli.listed import listed
 from gofer.cli.place import operations, place_options
 from gofer.errors import ConfigError, Damaged, GoferError, Gone, TemporaryError
@@ -126,5 +127,5 @@ class _Told:
 
 def _print(spans: Sequence[Exported], settings: Settings) -> Sent:
     for request in requests(spans, settings.otlp.resource):
-        print(json.dumps(to_json(request), ensure_ascii=False))
+        print(one_line(json.dumps(to_json(request), ensure_ascii=False)))
     return Sent(len(spans))

@@ -7,11 +7,12 @@ import shlex
 import sys
 from pathlib import Path
 
+from gofer.canonical import one_line
 from gofer.cli.numbers import number
 from gofer.errors import ToolError
 from gofer.files.child import LARGEST, Children
 from gofer.files.completeness import Wanted, incomplete
-from gofer.files.document import Document, extract
+from gofer.files.document import Document, extract, member_of
 from gofer.journal.workspace import Missing
 
 _SECOND = 1.0
@@ -20,12 +21,14 @@ _EXAMPLES = """examples:
   gofer extract --json *.docx *.xlsx
   gofer extract --first-page 2001 long.pdf
   gofer extract --sheet Costs --first-row 200001 big.xlsx
+  gofer extract --member docs/report.pdf all.zip
   curl -s https://example.com/ | gofer extract -
 
-Reads PDF, Word, PowerPoint, Excel (also .xls and .ods), OpenDocument, CSV, web pages, e-mails and plain text; of an
-image it says the size. A file is read for what it is, whatever its name says. What a text lacks is said on stderr,
-with the option that gets it. With --json each file is one line: {file, media_type, text, error}, and `missing` where
-something is.
+Reads PDF, Word, PowerPoint, Excel (also .xls and .ods), OpenDocument, CSV, web pages, e-mails, Jupyter notebooks and
+plain text. Of an image it says the size. Of a ZIP, tar or gzip archive it lists what is in it, and --member reads one
+file of it. A file is read for what it is, whatever its name says. What a text lacks is said on stderr, with the option
+that gets it. With --json each file is one line: {file, media_type, text, notes, error}, and `missing` where something
+is. The notes say what a text does not show, such as an encoding that was guessed.
 Exit codes: 0 every file was read, 1 there was nothing to read them with, 2 one could not be read.
 """
 
@@ -42,17 +45,20 @@ def options(parser: argparse.ArgumentParser) -> None:
     rows = "of a sheet or a CSV, the row to begin with (default 1)"
     parser.add_argument("--first-row", type=number(1, 10_000_000), default=1, metavar="N", help=rows)
     parser.add_argument("--sheet", default="", metavar="NAME", help="of a workbook, one sheet (default: all)")
+    path = "of an archive, the path of the file in it to read"
+    parser.add_argument("--member", default="", metavar="PATH", help=path)
+    read_as = "of a text, the encoding to read it in, as windows-1252 (default: what it says of itself, or a guess)"
+    parser.add_argument("--encoding", default="", metavar="NAME", help=read_as)
     parser.epilog = _EXAMPLES
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Prints the text of each document."""
     children = Children(at_once=1)
-    wanted = Wanted(arguments.first_page, arguments.last_page, arguments.first_row, arguments.sheet)
     failed = False
     try:
         for name in arguments.files:
-            said = asyncio.run(_read(children, name, wanted))
+            said = asyncio.run(_read(children, name, arguments))
             failed = failed or isinstance(said, str)
             if arguments.json:
                 print(_line(name, said), flush=True)
@@ -63,7 +69,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 2 if failed else 0
 
 
-async def _read(children: Children, name: str, wanted: Wanted) -> Document | str:
+async def _read(children: Children, name: str, arguments: argparse.Namespace) -> Document | str:
     """The document, or the sentence that says why there is none."""
     try:
         # One byte more than may be read is enough to be refused.
@@ -74,7 +80,8 @@ async def _read(children: Children, name: str, wanted: Wanted) -> Document | str
         return "This is a folder; name the files in it."
     except (OSError, ValueError):
         return "The file cannot be read; look whether you may read it."
-    reading = asyncio.ensure_future(extract(children, data, name="" if name == "-" else name, wanted=wanted))
+    called = "" if name == "-" else name
+    reading = asyncio.ensure_future(_extracted(children, data, called, arguments))
     if sys.stderr.isatty():
         await asyncio.wait([reading], timeout=_SECOND)
         if not reading.done():
@@ -85,6 +92,20 @@ async def _read(children: Children, name: str, wanted: Wanted) -> Document | str
         return error.message_to_model
 
 
+async def _extracted(children: Children, data: bytes, name: str, arguments: argparse.Namespace) -> Document:
+    if arguments.member:
+        taken = await member_of(children, data, arguments.member, name=Path(name).name)
+        data = taken.data
+        name = taken.name
+    wanted = Wanted(
+        first_page=arguments.first_page,
+        last_page=arguments.last_page,
+        first_row=arguments.first_row,
+        sheet=arguments.sheet,
+    )
+    return await extract(children, data, name=name, wanted=wanted, encoding=arguments.encoding)
+
+
 def _bytes(name: str) -> bytes:
     if name == "-":
         return sys.stdin.buffer.read(LARGEST + 1)
@@ -93,14 +114,14 @@ def _bytes(name: str) -> bytes:
 
 
 def _line(name: str, said: Document | str) -> str:
-    fields: dict[str, object] = {"file": name, "media_type": None, "text": None, "error": None}
+    fields: dict[str, object] = {"file": name, "media_type": None, "text": None, "notes": [], "error": None}
     if isinstance(said, str):
         fields["error"] = said
     else:
-        fields |= {"media_type": said.kind.media_type, "text": said.text}
+        fields |= {"media_type": said.kind.media_type, "text": said.text, "notes": said.notes}
         if said.missing:
             fields["missing"] = incomplete(said.missing, "The text", _option)
-    return json.dumps(fields, ensure_ascii=False)
+    return one_line(json.dumps(fields, ensure_ascii=False))
 
 
 def _show(name: str, said: Document | str, *, several: bool) -> None:
@@ -109,8 +130,8 @@ def _show(name: str, said: Document | str, *, several: bool) -> None:
         return
     if several:
         print(f"==> {name} <==")
-    if said.note:
-        print(f"gofer: {name}: {said.note}", file=sys.stderr)
+    for note in said.notes:
+        print(f"gofer: {name}: {note}", file=sys.stderr)
     if said.missing:
         print(f"gofer: {name}: {incomplete(said.missing, 'The text', _option)}", file=sys.stderr)
     print(said.text, flush=True)

@@ -6,7 +6,8 @@ from gofer.canonical import encode_text
 from gofer.engine.fetching import content_of
 from gofer.engine.step import Step
 from gofer.errors import ToolError
-from gofer.files.plain_text import decoded
+from gofer.files.plain_text import decode, in_brackets
+from gofer.files.said import charset_of
 from gofer.tools.tool import Provenance
 
 CHARACTERS = 200_000
@@ -32,13 +33,14 @@ async def handed(step: Step, prompt: str, files: Sequence[str], provenance: Prov
         raise ToolError(f"A subagent is given {FILES} files at most, not {len(files)}.")
     for file in files:
         added = step.workspace.files[file].added
-        text = decoded(await content_of(step, added, provenance, PURPOSE))
-        if text is None:
+        content = await content_of(step, added, provenance, PURPOSE)
+        found = decode(content, charset_of(added.media_type))
+        if found is None:
             kind = added.media_type or "of an unknown type"
             raise ToolError(f"{file} is {kind} and no text; a subagent of a script is given texts only.")
-        left -= len(text)
+        left -= len(found.text)
         if left < 0:
             raise ToolError(f"{file} is too large: the files of one question have {CHARACTERS} characters at most.")
-        rows = [f"    {row}" for row in text.splitlines()] or ["    (empty)"]
-        sections.append("\n".join([f"File {file} {encode_text(added.name)}, as data:", *rows]))
+        rows = [f"    {row}" for row in found.text.splitlines()] or ["    (empty)"]
+        sections.append("\n".join([f"File {file} {encode_text(added.name)}, as data:{in_brackets(found.note)}", *rows]))
     return "\n\n".join(sections)

@@ -16,14 +16,14 @@ from gofer.engine.step import Step
 from gofer.engine.weights import seen_tokens
 from gofer.errors import TemporaryError, ToolError
 from gofer.files.completeness import LOOKED_AT
-from gofer.files.kind import IMAGES, kind_of
-from gofer.files.plain_text import decoded
-from gofer.files.said import likely
+from gofer.files.kind import IMAGES, kind_of, mislabelled
+from gofer.files.plain_text import Decoded, decode, in_brackets
+from gofer.files.said import charset_of, likely
+from gofer.files.size import IMAGE_BYTES
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileAdded
 from gofer.messages import Media
 from gofer.models.abilities import Ability
-from gofer.tools.download import LIMIT
 from gofer.tools.tool import Provenance
 from gofer.workflows.load import Loaded
 
@@ -95,7 +95,7 @@ def _may_fit(step: Step, added: FileAdded, ability: Ability, room: int) -> bool:
         case "image" if step.services.fit is None:
             return added.size <= min(room, AS_THEY_ARE)
         case "image":
-            return room >= WORTH_IT and added.size <= LIMIT
+            return room >= WORTH_IT and added.size <= IMAGE_BYTES
         case "other":
             return False
 
@@ -113,8 +113,8 @@ async def _shown(step: Step, made: Preloaded, added: FileAdded, content: bytes, 
     elif kind.name == "pdf" and ability.pdf:
         media = await _pdf(step, added, content)
         section = f"{_label(added)} is beside this as a document."
-    elif kind.name != "pdf" and (text := decoded(content)) is not None:
-        section = _text(added, text)
+    elif kind.name != "pdf" and (text := decode(content, charset_of(added.media_type))) is not None:
+        section = _text(added, text, mislabelled(kind, added.name))
     else:
         return
     took, weight = (_size(media), seen_tokens(media)) if media else (len(content), estimate(section))
@@ -155,9 +155,12 @@ async def _pdf(step: Step, added: FileAdded, content: bytes) -> Media:
     return Media(added.file, "application/pdf", base64.b64encode(content).decode(), pages)
 
 
-def _text(added: FileAdded, text: str) -> str:
-    rows = [f"    {row}" for row in text.splitlines()]
-    return "\n".join([f"{_label(added)}, whole:", *rows]) if rows else f"{_label(added)} is empty."
+def _text(added: FileAdded, found: Decoded, claimed: str) -> str:
+    rows = [f"    {row}" for row in found.text.splitlines()]
+    if not rows:
+        return f"{_label(added)} is empty."
+    notes = " ".join(filter(None, [claimed, found.note]))
+    return "\n".join([f"{_label(added)}, whole:{in_brackets(notes)}", *rows])
 
 
 def _size(media: Media) -> int:

@@ -8,12 +8,13 @@ from gofer.canonical import as_object, as_text
 from gofer.engine.services import Services
 from gofer.errors import Damaged, Gone, ToolError
 from gofer.files.names import display
+from gofer.files.size import FILE_BYTES
 from gofer.journal.log import Journal, read_body
 from gofer.journal.workspace import FileAdded
 from gofer.projections.workspace import Workspace
 from gofer.tools.tool import Call, NewFile
 
-FILE_LIMIT = 50_000_000
+FILE_LIMIT = FILE_BYTES
 """Bytes of one file at most."""
 RUN_LIMIT = 200_000_000
 """Bytes of all files of one run at most."""

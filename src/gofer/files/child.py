@@ -18,9 +18,10 @@ from pathlib import Path
 
 from gofer.errors import TemporaryError, ToolError
 from gofer.files.limits import MEMORY, SECONDS, WALL, Limits
+from gofer.files.size import FILE_BYTES, megabytes
 from gofer.files.wire import Packet, receive_ending, send
 
-LARGEST = 64 << 20
+LARGEST = FILE_BYTES
 """Bytes of a file that are read at most."""
 
 _START = 20.0
@@ -85,8 +86,8 @@ class Children:
         when there is no helper to do it.
         """
         if len(job.data) > LARGEST:
-            size = len(job.data) / (1 << 20)
-            raise ToolError(f"{job.what} has {size:,.0f} MB; up to {LARGEST >> 20} MB can be read.", code="too_large")
+            size = megabytes(len(job.data))
+            raise ToolError(f"{job.what} has {size}; up to {megabytes(LARGEST)} can be read.", code="too_large")
         if self._closed:
             raise TemporaryError(_CLOSED)
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, job)

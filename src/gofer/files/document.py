@@ -24,25 +24,45 @@ class Document:
     text: str
     """Never empty: a document without text says so. Parts begin with markers: `[page 3 of 9]`, `[slide 2 of 7]`,
     `[sheet "Costs": 12 rows × 4 columns]`, `[notes]`, `[header]`, `[comment 1]`."""
-    note: str
-    """A sentence when its name claims another kind; else empty."""
+    notes: tuple[str, ...] = ()
+    """Sentences on what the text does not show: a name that claims another kind, an encoding that was guessed."""
     missing: tuple[Missing, ...] = ()
     """The parts that the text lacks; empty when it is complete."""
 
 
-async def extract(children: Children, data: bytes, *, name: str = "", wanted: Wanted = ALL) -> Document:
+async def extract(
+    children: Children, data: bytes, *, name: str = "", wanted: Wanted = ALL, encoding: str = "", declared: str = ""
+) -> Document:
     """Return the text of a document in any format that is read here.
 
-    The same bytes and the same `wanted` give the same text. Raises ToolError with one sentence for the model when there
+    `declared` is the encoding that the sender of a text names, and `encoding` the one to read it in in any case. The
+    same bytes and the same arguments give the same text. Raises ToolError with one sentence for the model when there
     is nothing to be had: it is encrypted, damaged, too large, made to hurt, or of a kind that is not read.
     """
     kind = kind_of(data, name)
     what = f"This is {kind.title}, and it"
     instead = _SMALLER.get(kind.name, "ask for a smaller part of it")
-    packet = await children.run(Job("extract", {"name": name, **wanted.fields()}, data, what, instead))
+    asked = {"name": name, "encoding": encoding, "declared": declared, **wanted.fields()}
+    packet = await children.run(Job("extract", asked, data, what, instead))
     fields = packet.fields
-    missing = from_fields(fields["missing"])
-    return Document(KINDS[str(fields["kind"])], packet.data.decode(), str(fields["note"]), missing)
+    notes = tuple(map(str, cast(list[object], fields["notes"])))
+    return Document(KINDS[str(fields["kind"])], packet.data.decode(), notes, from_fields(fields["missing"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file that was taken from an archive."""
+
+    name: str
+    """Without its folders."""
+    data: bytes
+
+
+async def member_of(children: Children, data: bytes, path: str, *, name: str = "") -> Member:
+    """Return one file of an archive, by its path as it is listed. Raises ToolError."""
+    what = f"This is {kind_of(data, name).title}, and it"
+    packet = await children.run(Job("member", {"name": name, "member": path}, data, what))
+    return Member(str(packet.fields["name"]), packet.data)
 
 
 async def pages_of(children: Children, data: bytes) -> int:

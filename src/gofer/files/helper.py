@@ -3,8 +3,8 @@
 import contextlib
 import ctypes
 
-from gofer.files import jq_child, json_grep
-from gofer.files.extract import pdf, pdf_images, picture, reader
+from gofer.files import guess, jq_child, json_grep
+from gofer.files.extract import archive, pdf, pdf_images, picture, reader
 from gofer.files.fork import Work, serve
 from gofer.files.limits import Limits
 
@@ -13,6 +13,7 @@ JOBS: dict[str, Work] = {
     "extract": reader.run,
     "grep_json": json_grep.run,
     "jq": jq_child.run,
+    "member": archive.member,
     "pages": pdf.count,
     "resize": picture.resize,
 }
@@ -28,6 +29,7 @@ _TRIM, _MAP = -1, -3
 def main(control: float, memory: float, seconds: float, wall: float) -> None:
     """Serves jobs over the socket that has the number `control`, until it is closed."""
     picture.prepare()
+    guess.prepare()
     _keep_freed_memory()
     serve(JOBS, SEALED, int(control), Limits(int(memory), seconds, wall))
 

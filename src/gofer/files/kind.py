@@ -58,6 +58,8 @@ KINDS = {
         Kind("tiff", "image/tiff", "an image (TIFF)"),
         Kind("bmp", "image/bmp", "an image (BMP)"),
         Kind("heic", "image/heic", "an image (HEIC)"),
+        Kind("ipynb", "application/x-ipynb+json", "a Jupyter notebook"),
+        Kind("tar", "application/x-tar", "a tar archive"),
         Kind("zip", "application/zip", "a ZIP archive"),
         Kind("epub", "application/epub+zip", "an e-book (EPUB)"),
         Kind("gzip", "application/gzip", "a gzip archive"),
@@ -99,9 +101,11 @@ _EXTENSIONS = {
     "docm": "docx", "dotx": "docx", "dotm": "docx", "xlsm": "xlsx", "xltx": "xlsx", "pptm": "pptx", "ppsx": "pptx",
     "potx": "pptx", "htm": "html", "xhtml": "html", "jpg": "jpeg", "jfif": "jpeg", "tif": "tiff", "tsv": "csv",
     "md": "markdown", "txt": "text", "log": "text", "jsonl": "json", "ndjson": "json", "dot": "doc", "xlt": "xls",
-    "pps": "ppt", "exe": "program", "heif": "heic",
+    "pps": "ppt", "exe": "program", "heif": "heic", "tgz": "gzip", "gz": "gzip",
 }  # fmt: skip
-_TEXTS = frozenset({"text", "csv", "markdown", "json", "xml", "html", "eml", "svg"})
+_TEXTS = frozenset({"text", "csv", "markdown", "json", "xml", "html", "eml", "svg", "ipynb"})
+_MARKUP = frozenset({"html", "xml", "svg"})
+_NEVER_MARKUP = frozenset({"csv", "json", "eml"})
 _HEADER = re.compile(rb"[!-9;-~]{2,60}:[ \t]")
 _MAIL = re.compile(
     rb"^(?:from|to|subject|date|message-id|mime-version|received|return-path|delivered-to)[ \t]*:", re.IGNORECASE | re.M
@@ -125,7 +129,9 @@ def extension(name: str) -> str:
 def mislabelled(kind: Kind, name: str) -> str:
     """A sentence for a name that claims another kind; empty when it claims none, or this one."""
     claimed = extension(name)
-    if not claimed or claimed == kind.name or {claimed, kind.name} <= _TEXTS or kind.name in ("encrypted", "empty"):
+    if not claimed or claimed == kind.name or kind.name in ("encrypted", "empty"):
+        return ""
+    if {claimed, kind.name} <= _TEXTS and not (claimed in _NEVER_MARKUP and kind.name in _MARKUP):
         return ""
     return f"The name ends like {KINDS[claimed].title}, but this is {kind.title}."
 
@@ -137,6 +143,8 @@ def _recognised(data: bytes, claimed: str) -> str:
     for magic, name in _MAGIC:
         if start.startswith(magic):
             return name
+    if start[257:262] == b"ustar":
+        return "tar"
     if start.startswith(b"BM") and data[6:10] == b"\0\0\0\0":
         return "bmp"
     if start[:4] == b"RIFF":
@@ -207,7 +215,9 @@ def _text(data: bytes, start: bytes, claimed: str) -> str:
         if b"<svg" in start[:1024]:
             return "svg"
         return "html" if _PAGE.search(start) or claimed == "html" else "xml"
-    if claimed in _TEXTS:
+    if start[:1] == b"{" and b'"cells"' in data and b'"nbformat"' in data:
+        return "ipynb"
+    if claimed in _TEXTS - {"ipynb"}:
         return claimed
     if start[:1] in (b"{", b"[") and data.rstrip()[-1:] in (b"}", b"]"):
         return "json"

@@ -5,6 +5,9 @@ import unicodedata
 LONGEST = 255
 """Bytes of a name."""
 
+LONGEST_PATH = 1_000
+"""Characters of a path in an archive."""
+
 _SLASHES = "/\\"
 _SEEMS_EMPTY = "unnamed"
 
@@ -16,11 +19,23 @@ def display(name: str) -> str:
     """
     for slash in _SLASHES:
         name = name.rsplit(slash, 1)[-1]
-    shown = "".join(char for char in name if unicodedata.category(char)[0] not in ("C", "Z") or char == " ")
-    shown = " ".join(shown.split()).lstrip(".")
+    shown = _visible(name).lstrip(".")
     stem, dot, extension = shown.rpartition(".")
     if len(shown.encode("utf-8", "replace")) > LONGEST:
         ending = f"…{dot}{extension}" if stem and len(extension) < 16 else "…"
         kept = (stem if ending != "…" else shown).encode("utf-8", "replace")
         shown = kept[: LONGEST - len(ending.encode())].decode("utf-8", "ignore") + ending
     return shown or _SEEMS_EMPTY
+
+
+def display_path(path: str) -> str:
+    """Return a path in an archive with its folders, without characters that hide or turn its parts; never empty.
+
+    It names a member and leads nowhere, so `..` and a leading slash stay.
+    """
+    return _visible(path)[:LONGEST_PATH] or _SEEMS_EMPTY
+
+
+def _visible(name: str) -> str:
+    shown = "".join(char for char in name if unicodedata.category(char)[0] not in ("C", "Z") or char == " ")
+    return " ".join(shown.split())

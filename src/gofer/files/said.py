@@ -1,5 +1,6 @@
 """What may a file be, by what is said of it before anybody has its bytes?"""
 
+import re
 from typing import Literal
 
 from gofer.files.kind import KINDS, extension
@@ -18,6 +19,9 @@ _MORE = {
     "yaml": "application/yaml", "yml": "application/yaml", "toml": "application/toml", "sql": "application/sql",
     "py": "text/x-python", "js": "application/javascript", "sh": "application/x-sh",
 }  # fmt: skip
+_CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
+_EXPECTED = frozenset({"", "utf-8", "utf8", "us-ascii"})
+"""Encodings that need no word, because texts are taken to be in UTF-8."""
 UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/binary"})
 """Media types that say nothing."""
 
@@ -43,6 +47,22 @@ def guessed(name: str) -> str:
     """The media type that the ending of a name stands for; empty when it stands for none that is known here."""
     claimed = extension(name)
     return KINDS[claimed].media_type if claimed else _MORE.get(name.rpartition(".")[2].lower(), "")
+
+
+def with_charset(media_type: str, sent: str) -> str:
+    """Return the media type of a text with the old encoding that a `Content-Type` declares; any other as it is."""
+    charset = charset_of(sent)
+    if charset in _EXPECTED or likely(media_type, "") != "text":
+        return media_type
+    return f"{media_type}; charset={charset}"
+
+
+def charset_of(media_type: str) -> str:
+    """Return the encoding that a media type declares; empty when it declares none."""
+    found = _CHARSET.search(media_type)
+    if not found:
+        return ""
+    return found[1].lower()
 
 
 def plain(media_type: str) -> str:

@@ -7,18 +7,23 @@ may be in a private network.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from gofer.errors import TemporaryError, ToolError
+from gofer.files.said import likely, with_charset
+from gofer.files.size import FILE_BYTES, megabytes, without_middle
 from gofer.outside import HttpRequest, HttpResponse, NotPublic, TooLarge
-from gofer.tools.tool import Call
+from gofer.tools.tool import Call, NewFile
 
-LIMIT = 20_000_000
+LIMIT = FILE_BYTES
 """Bytes of one file at most."""
+ENDS = 30_000_000
+"""Bytes of the beginning, and of the end, that are fetched of a larger text."""
 HOPS = 3
 """Redirects in a row at most."""
+_TOTAL = re.compile(r"bytes [0-9]+-[0-9]+/([0-9]{1,15})")
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 
 
@@ -34,9 +39,52 @@ class Way:
     """The headers for an address; None for one that is not asked at all."""
 
 
-async def download(call: Call, way: Way, url: str) -> HttpResponse:
-    """What an address gives in the end, whatever its status. Raises ToolError for one too large or elsewhere,
-    TemporaryError."""
+async def fetch(call: Call, way: Way, url: str, file: NewFile) -> HttpResponse:
+    """Return a file that a vendor described, and of a text above the limit its beginning and its end.
+
+    The answer may have any status. Raises what `download` raises.
+    """
+    if file.size <= LIMIT:
+        try:
+            return await download(call, way, url)
+        except ToolError as error:
+            if error.code != "too_large":
+                raise
+    if likely(file.media_type, file.name) != "text":
+        raise too_large(file.size)
+    try:
+        return await _ends(call, way, url)
+    except ToolError as error:
+        if error.code != "too_large":
+            raise
+        raise too_large(file.size) from error
+
+
+async def _ends(call: Call, way: Way, url: str) -> HttpResponse:
+    head = await download(call, way, url, f"bytes=0-{ENDS - 1}")
+    if not 200 <= head.status < 300:
+        return head
+    tail = await download(call, way, url, f"bytes=-{ENDS}")
+    total = _total(head)
+    # A server that knows no ranges, a file that changed meanwhile, or a text whose lines are not found by their bytes.
+    if total <= 2 * ENDS or total != _total(tail) or b"\0" in head.body[:1_000]:
+        raise too_large()
+    return HttpResponse(200, head.headers, without_middle(head.body, tail.body, total))
+
+
+def _total(part: HttpResponse) -> int:
+    """Return the size of the file that an answer is a part of; 0 for an answer that is none."""
+    found = _TOTAL.fullmatch(part.headers.get("content-range", ""))
+    if not found or part.status != 206:
+        return 0
+    return int(found[1])
+
+
+async def download(call: Call, way: Way, url: str, part: str = "") -> HttpResponse:
+    """Return what an address gives in the end, whatever its status; `part` is a range of bytes as HTTP writes it.
+
+    Raises ToolError for a file too large or elsewhere, and TemporaryError.
+    """
     for _ in range(HOPS + 1):
         address = parts(url)
         headers = way.headers(address) if address else None
@@ -44,15 +92,17 @@ async def download(call: Call, way: Way, url: str) -> HttpResponse:
             raise ToolError(
                 f"{way.vendor} has that file elsewhere, and Gofer fetches nothing from there.", code="elsewhere"
             )
-        response = await _fetch(call, way, url, headers)
+        response = await _send(call, way, url, {"Range": part, **headers})
         if not (300 <= response.status < 400 and response.headers.get("location")):
             return _taken(way, response)
         url = _joined(url, response.headers["location"])
     raise ToolError(f"{way.vendor} sends Gofer around in circles for that file.", code="elsewhere")
 
 
-async def _fetch(call: Call, way: Way, url: str, headers: Mapping[str, str]) -> HttpResponse:
+async def _send(call: Call, way: Way, url: str, headers: Mapping[str, str]) -> HttpResponse:
     sent = {"Accept-Encoding": "identity", **headers}
+    if not sent.get("Range"):
+        sent.pop("Range", None)
     public_only = not configured(url, way.base_url)
     try:
         return await call.http.send(HttpRequest("GET", url, sent, limit=LIMIT, public_only=public_only))
@@ -72,6 +122,12 @@ def _taken(way: Way, response: HttpResponse) -> HttpResponse:
     return response
 
 
+def typed(file: NewFile, response: HttpResponse) -> NewFile:
+    """Return a file with the encoding that its server declares, which is heard where its text is decoded."""
+    sent = response.headers.get("content-type", "")
+    return replace(file, media_type=with_charset(file.media_type, sent))
+
+
 def _joined(url: str, location: str) -> str:
     try:
         return urljoin(url, location)
@@ -79,16 +135,11 @@ def _joined(url: str, location: str) -> str:
         return ""
 
 
-def check_size(size: object) -> None:
-    """Raises ToolError for a size, as a vendor tells it, that is not worth beginning with."""
-    if isinstance(size, int) and size > LIMIT:
-        raise too_large(size)
-
-
 def too_large(size: int = 0) -> ToolError:
     """What is said of a file that is not fetched for its size."""
-    told = f" ({size} bytes)" if size else ""
-    return ToolError(f"That file is too large{told}: Gofer fetches at most {LIMIT} bytes of one.", code="too_large")
+    told = f" ({megabytes(size)})" if size else ""
+    said = f"That file is too large{told}: Gofer fetches files of up to {megabytes(LIMIT)}. Ask for a part of it."
+    return ToolError(said, code="too_large")
 
 
 def parts(url: str) -> SplitResult | None:

@@ -190,9 +190,12 @@ SENTENCES: dict[str, tuple[Callable[[], bytes], str]] = {
     "stream in streams": (nested_streams, "no text|memory|takes longer"),
     "text bomb": (text_bomb, r"\[page 1 of 1\]\naaaa|takes longer|memory"),
     "shared strings": (shared_string_bomb, "missing here|memory"),
-    "archives in archives": (archive_in_archive, r"a ZIP archive of 1 files.*\n- inside49.zip"),
-    "path tricks": (lambda: package({"../../etc/cron.d/x": "x", "C:\\a\\..\\b.txt": "y"}), r"- x \(1 bytes\)\n- b.txt"),
-    "gzip": (lambda: gzip.compress(bytes(10_000_000)), "gzip archive, and there is no text"),
+    "archives in archives": (archive_in_archive, r"a ZIP archive, files: 1, .*\n- inside49.zip"),
+    "path tricks": (
+        lambda: package({"../../etc/cron.d/x": "x", "C:\\a\\..\\b.txt": "y"}),
+        r"- \.\./\.\./etc/cron\.d/x \(1 bytes\)",
+    ),
+    "gzip": (lambda: gzip.compress(bytes(10_000_000)), "unpacks to more than 150 times"),
     "deep page": (lambda: b"<html>" + b"<div>" * 50_000 + b"deep", "deep|takes longer"),
     "many attributes": (
         lambda: b"<html><p " + b" ".join(b"a%d=1" % n for n in range(60_000)) + b">text",

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from gofer.errors import ToolError
 from gofer.files.extract import mail, plain
+from gofer.files.plain_text import decoded
 
 TEXTS = {
     "shift_jis": "これは日本語の文章です。漢字とカタカナもあります。",
@@ -31,8 +32,8 @@ def test_a_text_is_read_in_the_encoding_it_has(encoding: str) -> None:
 @given(st.text())
 def test_utf_8_is_never_taken_for_anything_else(text: str) -> None:
     raw = text.encode("utf-8", "replace")
-    if b"\0" not in raw and not raw.startswith((b"\xff", b"\xfe", b"\xef")):
-        assert plain.decoded(raw) == raw.decode()
+    if b"\0" not in raw and b"\x1b" not in raw and not raw.startswith((b"\xff", b"\xfe", b"\xef")):
+        assert decoded(raw) == raw.decode()
 
 
 @given(st.binary(max_size=300))
@@ -136,3 +137,19 @@ def test_of_alternatives_one_is_read_and_an_invitation_where_there_is_nothing_el
     assert mail.read(mixed(plain, page, kind="alternative")) == "From: a@b.c\n\nPlain"
     assert mail.read(mixed(empty, page, kind="alternative")) == "From: a@b.c\n\nPage"
     assert mail.read(mixed(empty, invitation, kind="alternative")) == "From: a@b.c\n\nSUMMARY:Meet"
+
+
+def test_a_mail_that_declares_no_encoding_is_read_by_a_guess_that_says_so() -> None:
+    raw = "From: Ana Müller <ana@example.com>\r\nSubject: Grüße aus Köln\r\n\r\nIch komme für 3 € später.\r\n".encode(
+        "cp1252"
+    )
+    assert mail.read(raw) == (
+        "From: Ana Müller <ana@example.com>\nSubject: Grüße aus Köln\n\n"
+        "[Read as windows-1252, guessed.]\nIch komme für 3 € später."
+    )
+
+
+@pytest.mark.parametrize(("charset", "text"), [("koi8-r", "Склад"), ("gb2312", "您好，仓库"), ("iso-2022-jp", "倉庫")])
+def test_a_mail_is_read_in_the_encoding_that_it_declares(charset: str, text: str) -> None:
+    head = f"From: a@example.com\r\nContent-Type: text/plain; charset={charset}\r\n\r\n"
+    assert mail.read(head.encode() + text.encode(charset)).endswith(f"\n\n{text}")

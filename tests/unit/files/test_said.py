@@ -2,7 +2,7 @@
 
 import pytest
 
-from gofer.files.said import likely
+from gofer.files.said import charset_of, likely, with_charset
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,11 @@ def test_what_a_file_may_be_follows_from_its_type_or_else_from_its_name(
     media_type: str, name: str, is_likely: str
 ) -> None:
     assert likely(media_type, name) == is_likely
+
+
+def test_the_encoding_that_a_server_declares_stays_with_the_type_of_a_text() -> None:
+    assert with_charset("text/csv", 'text/csv; charset="Shift_JIS"') == "text/csv; charset=shift_jis"
+    assert with_charset("application/pdf", "application/pdf; charset=latin-1") == "application/pdf"
+    assert with_charset("text/csv", "text/csv") == "text/csv"
+    assert with_charset("text/csv", "text/csv; charset=UTF-8") == "text/csv"
+    assert charset_of("text/csv; header=present; charset=gb18030") == "gb18030"

@@ -29,7 +29,8 @@ def test_several_unknown_arguments_are_one_sentence() -> None:
 
 def test_a_missing_argument_says_what_it_is_for() -> None:
     assert told("load_file", {}).startswith("load_file was not called: `file` is missing. Correct")
-    assert "`program` is missing: As" in told("jq", {})
+    assert "`start` is missing" in told("peek_file", {"file": "x"})
+    assert "`pattern` is missing: As for file_regex" in told("grep_json", {"file": "x"})
 
 
 @pytest.mark.parametrize(

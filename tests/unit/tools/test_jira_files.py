@@ -72,6 +72,7 @@ class Redirecting:
 
     location: str
     size: int = 3
+    media_type: str = "text/plain"
     asked: list[HttpRequest] = field(default_factory=list)
     private: frozenset[str] = frozenset()
     """Addresses whose host is in a private network."""
@@ -84,7 +85,7 @@ class Redirecting:
             return HttpResponse(200, {"content-type": "text/plain"}, b"abc")
         if "/content/" in request.url:
             return HttpResponse(303, {"location": self.location}, b"")
-        about = {"id": "7", "filename": "a.txt", "size": self.size, "mimeType": "text/plain"}
+        about = {"id": "7", "filename": "a.txt", "size": self.size, "mimeType": self.media_type}
         return HttpResponse(200, {"content-type": "application/json"}, encode(about))
 
 
@@ -154,8 +155,8 @@ def test_a_redirect_into_a_network_of_ones_own_is_not_followed(location: str) ->
 
 def test_a_large_attachment_is_refused_before_it_is_fetched() -> None:
     async def story(room: Room) -> None:
-        http = Redirecting("https://media.example/", size=300_000_000)
-        with pytest.raises(ToolError, match="at most 20000000 bytes"):
+        http = Redirecting("https://media.example/", size=300_000_000, media_type="application/pdf")
+        with pytest.raises(ToolError, match=r"too large \(300 MB\): Gofer fetches files of up to 64 MB"):
             await get_attachment(API, replace(call_of(room), http=http), GetAttachment(attachment="7"))
         assert len(http.asked) == 1
 

@@ -234,9 +234,10 @@ def test_a_redirect_within_slack_is_followed_and_one_without_end_is_not() -> Non
 
 def test_a_file_of_300_megabytes_is_refused_by_what_slack_says_of_it_before_a_byte_is_fetched() -> None:
     async def story(_: SlackSimulator, call: Call) -> None:
-        http = Recorder({"url_private": "https://files.slack.com/a", "size": 300_000_000}, {})
+        about = {"url_private": "https://files.slack.com/a", "size": 300_000_000, "mimetype": "application/pdf"}
+        http = Recorder(about, {})
         api, asking = real(http, call)
-        with pytest.raises(ToolError, match="300000000 bytes") as raised:
+        with pytest.raises(ToolError, match="300 MB") as raised:
             await get_file(api, asking, GetFile(file="F1"))
         assert raised.value.code == "too_large"
         assert len(http.asked) == 1

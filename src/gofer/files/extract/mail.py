@@ -2,19 +2,23 @@
 
 import email
 import email.policy
+import re
 from email.errors import MessageError
 from email.message import EmailMessage
 from typing import cast
 
 from gofer.errors import ToolError
-from gofer.files.extract.plain import decoded, tidy
+from gofer.files.extract.plain import text_of, tidy
 from gofer.files.extract.web import read_text
 from gofer.files.names import display
+from gofer.files.plain_text import Decoded
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _TEXTS = ("text/plain", "text/html")
 _DEEPEST = 3
 _MOST = 100
+_ESCAPED = re.compile("[\udc80-\udcff]")
+"""What stands for a byte that is not ASCII in a header."""
 
 
 def read(data: bytes) -> str:
@@ -43,9 +47,17 @@ def _message(message: EmailMessage, depth: int) -> str:
 
 def _header(message: EmailMessage, name: str) -> str:
     try:
-        return " ".join(tidy(str(message.get(name) or "")).split())
+        return " ".join(tidy(_raw_header(message, name) or str(message.get(name) or "")).split())
     except (MessageError, ValueError, IndexError, AttributeError):
         return ""  # A header that cannot be taken apart.
+
+
+def _raw_header(message: EmailMessage, name: str) -> str:
+    """Return a header that was written in an old encoding without saying so; empty for any other."""
+    raw = next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), "")
+    if not _ESCAPED.search(raw):
+        return ""
+    return text_of(raw.encode("utf-8", "surrogateescape")).text
 
 
 def _body(shown: list[EmailMessage]) -> str:
@@ -53,8 +65,11 @@ def _body(shown: list[EmailMessage]) -> str:
 
 
 def _read(part: EmailMessage) -> str:
-    text = _text(part)
-    return read_text(text).strip() if part.get_content_type() == "text/html" else text
+    found = _decoded(part)
+    text = _tidy(found)
+    if part.get_content_type() == "text/html":
+        text = read_text(text).strip()
+    return f"[{found.note}]\n{text}" if found.note and text else text
 
 
 def _shown(message: EmailMessage) -> list[EmailMessage]:
@@ -82,9 +97,16 @@ def _alternative(part: EmailMessage) -> list[EmailMessage]:
 
 
 def _text(part: EmailMessage) -> str:
+    return _tidy(_decoded(part))
+
+
+def _tidy(found: Decoded) -> str:
+    return tidy(found.text).strip()
+
+
+def _decoded(part: EmailMessage) -> Decoded:
     raw = part.get_payload(decode=True)
-    declared = part.get_content_charset() or ""
-    return tidy(decoded(raw, declared)).strip() if isinstance(raw, bytes) else ""
+    return text_of(raw, part.get_content_charset() or "") if isinstance(raw, bytes) else Decoded("", "UTF-8")
 
 
 def _attachments(message: EmailMessage, shown: list[EmailMessage]) -> list[EmailMessage]:

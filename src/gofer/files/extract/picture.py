@@ -8,14 +8,12 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from gofer.errors import ToolError
 from gofer.files.completeness import Reading
+from gofer.files.size import IMAGE_BYTES
 from gofer.files.wire import Packet
 from gofer.journal.workspace import Missing
 
 PIXELS = 64_000_000
 """Pixels of an image that is opened at most: what it unpacks to, not what it has on disk."""
-
-BYTES = 20 << 20
-"""Bytes of an image that is opened at most."""
 
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "TIFF", "BMP")
 _QUALITIES = (85, 70, 50)
@@ -58,8 +56,10 @@ def resize(packet: Packet) -> Packet:
 
 
 def _opened(data: bytes) -> Image.Image:
-    if len(data) > BYTES:
-        raise ToolError(f"The image has {len(data) >> 20} MB; up to {BYTES >> 20} MB can be opened.", code="too_large")
+    if len(data) > IMAGE_BYTES:
+        raise ToolError(
+            f"The image has {len(data) >> 20} MB; up to {IMAGE_BYTES >> 20} MB can be opened.", code="too_large"
+        )
     Image.MAX_IMAGE_PIXELS = None  # Ours is the limit, and an error from its first pixel.
     try:
         with warnings.catch_warnings():

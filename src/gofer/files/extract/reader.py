@@ -1,28 +1,40 @@
 """The choice of a reader by the kind of a file, and the refusals of kinds that have none."""
 
 from collections.abc import Callable
-from zipfile import ZipFile
 
 from gofer.canonical import clean
 from gofer.errors import ToolError
 from gofer.files.completeness import Reading, Wanted, to_fields, wanted_of
-from gofer.files.extract import mail, open_document, pdf, picture, plain, separated, sheets, slides, web, word
-from gofer.files.extract.package import opened
+from gofer.files.extract import (
+    archive,
+    mail,
+    notebook,
+    open_document,
+    outlook,
+    pdf,
+    picture,
+    plain,
+    separated,
+    sheets,
+    slides,
+    web,
+    word,
+)
 from gofer.files.extract.rows import rows_from
 from gofer.files.kind import IMAGES, Kind, kind_of, mislabelled
-from gofer.files.names import display
 from gofer.files.wire import Packet
 
 CHARACTERS = 20_000_000
 """Characters of text that are kept at most."""
 
-_LISTED = 200
 _READERS: dict[str, Callable[[bytes], str]] = {
     "odt": open_document.read,
     "odp": open_document.read,
     "html": web.read,
     "csv": separated.read,
     "eml": mail.read,
+    "msg": outlook.read,
+    "ipynb": notebook.read,
     **dict.fromkeys(("text", "markdown", "json", "xml", "svg"), plain.read),
 }
 _IN_PARTS: dict[str, Callable[[bytes, Wanted], Reading]] = {
@@ -42,11 +54,12 @@ _BY_SHEETS = ("xlsx", "xlsb", "xls", "ods")
 _IN_SMALLER_PARTS = "ask for the document in smaller parts"
 _READ_AS_IT_IS = ("text", "markdown", "json", "xml", "svg")
 _IN_THE_DOCUMENT = "look for it in the document itself with file_regex"
+_TEXTS = frozenset({*_READ_AS_IT_IS, "html", "csv", "ipynb"})
+"""Kinds whose readers are given UTF-8, whatever encoding the file is in."""
 _REFUSED = {
     "empty": "The file is empty: it has 0 bytes.",
     "doc": "This is an old Word document (.doc), which is not read here; save it as .docx or PDF and send that.",
     "ppt": "This is an old PowerPoint presentation (.ppt), which is not read here; save it as .pptx or PDF.",
-    "msg": "This is an Outlook message (.msg), which is not read here; save it as .eml or PDF and send that.",
     "ole": "This is an old Office file of an unknown kind, or a damaged one; save it in a present format.",
     "rtf": "This is a Rich Text document, which is not read here; save it as .docx or PDF and send that.",
     "encrypted": "The document has a password; ask for it without one.",
@@ -58,28 +71,36 @@ _REFUSED = {
 def run(packet: Packet) -> Packet:
     """Return the text of a document. Raises ToolError.
 
-    Fields: name and those of Wanted. Gives the fields kind, note and missing, as `to_fields` writes it.
+    Fields: name, declared, encoding and those of Wanted. Gives the fields kind, notes and missing, as `to_fields`
+    writes it.
     """
     name = str(packet.fields["name"])
     kind = kind_of(packet.data, name)
     note = mislabelled(kind, name)
+    notes = [note]
     try:
-        reading = _read(kind, packet.data, wanted_of(packet.fields))
+        data = packet.data
+        if kind.name in _TEXTS:
+            found = plain.text_of(data, str(packet.fields["declared"]), str(packet.fields["encoding"]))
+            notes.append(found.note)
+            data = found.text.encode("utf-8", "replace")
+        reading = _read(kind, data, name, wanted_of(packet.fields))
     except ToolError as error:
         said = f"{note} {error.message_to_model}" if note else error.message_to_model
         raise ToolError(said, code=error.code or kind.name) from error
     text = reading.text
     if not text.strip():
         text = f"(This is {kind.title}, and there is no text in it.)"
-    return Packet({"kind": kind.name, "note": note, "missing": to_fields(reading.missing)}, clean(text).encode())
+    fields: dict[str, object] = {"kind": kind.name, "notes": list(filter(None, notes))}
+    return Packet({**fields, "missing": to_fields(reading.missing)}, clean(text).encode())
 
 
-def _read(kind: Kind, data: bytes, wanted: Wanted) -> Reading:
+def _read(kind: Kind, data: bytes, name: str, wanted: Wanted) -> Reading:
     _refuse_other_parts(kind, wanted)
     if reader := _IN_PARTS.get(kind.name):
         return reader(data, wanted)
-    if kind.name == "zip":
-        return Reading(_listing(opened(data)))
+    if kind.name in archive.ARCHIVES:
+        return Reading(archive.read(data, name))
     if whole := _WHOLE.get(kind.name):
         return _bounded(kind, whole(data), wanted)
     if plain := _READERS.get(kind.name):
@@ -105,15 +126,3 @@ def _refuse_other_parts(kind: Kind, wanted: Wanted) -> None:
     }
     if refused := [name for name, is_refused in asked.items() if is_refused]:
         raise ToolError(f"This is {kind.title}, which has no {', '.join(refused)}; leave that out.", code="no_part")
-
-
-def _listing(archive: ZipFile) -> str:
-    """What is in an archive, by name; nothing in it is opened, so nothing in it can be opened within itself."""
-    entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-    lines = [f"- {display(entry.filename)} ({entry.file_size:,} bytes)" for entry in entries[:_LISTED]]
-    if len(entries) > _LISTED:
-        lines.append(f"- … {len(entries) - _LISTED:,} more")
-    head = (
-        f"[a ZIP archive of {len(entries):,} files; they are not opened here: ask for the one that matters by itself]"
-    )
-    return "\n".join([head, *lines])

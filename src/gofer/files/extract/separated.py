@@ -5,7 +5,7 @@ from collections import Counter, deque
 from io import StringIO
 from itertools import islice
 
-from gofer.files.extract.plain import decoded, tidy
+from gofer.files.extract.plain import text_of, tidy
 from gofer.files.extract.table import cell, line, rule
 
 _SEPARATORS = ",;\t|"
@@ -16,7 +16,7 @@ _WIDEST = 1_000
 
 def read(data: bytes) -> str:
     """A Markdown table under a marker; the text as it is when it is no table after all. Raises ToolError."""
-    text = tidy(decoded(data))
+    text = tidy(text_of(data).text)
     separator = _separator(text)
     if not separator:
         return text

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from gofer.files.extract.marks import raised, struck
-from gofer.files.extract.plain import decoded, tidy
+from gofer.files.extract.plain import text_of, tidy
 from gofer.files.extract.table import markdown
 
 _SILENT = frozenset(
@@ -33,7 +33,6 @@ _BLOCKS = frozenset(
 _LISTS = ("ul", "ol")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _MARKS = {"sup": raised, "del": struck, "s": struck, "strike": struck}
-_DECLARED = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.IGNORECASE)
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _DEEPEST_LIST = 8
@@ -45,8 +44,7 @@ _SPANNED = 1_000
 
 def read(data: bytes) -> str:
     """The page as Markdown: headings, lists, tables, links, code. Raises ToolError for what is no text."""
-    declared = _DECLARED.search(data[:4096])
-    return read_text(decoded(data, declared[1].decode() if declared else ""))
+    return read_text(text_of(data).text)
 
 
 def read_text(html: str) -> str:

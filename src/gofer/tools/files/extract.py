@@ -7,7 +7,10 @@ from pydantic import Field
 
 from gofer.files.child import Children
 from gofer.files.completeness import Wanted, incomplete, of_file
-from gofer.files.document import Document, extract
+from gofer.files.document import Document, Member, extract, member_of
+from gofer.files.kind import kind_of
+from gofer.files.said import charset_of, guessed
+from gofer.files.size import left_out
 from gofer.files.tokens import estimate
 from gofer.tools.files.text import held
 from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
@@ -23,9 +26,11 @@ class ExtractFile(Arguments):
 
     file: str
     first_page: int | None = Field(default=None, ge=1, description="Of a PDF.")
-    last_page: int | None = Field(default=None, ge=1, description="Included.")
+    last_page: int | None = Field(default=None, ge=1)
     first_row: int | None = Field(default=None, ge=1, description="Of a table.")
-    sheet: str = Field(default="", description="Its name.")
+    sheet: str = ""
+    member: str = Field(default="", description="Path in an archive.")
+    encoding: str = Field(default="", description="Instead of a guess.")
 
 
 def extract_tools(children: Children) -> tuple[Tool[Any], ...]:
@@ -33,7 +38,7 @@ def extract_tools(children: Children) -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="extract_file",
-            description="Get the text of a PDF, Office document, web page or e-mail as a new file to search and read.",
+            description="Get the text of a PDF, Office document, web page, e-mail or archive as a new file to search.",
             effect="read",
             arguments=ExtractFile,
             act=partial(extract_file, children),
@@ -47,8 +52,22 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
     """A new file with the text; a short one is shown as well. `value` is the id of the new file."""
     added = held(call, arguments.file).added
     content = await call.files.content(arguments.file)
-    wanted = Wanted(arguments.first_page or 1, arguments.last_page or 0, arguments.first_row or 1, arguments.sheet)
-    document = await extract(children, content, name=added.name, wanted=wanted)
+    if arguments.member:
+        return _taken(arguments, await member_of(children, content, arguments.member, name=added.name))
+    wanted = Wanted(
+        first_page=arguments.first_page or 1,
+        last_page=arguments.last_page or 0,
+        first_row=arguments.first_row or 1,
+        sheet=arguments.sheet,
+    )
+    document = await extract(
+        children,
+        content,
+        name=added.name,
+        wanted=wanted,
+        encoding=arguments.encoding,
+        declared=charset_of(added.media_type),
+    )
     made = NewFile(
         f"{added.name}{_part(arguments)}.txt",
         "text/plain",
@@ -57,7 +76,7 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
         prefix="text",
         missing=of_file(document.missing, arguments.file),
     )
-    told = _told(document, made, arguments.file, call.whole_tokens)
+    told = _told(document, made, arguments.file, left_out(content), call.whole_tokens)
     summary = f"text of {_lines(document)} lines"
     if made.missing:
         summary = f"{summary}, incomplete"
@@ -66,7 +85,7 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
 
 def _part(arguments: ExtractFile) -> str:
     """Return the part that is asked for as its name has it, as ` (first_page 2001)`; empty for all of it."""
-    asked = arguments.model_dump(exclude_defaults=True, exclude={"file"})
+    asked = arguments.model_dump(exclude_defaults=True, exclude={"file", "encoding"})
     if not asked:
         return ""
     return f" ({', '.join(f'{name} {value}' for name, value in asked.items())})"
@@ -76,16 +95,27 @@ def _lines(document: Document) -> int:
     return document.text.count("\n") + 1
 
 
-def _told(document: Document, made: NewFile, file: str, whole_tokens: int) -> str:
-    """Return what the model reads of the new file, and a short text as well."""
+def _told(document: Document, made: NewFile, file: str, gap: str, whole_tokens: int) -> str:
+    """Return what the model reads of the new file, and a short text as well; `gap` is what its file lacks already."""
     tokens = estimate(document.text)
     size = f"{_lines(document)} lines, about {tokens} tokens"
     sentences = [
         f"The text of {file} ({document.kind.title}) is {made.id}: {size}.",
-        document.note,
+        gap,
+        *document.notes,
         incomplete(made.missing, made.id),
     ]
     told = " ".join(filter(None, sentences))
     if tokens <= min(SHORT, whole_tokens // 2):
         return f"{told}\n\n{document.text}"
     return told
+
+
+def _taken(arguments: ExtractFile, member: Member) -> ToolResult:
+    """The file of an archive as a file of the run. `value` is its id."""
+    kind = kind_of(member.data, member.name)
+    origin = f"{arguments.member} of {arguments.file}"
+    made = NewFile(member.name, guessed(member.name) or kind.media_type, member.data, origin)
+    size = f"{len(member.data):,} bytes"
+    told = f"{arguments.member!r} of {arguments.file} is now {made.id} {member.name!r}, {kind.title} of {size}."
+    return ToolResult(told, f"a member of {size}", value=made.id, files=(made,))

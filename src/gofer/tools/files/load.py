@@ -15,7 +15,7 @@ from gofer.files.kind import IMAGES, kind_of
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileRead
 from gofer.messages import Media
-from gofer.tools.files.text import held, lacks, lines_of, text_of
+from gofer.tools.files.text import held, held_text, lines_of
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 WHOLE_TOKENS = 20_000
@@ -33,7 +33,7 @@ class LoadFile(Arguments):
 
     file: str
     first_page: int | None = Field(default=None, ge=1, description="Of a PDF: as images.")
-    last_page: int | None = Field(default=None, ge=1, description="Included.")
+    last_page: int | None = Field(default=None, ge=1)
 
 
 def load_tools(children: Children) -> tuple[Tool[Any], ...]:
@@ -68,12 +68,13 @@ async def load_file(children: Children, call: Call, arguments: LoadFile) -> Tool
         return await _pages(children, call, arguments, content)
     if arguments.first_page is not None or arguments.last_page is not None:
         raise ToolError(f"{arguments.file} is {kind.title}, which has no pages; leave first_page and last_page out.")
-    text = await text_of(call, arguments.file)
+    found = await held_text(call, arguments.file)
+    text = found.text
     # What is longer than a result may be would become another file, and only its beginning would be seen.
     _refuse_long(arguments.file, text, min(WHOLE_TOKENS, call.whole_tokens * 9 // 10))
     lines = len(lines_of(text))
     shown = FileRead(arguments.file, "lines", 1, lines)
-    told = f"{text or '(an empty file)'}{lacks(call, arguments.file)}"
+    told = f"{text or '(an empty file)'}{found.said}"
     return ToolResult(f"{arguments.file} {name!r}:\n{told}", f"{lines} lines", value=text, facts=(shown,))
 
 

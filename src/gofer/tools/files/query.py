@@ -10,9 +10,9 @@ from pydantic import Field
 from gofer.errors import ToolError
 from gofer.files import json_query
 from gofer.files.child import Children
-from gofer.files.plain_text import decoded
+from gofer.files.plain_text import decode
 from gofer.journal.workspace import FileRead
-from gofer.tools.files.text import held, lacks
+from gofer.tools.files.text import held, in_utf8
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 TIMEOUT = 90.0
@@ -23,10 +23,7 @@ class QueryJson(Arguments):
     """A file and a jq program."""
 
     file: str
-    program: str = Field(
-        min_length=1,
-        description="As '[.[] | select(.open) | {id, title}]'.",
-    )
+    program: str = Field(min_length=1)
 
 
 class GrepJson(Arguments):
@@ -62,18 +59,20 @@ def query_tools(children: Children) -> tuple[Tool[Any], ...]:
 
 async def jq(children: Children, call: Call, arguments: QueryJson) -> ToolResult:
     """The results, one JSON value on each line; `value` is that text."""
-    content = await call.files.content(arguments.file)
+    content, said = await in_utf8(call, arguments.file)
     with _instead(call, arguments.file, content):
         answer = await json_query.jq(children, arguments.program, content)
-    return _answer(call, arguments.file, answer.text, "no result", answer.note)
+    if answer.note:
+        said = f"\n[{answer.note}]{said}"
+    return _answer(arguments.file, answer.text, "no result", said)
 
 
 async def grep_json(children: Children, call: Call, arguments: GrepJson) -> ToolResult:
     """Paths and values, one on each line; `value` is that text."""
-    content = await call.files.content(arguments.file)
+    content, said = await in_utf8(call, arguments.file)
     with _instead(call, arguments.file, content):
         text = await json_query.grep_json(children, arguments.pattern, content)
-    return _answer(call, arguments.file, text, "nothing matches")
+    return _answer(arguments.file, text, "nothing matches", said)
 
 
 @contextmanager
@@ -90,15 +89,12 @@ def _instead(call: Call, file: str, content: bytes) -> Generator[None]:
 
 
 def _reader(content: bytes) -> str:
-    if decoded(content) is None:
+    if decode(content) is None:
         return "It is no text either: use extract_file to get its text, or load_file for an image."
     return "It is another text: use file_regex to find words in it, or file_read to read its lines."
 
 
-def _answer(call: Call, file: str, text: str, empty: str, note: str = "") -> ToolResult:
+def _answer(file: str, text: str, empty: str, said: str) -> ToolResult:
     lines = text.count("\n") + bool(text)
     looked = FileRead(file, "matches", 0, lines)
-    said = text or f"({empty})"
-    if note:
-        said = f"{said}\n[{note}]"
-    return ToolResult(f"{said}{lacks(call, file)}", f"{lines} lines of results", value=text, facts=(looked,))
+    return ToolResult(f"{text or f'({empty})'}{said}", f"{lines} lines of results", value=text, facts=(looked,))

@@ -10,7 +10,7 @@ from gofer.errors import ToolError
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import FileRead
 from gofer.projections.workspace import merged
-from gofer.tools.files.text import Part, held, lacks, line_bytes, lines_of, part_of, text_of
+from gofer.tools.files.text import Part, held, held_text, in_utf8, line_bytes, lines_of, part_of
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 PEEKED = 32_000
@@ -59,11 +59,12 @@ async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
     """Lines of a file; `value` is their text."""
     if arguments.end_line is not None and arguments.end_line < arguments.start_line:
         raise ToolError(f"end_line {arguments.end_line} stands before start_line {arguments.start_line}.")
-    lines = lines_of(await text_of(call, arguments.file))
+    found = await held_text(call, arguments.file)
+    lines = lines_of(found.text)
     if not any(lines):
         return ToolResult(f"{arguments.file} is empty.", "an empty file", value="")
     last = len(lines) if arguments.end_line is None else arguments.end_line
-    content = await call.files.content(arguments.file)
+    content = found.text.encode("utf-8", "replace")
     shown = _Shown(arguments.file, content, part_of(lines, arguments.start_line, last, call.whole_tokens * 9 // 10))
     name = held(call, arguments.file).added.name
     more = ""
@@ -71,7 +72,7 @@ async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
         more = f"\n[Go on with start_line={shown.part.last + 1}.]"
     text = shown.text()
     return ToolResult(
-        f"{arguments.file} {name!r}, {shown.range()}:\n{text}{more}{lacks(call, arguments.file)}",
+        f"{arguments.file} {name!r}, {shown.range()}:\n{text}{more}{found.said}",
         shown.range(),
         value=text,
         facts=shown.facts(),
@@ -124,7 +125,7 @@ class _Shown:
 
 async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
     """Bytes of a file as text; `value` is that text. No character is cut in its middle."""
-    content = await call.files.content(arguments.file)
+    content, said = await in_utf8(call, arguments.file)
     if arguments.start >= len(content):
         raise ToolError(f"{arguments.file} has {len(content)} bytes; there is no byte {arguments.start}.")
     if arguments.stop <= arguments.start:
@@ -136,7 +137,7 @@ async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
     head = f"{arguments.file}, bytes {start} to {stop} of {len(content)}:"
     more = f"\n[Go on with start={stop}.]" if stop < min(arguments.stop, len(content)) else ""
     shown = FileRead(arguments.file, "bytes", start, stop)
-    told = f"{head}\n{text}{more}{lacks(call, arguments.file)}"
+    told = f"{head}\n{text}{more}{said}"
     return ToolResult(told, f"bytes {start} to {stop}", value=text, facts=(shown,))
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from gofer.files.search import SYNTAX, Search, search
 from gofer.journal.workspace import FileRead
-from gofer.tools.files.text import held, lacks
+from gofer.tools.files.text import held, in_utf8
 from gofer.tools.tool import Arguments, Call, Tool, ToolResult
 
 MATCHES = 200
@@ -42,7 +42,7 @@ def search_tools() -> tuple[Tool[Any], ...]:
 
 async def file_regex(call: Call, arguments: SearchFile) -> ToolResult:
     """Matching lines with their numbers and neighbours."""
-    content = await call.files.content(arguments.file)
+    content, said = await in_utf8(call, arguments.file)
     around = arguments.context
     wanted = Search(arguments.pattern, arguments.max_matches, around, around, arguments.ignore_case)
     # On a thread: a slow pattern takes seconds, and others are waiting.
@@ -50,5 +50,4 @@ async def file_regex(call: Call, arguments: SearchFile) -> ToolResult:
     name = held(call, arguments.file).added.name
     looked = FileRead(arguments.file, "matches", 0, found.matches)
     summary = f"{found.matches} matching lines"
-    told = f"{arguments.file} {name!r}:\n{found.text()}{lacks(call, arguments.file)}"
-    return ToolResult(told, summary, facts=(looked,))
+    return ToolResult(f"{arguments.file} {name!r}:\n{found.text()}{said}", summary, facts=(looked,))

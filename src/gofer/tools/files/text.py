@@ -1,12 +1,16 @@
 """A run's file as text: its whole text, the lines of a part, and the sentence on what it lacks."""
 
+import asyncio
 from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.errors import ToolError
 from gofer.files.completeness import incomplete
-from gofer.files.plain_text import decoded
+from gofer.files.kind import kind_of, mislabelled
+from gofer.files.plain_text import Decoded, decode
+from gofer.files.said import charset_of
+from gofer.files.size import left_out
 from gofer.files.tokens import estimate
 from gofer.projections.workspace import HeldFile
 from gofer.tools.tool import Call
@@ -39,20 +43,52 @@ def held(call: Call, file: str) -> HeldFile:
     raise ToolError(f"There is no file {file[:64]!r}. The files of this run: {known[:2_000]}.", code="no_such_file")
 
 
-def lacks(call: Call, *files: str) -> str:
-    """Return a line that says what each incomplete file lacks, as it ends every answer; empty for complete ones."""
-    held_files = (call.workspace.files.get(file) for file in files)
-    said = [incomplete(one.added.missing, one.added.file) for one in held_files if one is not None]
-    lines = [f"\n[{sentence}]" for sentence in said if sentence]
-    return "".join(lines)
+@dataclass(frozen=True, slots=True)
+class HeldText:
+    """The text of a file, and lines that say where it may not be what it seems, and what it lacks."""
+
+    text: str
+    said: str
+    """Begins with a line feed; empty where there is nothing to say."""
 
 
-async def text_of(call: Call, file: str) -> str:
-    """The whole text of a file. Raises ToolError for one that is no text, and what reading it raises."""
-    text = decoded(await call.files.content(file))
-    if text is None:
-        raise _no_text(call, file)
-    return text
+async def held_text(call: Call, file: str) -> HeldText:
+    """Return the whole text of a file. Raises ToolError for one that is no text, and what reading it raises."""
+    content = await call.files.content(file)
+    # On a thread: a guess over a large file takes a while, and others are waiting.
+    added = held(call, file).added
+    found = await asyncio.to_thread(decode, content, charset_of(added.media_type))
+    if found is None:
+        raise _no_text(call, file, content)
+    return HeldText(found.text, f"{_said(file, added.name, content, found)}{_lacks(call, file)}")
+
+
+async def in_utf8(call: Call, file: str) -> tuple[bytes, str]:
+    """Return the content of a file, of a text in UTF-8, and what is said of it as in HeldText."""
+    content = await call.files.content(file)
+    added = held(call, file).added
+    found = await asyncio.to_thread(decode, content, charset_of(added.media_type))
+    if found is None:
+        return content, _lacks(call, file)
+    said = f"{_said(file, added.name, content, found)}{_lacks(call, file)}"
+    if found.encoding == "UTF-8" and not content.startswith(BOM_UTF8):
+        return content, said
+    return found.text.encode("utf-8", "replace"), said
+
+
+def _said(file: str, name: str, content: bytes, found: Decoded) -> str:
+    sentences = [left_out(content), mislabelled(kind_of(content, name), name), found.note]
+    if found.guessed:
+        sentences.append(f'If words look wrong, extract_file(file="{file}", encoding=…) reads it in another.')
+    said = " ".join(filter(None, sentences))
+    return f"\n[{said}]" * bool(said)
+
+
+def _lacks(call: Call, file: str) -> str:
+    """Return a line that says what a file lacks, as it ends every answer; empty for a complete one."""
+    added = held(call, file).added
+    said = incomplete(added.missing, added.file)
+    return f"\n[{said}]" * bool(said)
 
 
 def lines_of(text: str) -> Sequence[str]:
@@ -95,7 +131,7 @@ def line_bytes(content: bytes, number: int, shown: str) -> tuple[int, int] | Non
     return start, stop
 
 
-def _no_text(call: Call, file: str) -> ToolError:
-    added = held(call, file).added
-    kind = added.media_type or "not text"
-    return ToolError(f"{file} ({kind}) is not text; use extract_file to get its text, or load_file for an image.")
+def _no_text(call: Call, file: str, content: bytes) -> ToolError:
+    kind = kind_of(content, held(call, file).added.name)
+    instead = "use extract_file to get its text, or load_file for an image"
+    return ToolError(f"{file} is {kind.title}, and is not text; {instead}.")

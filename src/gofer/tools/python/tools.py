@@ -1,7 +1,7 @@
 """The tool that runs Python over the texts that a call names."""
 
 import mimetypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -11,7 +11,7 @@ from gofer.errors import ToolError
 from gofer.files.child import Children
 from gofer.journal.workspace import Missing
 from gofer.sandbox.python import Program, run
-from gofer.tools.files.text import lacks, text_of
+from gofer.tools.files.text import HeldText, held_text
 from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
 
 Scripts = Callable[[Call, str, str], str]
@@ -20,7 +20,7 @@ Scripts = Callable[[Call, str, str], str]
 _BEGINNING = 400
 """Characters that are shown of an output that went into a file."""
 _DESCRIPTION = (
-    "Run Python for 5 seconds: arithmetic, dates, tables, JSON. Gives what is printed and the last line's value. Has "
+    "Run Python for 5 seconds. Gives what is printed and the last line's value. Has "
     "json, re, csv, math, datetime, decimal and the like; no yield, del, inheritance, network or folders; random needs "
     "a seed; the clock (UTC) stands at the time of the call."
 )
@@ -48,8 +48,9 @@ def python_tools(children: Children, scripts: Scripts = no_scripts) -> tuple[Too
     """`python`; its code runs in `children`."""
 
     async def python(call: Call, arguments: RunPython) -> ToolResult:
-        output = await run(children, await _program(call, arguments, scripts))
-        said = lacks(call, *dict.fromkeys(arguments.files))
+        texts = {file: await held_text(call, file) for file in dict.fromkeys(arguments.files)}
+        output = await run(children, _program(call, arguments, texts, scripts))
+        said = "".join(found.said for found in texts.values())
         if not output:
             return ToolResult(f"{_NOTHING}{said}", "no output", value="")
         if arguments.output_file:
@@ -70,12 +71,12 @@ def python_tools(children: Children, scripts: Scripts = no_scripts) -> tuple[Too
     )
 
 
-async def _program(call: Call, arguments: RunPython, scripts: Scripts) -> Program:
+def _program(call: Call, arguments: RunPython, texts: Mapping[str, HeldText], scripts: Scripts) -> Program:
     if bool(arguments.skill) != bool(arguments.script):
         raise ToolError("A script needs both `skill` and `script`: the name of the skill, and the path in it.")
     if not arguments.code.strip() and not arguments.script:
         raise ToolError("There is nothing to run; write Python as `code`, or name the script of a skill.")
-    files = {file: await text_of(call, file) for file in dict.fromkeys(arguments.files)}
+    files = {file: found.text for file, found in texts.items()}
     script = scripts(call, arguments.skill, arguments.script) if arguments.script else ""
     return Program(arguments.code, script, arguments.script, files, call.at)
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from gofer.canonical import as_object, as_text
 from gofer.errors import ToolError
 from gofer.outside import HttpResponse
-from gofer.tools.download import Way, check_size, download, parts, same_place
+from gofer.tools.download import Way, fetch, parts, same_place, typed
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.attached import Fields, absent, new_file
 from gofer.tools.tool import Arguments, Call, ToolResult
@@ -36,11 +36,10 @@ async def get_file(api: SlackApi, call: Call, arguments: GetFile) -> ToolResult:
     info = as_object((await api.read(call, "files.info", file=arguments.file)).get("file"))
     if why := absent(info):
         raise ToolError(f"That file cannot be read: {why}.", code="gone")
-    check_size(info.get("size"))
     url = as_text(info.get("url_private_download")) or as_text(info.get("url_private"))
-    response = await download(call, Way("Slack", api.base_url, partial(_headers, api)), url)
+    response = await fetch(call, Way("Slack", api.base_url, partial(_headers, api)), url, new_file(info))
     _check(response, info)
-    made = new_file(info, response.body)
+    made = typed(new_file(info, response.body), response)
     return ToolResult("The file was fetched.", "fetched a file", files=(made,))
 
 

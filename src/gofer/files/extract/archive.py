@@ -1,0 +1,221 @@
+"""The reader of archives: what is in a ZIP, tar or gzip file by its full path, and one member of it.
+
+Nothing is ever unpacked to a place. A path in an archive is a name and nothing else, and a member is read up to a limit
+of its own, whatever the archive says of its size.
+"""
+
+import gzip
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import PurePosixPath
+from typing import IO, Protocol, cast
+
+from gofer.errors import ToolError
+from gofer.files.kind import kind_of
+from gofer.files.names import display, display_path
+from gofer.files.plain_text import decoded
+from gofer.files.size import FILE_BYTES, megabytes
+from gofer.files.wire import Packet
+
+ARCHIVES = frozenset({"zip", "tar", "gzip"})
+"""Kinds of archives that are read."""
+
+ENTRIES = 10_000
+"""Members of an archive that are listed at most."""
+UNPACKED = 512_000_000
+"""Bytes of a packed archive that are walked through at most."""
+_RATIO = 150
+_RATIO_FROM = 4_000_000
+_PIECE = 1 << 20
+_SHOWN_NAMES = 20
+_PASSWORD = 0x1
+_UTF8_NAME = 0x800
+
+
+class Source(Protocol):
+    """Bytes that are read from their beginning to their end."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes, at most so many; none at the end."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file in an archive."""
+
+    path: str
+    """Its full path, which only names it."""
+    size: int
+    packed: int
+    """Bytes that it takes in the archive; 0 where the archive is packed as a whole."""
+    open: Callable[[], Source]
+    """Opens it, before the next entry is asked for. Raises ToolError."""
+
+
+def read(data: bytes, name: str) -> str:
+    """Return a list of all files with their paths and sizes. Raises ToolError."""
+    with _damage_is_said():
+        entries = list(_entries(data, name))
+    total = sum(entry.size for entry in entries)
+    title = kind_of(data, name).title
+    head = f"[{title}, files: {len(entries):,}, bytes unpacked: {total:,}; `member` names the one to read]"
+    return "\n".join([head, *(f"- {entry.path} ({entry.size:,} bytes)" for entry in entries)])
+
+
+def member(packet: Packet) -> Packet:
+    """Return the bytes of one file. Fields: name (of the archive), member (a path). Raises ToolError."""
+    wanted = str(packet.fields["member"])
+    paths: list[str] = []
+    with _damage_is_said():
+        for entry in _entries(packet.data, str(packet.fields["name"])):
+            if entry.path == wanted:
+                return Packet({"name": display(entry.path)}, _unpacked(entry))
+            paths.append(entry.path)
+    raise ToolError(_absent(wanted, paths), code="no_member")
+
+
+def _absent(wanted: str, paths: list[str]) -> str:
+    last = PurePosixPath(wanted).name.lower()
+    near = [path for path in paths if last and last in path.lower()] or paths
+    names = ", ".join(map(repr, near[:_SHOWN_NAMES])) or "no file"
+    if len(near) > _SHOWN_NAMES:
+        names += f" and {len(near) - _SHOWN_NAMES:,} more"
+    return f"The archive has no member {wanted[:200]!r}; write a path as it is listed. It holds {names}."
+
+
+@contextmanager
+def _damage_is_said() -> Generator[None]:
+    try:
+        yield
+    except NotImplementedError as error:
+        raise ToolError("The archive is packed in a way that is not read here; pack it anew.", code="packed") from error
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as error:
+        raise ToolError("The archive is cut off or damaged; ask for it to be sent again.", code="damaged") from error
+
+
+def _entries(data: bytes, name: str) -> Iterator[Entry]:
+    """Yield the files of an archive, not its folders. Raises ToolError for too many."""
+    match kind_of(data, name).name:
+        case "zip":
+            found = _zipped(data)
+        case "tar":
+            found = _tarred(BytesIO(data))
+        case "gzip" if _holds_tar(data):
+            found = _tarred(_Walked(data))
+        case "gzip":
+            found = _packed_alone(data, name)
+        case _:
+            raise ToolError("The file is no archive; leave `member` out.", code="no_archive")
+    for count, entry in enumerate(found):
+        if count >= ENTRIES:
+            raise ToolError(f"The archive has more than {ENTRIES:,} files and is not opened.", code="bomb")
+        yield entry
+
+
+def _zipped(data: bytes) -> Iterator[Entry]:
+    at = data.rfind(b"PK\x05\x06")
+    # Before a directory is read at all: whether it is one that is listed.
+    if at >= 0 and int.from_bytes(data[at + 10 : at + 12], "little") > ENTRIES:
+        raise ToolError(f"The archive has more than {ENTRIES:,} files and is not opened.", code="bomb")
+    archive = zipfile.ZipFile(BytesIO(data))
+    for info in archive.infolist():
+        if not info.is_dir():
+            yield Entry(_zip_path(info), info.file_size, max(1, info.compress_size), _opening(archive, info))
+
+
+def _opening(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], Source]:
+    def opened() -> Source:
+        if info.flag_bits & _PASSWORD:
+            raise ToolError("The archive has a password; ask for the file without one.", code="encrypted")
+        return archive.open(info)
+
+    return opened
+
+
+def _zip_path(info: zipfile.ZipInfo) -> str:
+    """Return a path in letters, where the archive says its encoding and where it does not."""
+    if info.flag_bits & _UTF8_NAME or info.filename.isascii():
+        return display_path(info.filename)
+    return display_path(decoded(info.filename.encode("cp437", "replace")) or info.filename)
+
+
+def _tarred(source: Source) -> Iterator[Entry]:
+    """Yield the files of a tar, which is walked from its beginning and never unpacked as a whole."""
+    archive = tarfile.open(fileobj=cast(IO[bytes], source), mode="r|")  # noqa: SIM115 - ends with its bytes
+    for info in archive:
+        if not info.isdir():
+            raw = info.name.encode("utf-8", "surrogateescape")
+            yield Entry(display_path(decoded(raw) or ""), info.size, 0, _extracting(archive, info))
+
+
+def _extracting(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], Source]:
+    def extracted() -> Source:
+        file = info.isfile() and archive.extractfile(info)
+        if not file:
+            raise ToolError("That member is a link or a device and holds no bytes; read what it leads to.", code="link")
+        return file
+
+    return extracted
+
+
+def _packed_alone(data: bytes, name: str) -> Iterator[Entry]:
+    walked = _Walked(data)
+    size = 0
+    while piece := walked.read(_PIECE):
+        size += len(piece)
+    yield Entry(display(name.removesuffix(".gz") or "content"), size, len(data), lambda: _Walked(data))
+
+
+def _holds_tar(data: bytes) -> bool:
+    return kind_of(_Walked(data).read(512)).name == "tar"
+
+
+class _Walked:
+    """What a gzip file holds, as far as an honest one goes."""
+
+    def __init__(self, data: bytes) -> None:
+        self._file = gzip.GzipFile(fileobj=BytesIO(data))
+        self._packed = len(data)
+        self._seen = 0
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes. Raises ToolError for an archive that grows without end."""
+        piece = self._file.read(size)
+        self._seen += len(piece)
+        if self._seen > UNPACKED:
+            raise ToolError(f"The archive unpacks to more than {megabytes(UNPACKED)}; it is not read.", code="bomb")
+        if self._seen > _RATIO_FROM and self._seen > _RATIO * self._packed:
+            raise _bomb("The archive")
+        return piece
+
+
+def _unpacked(entry: Entry) -> bytes:
+    source = entry.open()
+    parts: list[bytes] = []
+    size = 0
+    _check(entry, entry.size)
+    while piece := source.read(_PIECE):
+        size += len(piece)
+        _check(entry, size)
+        parts.append(piece)
+    return b"".join(parts)
+
+
+def _check(entry: Entry, size: int) -> None:
+    """Raise ToolError for a member that is too large, or that grows as no honest one does."""
+    if size > FILE_BYTES:
+        said = f"{entry.path} has {megabytes(size)} unpacked, and up to {megabytes(FILE_BYTES)} can be read"
+        raise ToolError(f"{said}; ask for a smaller part of it.", code="too_large")
+    if entry.packed and size > _RATIO_FROM and size > _RATIO * entry.packed:
+        raise _bomb(entry.path)
+
+
+def _bomb(name: str) -> ToolError:
+    said = f"{name} unpacks to more than {_RATIO} times what it has packed, as no honest file does; it is not read."
+    return ToolError(said, code="bomb")

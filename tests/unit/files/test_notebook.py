@@ -1,0 +1,54 @@
+"""Jupyter notebooks, cell by cell."""
+
+import json
+
+import pytest
+
+from gofer.errors import ToolError
+from gofer.files.extract import notebook
+from gofer.files.kind import kind_of
+
+
+def saved(*cells: dict[str, object]) -> bytes:
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+
+
+PNG = {"output_type": "display_data", "data": {"image/png": "iVBOR"}}
+CELLS = (
+    {"cell_type": "markdown", "source": ["# Costs\n", "of Größe"]},
+    {
+        "cell_type": "code",
+        "source": "df.sum()",
+        "outputs": [
+            {"output_type": "stream", "name": "stdout", "text": ["\x1b[31mred\x1b[0m\n"]},
+            {"output_type": "execute_result", "data": {"text/plain": ["42"], "text/html": ["<b>42</b>"]}},
+            {"output_type": "display_data", "data": {"text/html": "<ul><li>one</ul>"}},
+            PNG,
+            {"output_type": "error", "ename": "KeyError", "evalue": "'x'", "traceback": ["…"]},
+        ],
+    },
+    {"cell_type": "code", "source": [], "outputs": []},
+)
+
+
+def test_cells_stand_under_markers_with_the_text_of_their_outputs() -> None:
+    assert notebook.read(saved(*CELLS)) == (
+        "[cell 1 of 3, markdown]\n# Costs\nof Größe\n\n"
+        "[cell 2 of 3, code]\ndf.sum()\n[output]\nred\n[output]\n42\n[output]\n- one\n"
+        "[output]\n[image/png, which is not shown here]\n[output]\nKeyError: 'x'\n\n"
+        "[cell 3 of 3, code]"
+    )
+
+
+def test_a_notebook_is_known_by_its_bytes_and_damage_is_said() -> None:
+    assert kind_of(saved(*CELLS), "a.json").name == "ipynb"
+    assert kind_of(b'{"cells": 3}', "a.json").name == "json"
+    with pytest.raises(ToolError, match="not the JSON that Jupyter writes"):
+        notebook.read(b'{"cells": [')
+    assert notebook.read(b'{"cells": [3, null, {"source": 3}]}').startswith("[cell 1 of 3, unknown]")
+
+
+def test_an_old_notebook_has_its_cells_in_worksheets() -> None:
+    cell = {"cell_type": "code", "input": ["1 + 1"], "outputs": [{"text": "2"}]}
+    old = {"nbformat": 3, "worksheets": [{"cells": [cell]}]}
+    assert notebook.read(json.dumps(old).encode()) == "[cell 1 of 1, code]\n1 + 1\n[output]\n2"
