@@ -206,5 +206,11 @@ def _where(loaded: Loaded | None) -> tuple[Reply, str]:
 
 def shown(loaded: Loaded, abilities: Abilities) -> Shown:
     """How much of one text the models of a workflow are shown, and what else each of them takes."""
-    files, ability = loaded.workflow.files, abilities.common(loaded.models)
-    return Shown(files.whole_tokens, files.preview_tokens, ability.vision, ability.pdf)
+    files = loaded.workflow.files
+    ability = abilities.common(loaded.models)
+    return Shown(
+        whole=files.whole_tokens,
+        preview=files.preview_tokens,
+        vision=ability.vision,
+        pdf=ability.pdf,
+    )

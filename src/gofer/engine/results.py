@@ -35,7 +35,7 @@ SIGHTLESS = "is an image that you cannot see: your model takes no images. Say so
 """Said of an image to a model without eyes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
     """How much of one text a model is shown, in tokens, and what else."""
 

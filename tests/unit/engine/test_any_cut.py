@@ -104,7 +104,7 @@ async def tell(made: Room, bundle: Bundle, owner: str = "me") -> Ending:
     model = Narrator()
     made.model = model  # type: ignore[assignment]
     model.step = step = await made.step(owner)
-    step.shown = Shown(2_000, 300)
+    step.shown = Shown(whole=2_000, preview=300)
     if not step.conversation.parts:
         step.note(MessageReceived("please"))
     ending = await coordinate(step, bundle, PROVENANCE)
