@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
@@ -60,6 +60,8 @@ class Ended:
     """That its workers were lost again and again, or that its journal or a body is not what was written."""
     unlisted: Ends | None = None
     """The count of its hour, for one that ended without an answer and that no list shows."""
+    windows: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Tokens that models take at most, by name, where that is known."""
 
 
 def _nobody_listens(ended: Ended) -> None:
@@ -298,7 +300,9 @@ class Worker:
                 unlisted = await self._unlisted(left, step.progress)
                 await self._show(head, status, reason, step)
                 poison = reason.startswith("poison: ")
-                self.tell(Ended(status, self._seconds(head), step.progress, "poison" if poison else "", unlisted))
+                trouble = "poison" if poison else ""
+                windows = step.services.windows
+                self.tell(Ended(status, self._seconds(head), step.progress, trouble, unlisted, windows))
                 if step.progress.private:
                     await self._delete(head.run)
                 else:

@@ -83,7 +83,7 @@ def _lines(service: Service, settings: Settings) -> list[str]:
     laptop, app = service.laptop, service.app
     idle = out_of_reach(settings, laptop.catalog)
     names = ", ".join(name for name in laptop.catalog.workflows if name not in idle) or "none"
-    models = sorted({loaded.models[0] for loaded in laptop.catalog.workflows.values()})
+    models = sorted({loaded.models[0].name for loaded in laptop.catalog.workflows.values()})
     over = ["Socket Mode, connected"] if settings.slack_app_token else []
     over += [f"POST {laptop.url}/slack/events"] if settings.slack_signing_secrets else []
     lines = [

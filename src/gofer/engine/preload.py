@@ -67,7 +67,7 @@ async def preload(step: Step, loaded: Loaded, provenance: Provenance) -> Preload
     if loaded.workflow.coordinator != "llm" or recent:
         # A script reads no messages, and what was said in a channel of late is not what a run is about.
         return made
-    ability = step.services.abilities.common(loaded.models)
+    ability = step.services.ability(loaded.models)
     for added in _candidates(step, made.room):
         if likely(added.media_type, added.name) == "image" and not ability.vision:
             made.sections.append(f"{_label(added)} {SIGHTLESS}")

@@ -34,7 +34,7 @@ from gofer.journal.entries import (
 )
 from gofer.journal.subagents import Exchanged, Slice
 from gofer.journal.workspace import BOOKKEEPING, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
-from gofer.messages import Usage
+from gofer.messages import Usage, asked_at
 from gofer.projections.waits import sentence_of, sentence_of_quiet
 
 
@@ -91,7 +91,7 @@ class Progress:
     deferred_why: str = ""
     """What went wrong the last time, for people."""
     asked: str = ""
-    """The model that was asked last, by its provider's name; empty when the first one of the run is up next."""
+    """The model that was asked last, as `messages.asked_at` has it; empty when the first one of the run is up next."""
     asked_at: int = 0
     """When it was asked."""
     waited_ms: int = 0
@@ -258,7 +258,8 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
         case ContextCompacted():
             _get_on(state)
         case LlmRequest(params=params):
-            state.asked, state.asked_at = str(params.get("model", "")), recorded.at
+            state.asked = asked_at(params)
+            state.asked_at = recorded.at
         case _:
             assert_never(recorded.entry)
     state.last_at = recorded.at

@@ -38,6 +38,7 @@ from gofer.journal.workspace import ContextCompacted, FileAdded, FileRead, PlanU
 
 _PARAMETERS = {
     "model": "gen_ai.request.model",
+    "endpoint": "gofer.endpoint",
     "temperature": "gen_ai.request.temperature",
     "seed": "gen_ai.request.seed",
     "max_completion_tokens": "gen_ai.request.max_tokens",

@@ -43,6 +43,7 @@ _TYPED = (
     "gofer.bundle",
     "gofer.cost_usd",
     "gofer.effect",
+    "gofer.endpoint",
     "gofer.event.kind",
     "gofer.llm_calls",
     "gofer.tool_calls",
