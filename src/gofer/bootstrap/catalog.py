@@ -7,6 +7,7 @@ from typing import Any
 from gofer.bootstrap.settings import read_settings
 from gofer.bootstrap.toolbox import build_tools
 from gofer.check.folder import check_folder
+from gofer.check.model_table import model_table
 from gofer.models.library import look_up
 from gofer.tools.mocked import Overrides, read_overrides
 from gofer.tools.tool import Tool
@@ -43,6 +44,11 @@ def price_list(folder: Path) -> str:
     recorder = Recorder(look_up)
     load_catalog(folder, look_up=recorder)
     return recorder.text()
+
+
+def models(folder: Path) -> str:
+    """Return a table of the models of a folder, for a terminal. Raises ConfigError."""
+    return model_table(folder, look_up)
 
 
 def checked_catalog(folder: Path) -> Catalog:
