@@ -66,7 +66,9 @@ def asked_at(params: Mapping[str, object]) -> str:
     """Return the model of recorded parameters, with its endpoint where that is not the default one."""
     endpoint = params.get(ENDPOINT, "")
     model = str(params.get("model", ""))
-    return f"{endpoint}/{model}" if endpoint else model
+    if not endpoint:
+        return model
+    return f"{endpoint}/{model}"
 
 
 FailureClass = Literal[

@@ -53,13 +53,19 @@ class Endpoints:
                 f"The endpoint `{endpoint.name}` of agents/defaults.yaml has the base URL {endpoint.base_url}, which "
                 "MODEL_BASE_URLS does not list; add it there, or correct the endpoint."
             )
-        key = self.keys(endpoint.key) if endpoint.key else Secret("")
-        if endpoint.key and not key:
-            raise _refused(f"The endpoint `{endpoint.name}` has no key; set {endpoint.key}.")
+        key = self._key(endpoint)
         opened = (endpoint, key.reveal())
         if opened not in self._open:
             self._open[opened] = self._model(endpoint, key)
         return self._open[opened]
+
+    def _key(self, endpoint: Endpoint) -> Secret:
+        if not endpoint.key:
+            return Secret("")
+        key = self.keys(endpoint.key)
+        if not key:
+            raise _refused(f"The endpoint `{endpoint.name}` has no key; set {endpoint.key}.")
+        return key
 
     def _model(self, endpoint: Endpoint, key: Secret) -> Model:
         at = Access(

@@ -130,22 +130,13 @@ async def open_laptop(
         await stack.enter_async_context(log.written(clock))
         url = await stack.enter_async_context(serve(editions, port, host, bounds=bounds))
         model = build_model(settings, http)
+        reach = Endpoints(settings, http, keys_of(settings), model)
         # The lock on the state proves that no other worker is alive.
         links = settings.public_url or url
         children, py = _children(stack), stack.enter_context(contextlib.closing(sandbox()))
         stores = state.store, state.blobs, state.queue
         worker = build_worker(
-            settings,
-            catalog,
-            *stores,
-            model,
-            outside,
-            links,
-            key,
-            children,
-            alone=True,
-            python=py,
-            reach=Endpoints(settings, http, keys_of(settings), model),
+            settings, catalog, *stores, model, outside, links, key, children, alone=True, python=py, reach=reach
         )
         worker = replace(worker, grace=GRACE, live=editions)
         clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)

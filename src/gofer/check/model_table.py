@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from gofer.models.abilities import TEXT_ONLY
 from gofer.models.prices import Price
 from gofer.models.served import LookUp, ServedModel
 from gofer.workflows.load import load_catalog
@@ -29,13 +30,15 @@ def price_text(price: Price | None) -> str:
 
 def window_text(model: ServedModel) -> str:
     """Return the window of a model for people."""
-    return f"{model.ability.window:,}" if model.ability and model.ability.window else "not known"
+    window = (model.ability or TEXT_ONLY).window
+    if not window:
+        return "not known"
+    return f"{window:,}"
 
 
 def reads_text(model: ServedModel) -> str:
     """Return what a model reads, for people."""
-    kinds = model.ability.reads if model.ability else ()
-    return ", ".join(["text", *kinds])
+    return ", ".join(["text", *(model.ability or TEXT_ONLY).reads])
 
 
 def _rows(folder: Path, look_up: LookUp) -> Iterator[Sequence[str]]:
@@ -59,6 +62,8 @@ def _key(model: ServedModel) -> tuple[str, str]:
 
 def _row(role: str, model: ServedModel) -> Sequence[str]:
     endpoint = model.endpoint
-    where = endpoint.name if endpoint.is_default else f"{endpoint.name} ({endpoint.base_url})"
+    where = endpoint.name
+    if not endpoint.is_default:
+        where = f"{endpoint.name} ({endpoint.base_url})"
     key = endpoint.key or "none"
     return (role, model.name, where, key, price_text(model.price), window_text(model), reads_text(model))

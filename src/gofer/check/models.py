@@ -70,7 +70,9 @@ def _unpriced(workflows: Sequence[Source], house: House) -> Iterator[tuple[Serve
                 yield model, _no_price(house.source, loc, model)
     known = [*roles.models, "default"]
     for source in workflows:
-        loc, name = _choice(source) if source.is_mapping else ((), "")
+        if not source.is_mapping:
+            continue
+        loc, name = _choice(source)
         if not name or name in known or close_match(name, known):
             continue
         for model in roles.of(name):

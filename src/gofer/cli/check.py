@@ -78,7 +78,9 @@ def _folder(path: Path) -> Path:
         return path.parent.parent / "agents"
     if inner.is_dir():
         return inner
-    return path if path.is_dir() else path.parent
+    if path.is_dir():
+        return path
+    return path.parent
 
 
 def _summary(found: Sequence[Mistake]) -> str:

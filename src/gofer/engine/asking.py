@@ -128,7 +128,9 @@ async def answer(services: Services, model: ServedModel, body: bytes, timeout: f
 
 
 def _behind(services: Services, endpoint: Endpoint) -> Model:
-    return services.model if endpoint.is_default else services.reach(endpoint)
+    if endpoint.is_default:
+        return services.model
+    return services.reach(endpoint)
 
 
 def _cost(services: Services, model: ServedModel, answered: Answer) -> float | None:

@@ -63,7 +63,7 @@ def utilisation(largest: Mapping[str, int], windows: Mapping[str, int]) -> float
 
 def _window(model: str, windows: Mapping[str, int]) -> int:
     asked = [name for name in windows if model.startswith(name)]
-    return windows[max(asked, key=len)] if asked else 0
+    return windows.get(max(asked, key=len, default=""), 0)
 
 
 def load_abilities() -> Abilities:

@@ -49,13 +49,18 @@ def price_of(listed: ModelPrice) -> Price | None:
 
 def _at(listed: ModelPrice, tokens: int) -> Price:
     """Return the price of a request with so many input tokens."""
-    paid = _amount(listed.input_mtok, tokens)
-    cached = paid if listed.cache_read_mtok is None else _amount(listed.cache_read_mtok, tokens)
-    return Price(input=paid, cached_input=cached, output=_amount(listed.output_mtok, tokens))
+    cached = listed.cache_read_mtok
+    if cached is None:
+        cached = listed.input_mtok
+    return Price(
+        input=_amount(listed.input_mtok, tokens),
+        cached_input=_amount(cached, tokens),
+        output=_amount(listed.output_mtok, tokens),
+    )
 
 
 def _amount(amount: Amount, tokens: int) -> float:
     if isinstance(amount, TieredPrices):
-        reached = [tier.price for tier in amount.tiers if tokens > tier.start]
-        return float(reached[-1] if reached else amount.base)
+        reached = [amount.base, *(tier.price for tier in amount.tiers if tokens > tier.start)]
+        return float(reached[-1])
     return float(amount or 0)

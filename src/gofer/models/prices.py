@@ -22,17 +22,20 @@ class Price:
 
     def cost(self, usage: Usage) -> float:
         """Return the US dollars of one call."""
-        reached = [price for tokens, price in self.above if usage.input_tokens > tokens]
-        price = reached[-1] if reached else self
+        reached = [self, *(price for tokens, price in self.above if usage.input_tokens > tokens)]
+        price = reached[-1]
         fresh = usage.input_tokens - usage.cached_tokens
         spent = fresh * price.input + usage.cached_tokens * price.cached_input + usage.output_tokens * price.output
         return spent / 1_000_000
 
     def to_json(self) -> dict[str, object]:
         """Return the price as JSON keeps it."""
-        above = [[tokens, price.to_json()] for tokens, price in self.above]
-        own: dict[str, object] = {"input": self.input, "cached_input": self.cached_input, "output": self.output}
-        return {**own, "above": above} if above else own
+        return {
+            "input": self.input,
+            "cached_input": self.cached_input,
+            "output": self.output,
+            "above": [[tokens, price.to_json()] for tokens, price in self.above],
+        }
 
 
 def price_from_json(value: Mapping[str, object]) -> Price:
@@ -55,7 +58,9 @@ class Prices:
     def cost(self, model: str, usage: Usage) -> float | None:
         """Return the US dollars of one call, or None when the model has no price here."""
         price = self.models.get(model)
-        return None if price is None else price.cost(usage)
+        if price is None:
+            return None
+        return price.cost(usage)
 
 
 def stand_in_prices() -> Prices:
@@ -66,4 +71,6 @@ def stand_in_prices() -> Prices:
 
 def _number(value: Mapping[str, object], name: str) -> float:
     found = value.get(name)
-    return float(found) if isinstance(found, int | float) else 0.0
+    if not isinstance(found, int | float):
+        return 0.0
+    return float(found)

@@ -50,7 +50,7 @@ class ServedModel:
         return {
             "name": self.name,
             "endpoint": {"name": self.endpoint.name, "base_url": self.endpoint.base_url, "key": self.endpoint.key},
-            "price": self.price.to_json() if self.price else None,
+            "price": self.price and self.price.to_json(),
             "ability": ability and {"window": ability.window, "vision": ability.vision, "pdf": ability.pdf},
             "parameters": dict(self.parameters),
         }
@@ -73,6 +73,10 @@ class Listed:
     window: int = 0
     """0 is not known."""
 
+    def to_json(self) -> dict[str, object]:
+        """Return the same as a price list keeps it."""
+        return {"price": self.price and self.price.to_json(), "window": self.window}
+
 
 class LookUp(Protocol):
     """A price list."""
@@ -93,8 +97,6 @@ def model_from_json(value: object) -> ServedModel:
         return ServedModel(value)
     kept = as_object(value)
     endpoint = as_object(kept.get("endpoint"))
-    price = as_object(kept.get("price"))
-    ability = as_object(kept.get("ability"))
     return ServedModel(
         as_text(kept.get("name")),
         endpoint=Endpoint(
@@ -102,16 +104,34 @@ def model_from_json(value: object) -> ServedModel:
             base_url=as_text(endpoint.get("base_url")),
             key=as_text(endpoint.get("key")),
         ),
-        price=price_from_json(price) if price else None,
-        ability=_ability(ability) if ability else None,
+        price=_price(as_object(kept.get("price"))),
+        ability=_ability(as_object(kept.get("ability"))),
         parameters=as_object(kept.get("parameters")),
     )
 
 
-def _ability(kept: Mapping[str, object]) -> Ability:
-    window = kept.get("window")
+def listed_from_json(kept: Mapping[str, object]) -> Listed:
+    """Return what `Listed.to_json` wrote."""
+    return Listed(price=_price(as_object(kept.get("price"))), window=_whole(kept.get("window")))
+
+
+def _price(kept: Mapping[str, object]) -> Price | None:
+    if not kept:
+        return None
+    return price_from_json(kept)
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int):
+        return 0
+    return value
+
+
+def _ability(kept: Mapping[str, object]) -> Ability | None:
+    if not kept:
+        return None
     return Ability(
-        window if isinstance(window, int) else 0,
+        _whole(kept.get("window")),
         vision=kept.get("vision") is True,
         pdf=kept.get("pdf") is True,
     )

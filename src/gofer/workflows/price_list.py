@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gofer.canonical import as_list, as_object, as_text
-from gofer.models.prices import price_from_json
-from gofer.models.served import Listed, LookUp
+from gofer.models.served import Listed, LookUp, listed_from_json
 
 FILE = ".models.json"
 """Where the list lies in the folder of the workflow files, once they are published or packaged."""
@@ -29,15 +28,8 @@ class Recorder:
 
     def text(self) -> str:
         """Return the text of a file with all that was found."""
-        rows = [
-            {
-                "name": model,
-                "base_url": base_url,
-                "price": listed.price.to_json() if listed.price else None,
-                "window": listed.window,
-            }
-            for (model, base_url), listed in sorted(self._found.items())
-        ]
+        found = sorted(self._found.items(), key=lambda item: item[0])
+        rows = [{"name": model, "base_url": url, **listed.to_json()} for (model, url), listed in found]
         return json.dumps(rows, indent=1) + "\n"
 
 
@@ -57,13 +49,6 @@ def _read(path: Path) -> Mapping[tuple[str, str], Listed]:
     except (OSError, ValueError, RecursionError):
         # Prices limit runs and never decide whether there are any: without the list `tokens` limits them.
         return {}
-    return {(as_text(row.get("name")), as_text(row.get("base_url"))): _listed(row) for row in map(as_object, rows)}
-
-
-def _listed(row: Mapping[str, object]) -> Listed:
-    price = as_object(row.get("price"))
-    window = row.get("window")
-    return Listed(
-        price=price_from_json(price) if price else None,
-        window=window if isinstance(window, int) else 0,
-    )
+    return {
+        (as_text(row.get("name")), as_text(row.get("base_url"))): listed_from_json(row) for row in map(as_object, rows)
+    }

@@ -11,7 +11,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from gofer.models.abilities import Abilities, Ability, Read, load_abilities
 from gofer.models.prices import Price
-from gofer.models.served import DEFAULT, OPENAI_KEY, Endpoint, LookUp, ServedModel, unlisted
+from gofer.models.served import DEFAULT, OPENAI_KEY, Endpoint, Listed, LookUp, ServedModel, unlisted
 from gofer.workflows.parts import Name, Number, Strict, Whole, mistake
 from gofer.workflows.sentences import close_match
 
@@ -59,7 +59,9 @@ class PriceForm(Strict):
 
     def price(self) -> Price:
         """Return the same as a value."""
-        cached = self.input if self.cached_input is None else self.cached_input
+        cached = self.cached_input
+        if cached is None:
+            cached = self.input
         return Price(input=self.input, cached_input=cached, output=self.output)
 
 
@@ -95,7 +97,9 @@ def _as_models(value: object) -> object:
 
 
 def _as_model(value: object) -> object:
-    return {"name": value} if isinstance(value, str) else value
+    if isinstance(value, str):
+        return {"name": value}
+    return value
 
 
 _One = Name | RoleModel
@@ -130,14 +134,18 @@ class Roles:
         endpoint = Endpoint()
         if form := self.endpoints.get(model.endpoint):
             endpoint = Endpoint(name=model.endpoint, base_url=form.base_url, key=form.key)
-        listed = self.look_up(model.name, endpoint.base_url)
-        reads = self.abilities.of(model.name).reads if model.reads is None else model.reads
-        window = model.window or (listed.window if listed else 0)
+        listed = self.look_up(model.name, endpoint.base_url) or Listed(price=None)
+        price = listed.price
+        if model.price is not None:
+            price = model.price.price()
+        reads: Sequence[Read] | None = model.reads
+        if reads is None:
+            reads = self.abilities.of(model.name).reads
         return ServedModel(
             model.name,
             endpoint=endpoint,
-            price=model.price.price() if model.price else listed and listed.price,
-            ability=Ability(window, vision="image" in reads, pdf="pdf" in reads),
+            price=price,
+            ability=Ability(model.window or listed.window, vision="image" in reads, pdf="pdf" in reads),
             parameters=model.parameters,
         )
 
