@@ -20,6 +20,7 @@ from gofer.journal.hidden import is_hidden
 from gofer.journal.log import Pen, open_journal
 from gofer.journal.unlisted_ends import Ends, Stage, count
 from gofer.owner import Left, Owner
+from gofer.projections.listing import with_cost
 from gofer.projections.progress import Progress
 from gofer.queue.doorbell import Doorbell, Queue
 from gofer.retention import delete
@@ -298,7 +299,7 @@ class Worker:
             case RunFinished(status=status, reason=reason):
                 # Counted first: a worker lost after it writes the head leaves no other trace of a private run.
                 unlisted = await self._unlisted(left, step.progress)
-                await self._show(head, status, reason, step)
+                await self._show(head, status, with_cost(reason, step.progress), step)
                 poison = reason.startswith("poison: ")
                 trouble = "poison" if poison else ""
                 windows = step.services.windows
