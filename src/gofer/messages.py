@@ -136,7 +136,7 @@ def meant(ask: ToolAsk) -> ToolAsk:
             written = "{}"
         case _:
             return ask
-    return ask if name == CALL_TOOL else ToolAsk(ask.id, name, written)
+    return ask if name == CALL_TOOL else ToolAsk(id=ask.id, tool=name, arguments=written)
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -63,7 +63,13 @@ def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], look_up: LookUp =
     # A script asks no model but its subagents.
     asking = [source for source in workflows if not is_script(source)]
     mistakes += check_models([*asking, *subagents], House(defaults, filled, look_up))
-    known = Known(folder.parent, tools, skill_names(folder.parent), names, [source.file.stem for source in workflows])
+    known = Known(
+        folder.parent,
+        tools,
+        skills=skill_names(folder.parent),
+        subagents=names,
+        workflows=[source.file.stem for source in workflows],
+    )
     mistakes += check_prompts(folder, workflows, defaults, known)
     mistakes += check_pages(known, subagents)
     mistakes += check_hints(folder, asking, subagents, defaults, known)

@@ -43,7 +43,9 @@ class Links:
         """The links that everything a run writes ends with; a private run has no link to itself."""
         own_page = f"{self.base_url}/prompts/{workflow}"
         prompt_url = self.prompts.replace("{file}", prompt_file) if self.prompts else own_page
-        return Provenance(workflow, prompt_url, run, None if private else self.run_url(run))
+        return Provenance(
+            workflow=workflow, prompt_url=prompt_url, run=run, run_url=None if private else self.run_url(run)
+        )
 
 
 def refuse_all(endpoint: Endpoint) -> Model:

@@ -163,7 +163,9 @@ class Step(Views):
 
         def intend(params: asking.Params) -> tuple[e.Entry, bytes]:
             gate()
-            return e.SubagentStarted(asked.call, asked.name, asked.prompt, params), asked.request(params)
+            return e.SubagentStarted(
+                call=asked.call, name=asked.name, prompt=asked.prompt, params=params
+            ), asked.request(params)
 
         heard = await self._ask_in_turn(asked.chain, intend, asked.timeout, asked.call)
         finished = replace(asked.finish(heard.answer), cost_usd=heard.cost_usd, took_ms=heard.took_ms)
@@ -356,7 +358,7 @@ class Step(Views):
             return [*reach.fetched, settled]
         # What the run does by itself is not for the window, but for what it is about.
         long = not item.valued and ("/" not in item.call or item.call == e.MATERIAL)
-        taken = Taken(item.call, item.tool.name, item.tool.effect == "read", item.valued, long)
+        taken = Taken(item.call, item.tool.name, read=item.tool.effect == "read", valued=item.valued, long=long)
         return await entries_of(taken, settled, self._elapsed(began), reach, self.shelf, self.shown)
 
     async def _renew_permit(self) -> bool:

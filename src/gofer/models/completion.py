@@ -139,7 +139,9 @@ def _spoken(message: Mapping[str, object]) -> Spoken:
 def _usage(usage: Mapping[str, object]) -> Usage:
     read = _count(usage.get("prompt_tokens"))
     cached = _count(as_object(usage.get("prompt_tokens_details")).get("cached_tokens"))
-    return Usage(read, _count(usage.get("completion_tokens")), min(cached, read))
+    return Usage(
+        input_tokens=read, output_tokens=_count(usage.get("completion_tokens")), cached_tokens=min(cached, read)
+    )
 
 
 def _count(value: object) -> int:

@@ -130,13 +130,17 @@ class Progress:
 
     def reserved(self, but: str = "") -> Slice:
         """What is kept for subagents that have not answered, all `but` one."""
-        parts = [one.reserved or Slice(1, 0, 0, 0.0, 0.0) for call, one in self.asking.items() if call != but]
+        parts = [
+            one.reserved or Slice(llm_calls=1, tool_calls=0, tokens=0, usd=0.0, minutes=0.0)
+            for call, one in self.asking.items()
+            if call != but
+        ]
         return Slice(
-            sum(part.llm_calls for part in parts),
-            sum(part.tool_calls for part in parts),
-            sum(part.tokens for part in parts),
-            sum(part.usd for part in parts),
-            max((part.minutes for part in parts), default=0.0),
+            llm_calls=sum(part.llm_calls for part in parts),
+            tool_calls=sum(part.tool_calls for part in parts),
+            tokens=sum(part.tokens for part in parts),
+            usd=sum(part.usd for part in parts),
+            minutes=max((part.minutes for part in parts), default=0.0),
         )
 
     @property
@@ -370,9 +374,9 @@ def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:
     state.deferrals = state.deferred_ms = 0
     _get_on(state)
     state.usage = Usage(
-        state.usage.input_tokens + response.usage.input_tokens,
-        state.usage.output_tokens + response.usage.output_tokens,
-        state.usage.cached_tokens + response.usage.cached_tokens,
+        input_tokens=state.usage.input_tokens + response.usage.input_tokens,
+        output_tokens=state.usage.output_tokens + response.usage.output_tokens,
+        cached_tokens=state.usage.cached_tokens + response.usage.cached_tokens,
     )
     for one in _exchanged(response):
         state.largest[one.model] = max(one.tokens, state.largest.get(one.model, 0))

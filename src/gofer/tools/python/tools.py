@@ -79,7 +79,7 @@ async def _program(call: Call, arguments: RunPython, scripts: Scripts) -> Progra
         raise ToolError("There is nothing to run; write Python as `code`, or name the script of a skill.")
     files = {file: await text_of(call, file) for file in dict.fromkeys(arguments.files)}
     script = scripts(call, arguments.skill, arguments.script) if arguments.script else ""
-    return Program(arguments.code, script, arguments.script, files)
+    return Program(code=arguments.code, script=script, script_name=arguments.script, files=files)
 
 
 def _as_file(output: str, wanted: str) -> ToolResult:
