@@ -109,8 +109,8 @@ async def record(step: Step, loaded: Loaded | None) -> None:
 
 
 def _rows(step: Step, limited: Sequence[Share]) -> Sequence[Usage]:
-    at, usd = step.progress.accepted_at, step.progress.cost_usd or 0.0
-    return [Usage(share.scope, step.run, at, usd) for share in limited]
+    at = step.progress.accepted_at
+    return [Usage(share.scope, step.run, at, step.progress.spent_usd) for share in limited]
 
 
 def _check_runs(step: Step, share: Share, used: Sequence[Usage]) -> None:

@@ -67,6 +67,8 @@ class Progress:
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = 0.0
     """None as soon as one call's price is not known."""
+    spent_usd: float = 0.0
+    """Of the calls whose price is known; limits count these."""
     largest: dict[str, int] = field(default_factory=dict[str, int])
     """Tokens of the largest exchange with each model that answered, request and answer together."""
     accepted_at: int = 0
@@ -380,6 +382,7 @@ def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:
     )
     for one in _exchanged(response):
         state.largest[one.model] = max(one.tokens, state.largest.get(one.model, 0))
+    state.spent_usd += response.cost_usd or 0.0
     if state.cost_usd is not None and response.cost_usd is not None:
         state.cost_usd += response.cost_usd
     else:
