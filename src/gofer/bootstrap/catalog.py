@@ -39,10 +39,13 @@ def mistakes(folder: Path) -> list[Mistake]:
     return check_folder(folder, known_tools(), look_up)
 
 
-def price_list(folder: Path) -> str:
-    """Return the text of the price list that travels with the workflows of a folder. Raises ConfigError."""
+def price_list(folder: Path, code: Path | None = None) -> str:
+    """Return the text of the price list that travels with the workflows of a folder. Raises ConfigError.
+
+    `code` is where `coordinators/` stands, if not beside the folder.
+    """
     recorder = Recorder(look_up)
-    load_catalog(folder, look_up=recorder)
+    load_catalog(folder, code, look_up=recorder)
     return recorder.text()
 
 
