@@ -1,16 +1,19 @@
 """A key leaves for base URLs that the operator listed, and for no others."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import cast
 
 import httpx2
 import pytest
 
 from gofer.bootstrap.endpoints import OPENAI, Endpoints, keys_of
+from gofer.bootstrap.reach import closed_endpoints
 from gofer.bootstrap.settings import read_settings
 from gofer.errors import ConfigError
 from gofer.models.model import Model, Refused
 from gofer.models.served import Endpoint
+from gofer.workflows.load import load_catalog
 
 DEFAULT = cast(Model, object())
 OURS = "https://models.example.com/v1"
@@ -58,6 +61,20 @@ def test_a_key_that_was_changed_is_used_from_then_on() -> None:
     before = reach(at(OURS, "MODEL_KEY_OURS"))
     changing |= read_settings({"MODEL_KEY_OURS": "two"}).model_keys
     assert reach(at(OURS, "MODEL_KEY_OURS")) is not before
+
+
+def test_serving_says_which_endpoints_are_closed(tmp_path: Path) -> None:
+    (tmp_path / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\n')
+    (tmp_path / "w.md").write_text("Do it.")
+    (tmp_path / "defaults.yaml").write_text(
+        f"endpoints: {{ours: {{base_url: {OURS}, key: MODEL_KEY_OURS}}}}\n"
+        "models: {default: [gpt-5, {name: llama, endpoint: ours}]}\n"
+    )
+    catalog = load_catalog(tmp_path)
+    (unlisted,) = closed_endpoints(endpoints(), catalog)
+    (keyless,) = closed_endpoints(endpoints(MODEL_BASE_URLS=OURS), catalog)
+    assert ("MODEL_BASE_URLS does not list" in unlisted, "set MODEL_KEY_OURS" in keyless) == (True, True)
+    assert closed_endpoints(endpoints(MODEL_BASE_URLS=OURS, MODEL_KEY_OURS="sk"), catalog) == []
 
 
 def test_settings_have_the_keys_and_the_list_and_refuse_what_is_neither() -> None:
