@@ -17,7 +17,8 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 
-from gofer.bootstrap.catalog import checked_catalog
+from gofer.bootstrap.catalog import checked_catalog, price_list
+from gofer.workflows.price_list import FILE as PRICE_LIST
 from gofer.workflows.published import Compiled, encode_compiled
 
 ROOT = Path(__file__).parents[1]
@@ -191,6 +192,8 @@ def _copy_own(handler: str, kind: str, target: Path) -> None:
         for name in FILES[kind]:
             if (ROOT / name).is_dir():
                 shutil.copytree(ROOT / name, target / name, ignore=skipped)
+        if (target / "agents").is_dir():
+            (target / "agents" / PRICE_LIST).write_text(price_list(ROOT / "agents"))
 
 
 def _compile(target: Path, python: str) -> None:

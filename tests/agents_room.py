@@ -26,6 +26,7 @@ from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Subagent, Workflow
 from gofer.workflows.skill import Skill
 from gofer.workflows.subagent import LoadedSubagent, reached
+from served import served
 
 SKILLED = (*skill_tools(), *search_tools())
 BASE = {tool.name: tool for tool in (*file_tools(Children()), *plan_tools(), *subagent_tools(), *SKILLED)}
@@ -91,7 +92,7 @@ class AgentsRoom(Room):
         one = Subagent.model_validate({"description": f"does {name}", **keys})
         named = {*one.skills.required, *(one.skills.allowed or ())}
         skills = {name: it for name, it in self.skills.items() if name in named}
-        self.subagents[name] = LoadedSubagent(one, f"You are {name}.", ("m",), skills)
+        self.subagents[name] = LoadedSubagent(one, f"You are {name}.", served("m"), skills)
         self.listed = (*self.listed, name)
 
     def services(self):
@@ -128,7 +129,7 @@ class AgentsRoom(Room):
             workflow,
             "You are a test.",
             "agents/answer-here.md",
-            self.models,
+            served(*self.models),
             subagents=reached(self.subagents, self.listed),
             skills=granted_skills(workflow.skills, self.skills),
         )

@@ -10,7 +10,7 @@ from cloud_template import ROOT, Json, documents, listed, mentions, of_type, per
 Rule = Callable[[Json], list[str]]
 RUNBOOK = ROOT / "docs" / "runbook.md"
 BELOW = re.compile(
-    r"Bucket\.Arn/(blobs|bundles)/\*|ssm:parameter/gofer/Stage/WEBHOOK_SECRET_\*|scheduler:schedule/(ScheduleGroup|\*)/\*"
+    r"Bucket\.Arn/(blobs|bundles)/\*|ssm:parameter/gofer/Stage/(WEBHOOK_SECRET|MODEL_KEY)_\*|scheduler:schedule/(ScheduleGroup|\*)/\*"
 )
 """Where a star may stand: at the end of what is Gofer's own and has no names that a template could know."""
 LOGGED = {"requestId", "requestTimeEpoch", "routeKey", "status", "integration.status", "responseLatency"}

@@ -28,10 +28,11 @@ from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Limits, Workflow
 from gofer.workflows.script import Script
 from gofer.workflows.subagent import LoadedSubagent
+from served import served
 from stand_ins import KEY, SetClock, claimed, make_outside
 
 PROVENANCE = Provenance("answer-here", "http://localhost/prompts/answer-here", "run1", "http://localhost/runs/run1")
-PRICES = Prices({"m": Price(1.0, 0.1, 10.0)})
+PRICES = Prices({"m": Price(input=1.0, cached_input=0.1, output=10.0)})
 
 
 class Said(Arguments):
@@ -147,7 +148,7 @@ class Room:
             workflow,
             "You are a test.",
             "agents/answer-here.md",
-            self.models,
+            served(*self.models),
             subagents=self.subagents,
         )
         return Bundle(loaded, [tool.schema() for tool in self.tools.values()])

@@ -26,6 +26,7 @@ import moto_cloud
 from asked_of_aws import refused
 from cloud_template import Json, permissions, transformed
 from company import ROOT
+from gofer.bootstrap.catalog import price_list
 from gofer.bootstrap.doors import PATHS
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import Entry
@@ -36,6 +37,7 @@ from gofer.simulators.demo import demo_scripts, demo_world
 from gofer.simulators.offline_model import offline_model
 from gofer.simulators.slack import Message, Pace, SlackSimulator
 from gofer.workflows.load import load_catalog
+from gofer.workflows.price_list import FILE as PRICE_LIST
 from gofer.workflows.published import Compiled, encode_compiled
 from http_in_threads import Requests, serve
 from lambda_host import Function, Host, Outcome, ThrottledError
@@ -90,6 +92,7 @@ def together(folder: Path) -> Code:
         shutil.rmtree(folder / "gofer" / room)
     for name in FOLDERS:
         shutil.copytree(ROOT / name, folder / name)
+    (folder / "agents" / PRICE_LIST).write_text(price_list(ROOT / "agents"))
     catalog = load_catalog(ROOT / "agents")
     compiled = Compiled("", catalog.routes(), catalog.hooks, catalog.schedules())
     (folder / "compiled.json").write_bytes(encode_compiled(compiled))

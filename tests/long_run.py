@@ -18,6 +18,7 @@ from gofer.tools.tool import Call, ToolResult
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits, Workflow
+from served import served
 
 Messages = Sequence[Mapping[str, Any]]
 
@@ -60,7 +61,7 @@ async def run(
     limits = Limits(llm_calls=llm_calls, tool_calls=5_000, tokens=10**9, usd=10**6, minutes=600)
     given = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": [*tools]}
     workflow = Workflow.model_validate({**given, "limits": limits, "context": Context(window=window)})
-    loaded = Loaded("answer-here", workflow, "You add numbers.", "p.md", models)
+    loaded = Loaded("answer-here", workflow, "You add numbers.", "p.md", served(*models))
     step = await made.step()
     step.note(MessageReceived(f"Add the numbers of all pages.{more}"))
     schemas = [tool.schema() for tool in step.services.granted(workflow).values()]

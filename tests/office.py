@@ -30,12 +30,13 @@ from gofer.workflows.bundle import FOLDER, Bundle, encode_bundle
 from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow
+from served import served
 from stand_ins import KEY, TOKENS, SetClock, claimed, make_outside, mention
 
 WORKFLOW = Workflow(description="d", owner="#o", when=("slack.mention",))
 _REAL = {tool.name: tool for tool in slack_tools(SlackApi("", Secret("")))}
 CATALOG = Catalog(
-    {"answer-here": Loaded("answer-here", WORKFLOW, "Be brief.", "agents/answer-here.md", ("m",))}, Defaults()
+    {"answer-here": Loaded("answer-here", WORKFLOW, "Be brief.", "agents/answer-here.md", served("m"))}, Defaults()
 )
 
 CONVERSATION = TOKENS.conversation(mention().conversation)

@@ -97,7 +97,7 @@ def _spent(progress: Progress, now_ms: int) -> str:
 
 
 def _configuration(progress: Progress, loaded: Loaded | None) -> Iterator[str]:
-    models = progress.models or ([loaded.models[0]] if loaded and loaded.workflow.coordinator == "llm" else [])
+    models = progress.models or ([loaded.models[0].name] if loaded and loaded.workflow.coordinator == "llm" else [])
     yield f"model {' and '.join(map(_quoted, models)) or 'none'}"
     if loaded:
         yield f"coordinator {loaded.workflow.coordinator}"

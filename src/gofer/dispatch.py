@@ -93,7 +93,7 @@ class Ingress:
         place = path if path in self.doors or path in self.settings else _ELSEWHERE
         level = logging.INFO if error.code in _PROBES else logging.WARNING
         clause = operator_clause(error.code, self.settings.get(path, ""))
-        self._note(place, Outcome("refused", error.code, clause, level))
+        self._note(place, Outcome(verb="refused", code=error.code, reason=clause, level=level))
         return Reply(error.status, str(error).encode())
 
     def _no_receiver(self, path: str) -> BadRequest:
@@ -104,7 +104,9 @@ class Ingress:
         """Return the answer to a genuine delivery that starts nothing, and note its reason in the log."""
         level = logging.ERROR if ignored.code in ACT_NOW else logging.INFO
         if ignored.code not in _UNLOGGED:
-            self._note(path, Outcome("ignored", ignored.code, ignored.logged or ignored.reason, level))
+            self._note(
+                path, Outcome(verb="ignored", code=ignored.code, reason=ignored.logged or ignored.reason, level=level)
+            )
         return Reply(200, f"Ignored: {ignored.reason}.".encode())
 
     def _note(self, path: str, outcome: Outcome) -> None:
@@ -119,7 +121,10 @@ class Ingress:
             return self.refuse(request.path, error)
         except (TemporaryError, Damaged) as error:
             # Not stored, so not accepted: the sender is asked to come again.
-            self._note(request.path, Outcome("turned away", "not_stored", _not_stored(error), logging.ERROR))
+            self._note(
+                request.path,
+                Outcome(verb="turned away", code="not_stored", reason=_not_stored(error), level=logging.ERROR),
+            )
             return Reply(503, b"Gofer cannot store the event now. Send it again.")
 
     async def _enter(self, door: Door, request: RawRequest) -> Reply:
@@ -222,7 +227,9 @@ class Ingress:
         # Unknown counts as private: it has no list row until admission knows better.
         private = event.private is not False
         conversation = self._tokens.conversation(event.conversation)
-        await self.store.create_head(Head(run, workflow, conversation, pen.at(), private=private, frames=1))
+        await self.store.create_head(
+            Head(run=run, workflow=workflow, conversation=conversation, accepted_at=pen.at(), private=private, frames=1)
+        )
         await self.queue.ring(run)
         return run
 

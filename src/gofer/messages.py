@@ -53,6 +53,24 @@ class Usage:
     cached_tokens: int = 0
 
 
+ENDPOINT = "endpoint"
+"""The parameter with the endpoint of a model. It is recorded with a request and is no part of its bytes."""
+
+
+def sent(params: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the parameters that a request holds."""
+    return {name: value for name, value in params.items() if name != ENDPOINT}
+
+
+def asked_at(params: Mapping[str, object]) -> str:
+    """Return the model of recorded parameters, with its endpoint where that is not the default one."""
+    endpoint = params.get(ENDPOINT, "")
+    model = str(params.get("model", ""))
+    if not endpoint:
+        return model
+    return f"{endpoint}/{model}"
+
+
 FailureClass = Literal[
     "bad_sample",
     "no_credit",
@@ -118,7 +136,7 @@ def meant(ask: ToolAsk) -> ToolAsk:
             written = "{}"
         case _:
             return ask
-    return ask if name == CALL_TOOL else ToolAsk(ask.id, name, written)
+    return ask if name == CALL_TOOL else ToolAsk(id=ask.id, tool=name, arguments=written)
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:

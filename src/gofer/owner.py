@@ -26,7 +26,6 @@ from gofer.errors import Cancelled, GoferError, OutOfTime, RunStopped, Temporary
 from gofer.events import Event
 from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked, RunStarted
 from gofer.journal.hidden import is_hidden
-from gofer.models.abilities import Abilities
 from gofer.tools.tool import Provenance
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Catalog, Loaded
@@ -143,7 +142,7 @@ class Owner:
                     await check_withdrawn(step, event)
                     step.give_up_calls("its workflow was taken away meanwhile")
                     raise RunStopped(f"there is no workflow {step.progress.workflow!r} any more.")
-                step.shown = shown(loaded, self.services.abilities)
+                step.shown = shown(loaded, self.services)
                 bundle = await pinned(self.services, await self._admitted(step, event, loaded))
                 await self._show_whether_private(step)
             ending = await self._coordinate(step, event, bundle)
@@ -178,7 +177,7 @@ class Owner:
         await announce(step, event, bundle.loaded.workflow.reply, provenance)
         await show_link(step, event, bundle.loaded.workflow.reply, provenance)
         step.agents = Subagents(bundle, self.alone)
-        step.guard, step.shown = Clearance(bundle.loaded.workflow), shown(bundle.loaded, self.services.abilities)
+        step.guard, step.shown = Clearance(bundle.loaded.workflow), shown(bundle.loaded, self.services)
         try:
             return await COORDINATORS[bundle.loaded.workflow.coordinator](step, bundle, provenance)
         except Parked as parked:
@@ -204,7 +203,13 @@ def _where(loaded: Loaded | None) -> tuple[Reply, str]:
     return (loaded.workflow.reply, loaded.prompt_file) if loaded else ("thread", "")
 
 
-def shown(loaded: Loaded, abilities: Abilities) -> Shown:
+def shown(loaded: Loaded, services: Services) -> Shown:
     """How much of one text the models of a workflow are shown, and what else each of them takes."""
-    files, ability = loaded.workflow.files, abilities.common(loaded.models)
-    return Shown(files.whole_tokens, files.preview_tokens, ability.vision, ability.pdf)
+    files = loaded.workflow.files
+    ability = services.ability(loaded.models)
+    return Shown(
+        whole=files.whole_tokens,
+        preview=files.preview_tokens,
+        vision=ability.vision,
+        pdf=ability.pdf,
+    )

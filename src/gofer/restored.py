@@ -110,7 +110,14 @@ async def _list_claims(store: Store, blobs: Blobs, tokens: Tokens) -> None:
                 case RunAccepted(event=event, workflow=workflow):
                     private = event.private is not False
                     conversation = tokens.conversation(event.conversation)
-                    head = Head(run, workflow, conversation, recorded.at, private=private, frames=1)
+                    head = Head(
+                        run=run,
+                        workflow=workflow,
+                        conversation=conversation,
+                        accepted_at=recorded.at,
+                        private=private,
+                        frames=1,
+                    )
                     await store.create_head(head)
                 case _:
                     continue

@@ -173,7 +173,17 @@ async def _empty_below(run: str, store: Store) -> None:
         await store.empty(below)
         await forget_frames(below, store)
         # By this its positions are forgotten with those of others, when nobody can come back to it any more.
-        await store.create_head(Head(below, "", "", accepted, "done", retention="deleted", updated_at=last))
+        await store.create_head(
+            Head(
+                run=below,
+                workflow="",
+                conversation="",
+                accepted_at=accepted,
+                status="done",
+                retention="deleted",
+                updated_at=last,
+            )
+        )
 
 
 async def keep(run: str, store: Store, *, wanted: bool) -> bool:

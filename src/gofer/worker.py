@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
@@ -20,6 +20,7 @@ from gofer.journal.hidden import is_hidden
 from gofer.journal.log import Pen, open_journal
 from gofer.journal.unlisted_ends import Ends, Stage, count
 from gofer.owner import Left, Owner
+from gofer.projections.listing import with_cost
 from gofer.projections.progress import Progress
 from gofer.queue.doorbell import Doorbell, Queue
 from gofer.retention import delete
@@ -60,6 +61,8 @@ class Ended:
     """That its workers were lost again and again, or that its journal or a body is not what was written."""
     unlisted: Ends | None = None
     """The count of its hour, for one that ended without an answer and that no list shows."""
+    windows: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Tokens that models take at most, by name, where that is known."""
 
 
 def _nobody_listens(ended: Ended) -> None:
@@ -296,9 +299,11 @@ class Worker:
             case RunFinished(status=status, reason=reason):
                 # Counted first: a worker lost after it writes the head leaves no other trace of a private run.
                 unlisted = await self._unlisted(left, step.progress)
-                await self._show(head, status, reason, step)
+                await self._show(head, status, with_cost(reason, step.progress), step)
                 poison = reason.startswith("poison: ")
-                self.tell(Ended(status, self._seconds(head), step.progress, "poison" if poison else "", unlisted))
+                trouble = "poison" if poison else ""
+                windows = step.services.windows
+                self.tell(Ended(status, self._seconds(head), step.progress, trouble, unlisted, windows))
                 if step.progress.private:
                     await self._delete(head.run)
                 else:

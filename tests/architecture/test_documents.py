@@ -17,6 +17,7 @@ from gofer.tools.notion.refusals import REFUSALS as NOTION_REFUSALS
 from gofer.tools.slack.refusals import REFUSALS
 from gofer.triggers import github
 from gofer.workflows.mistake import RULES, Rule
+from gofer.workflows.roles import EndpointForm, RoleModel
 from gofer.workflows.schema import (
     Allowance,
     Context,
@@ -73,6 +74,13 @@ def rows(document: str, heading: str) -> list[str]:
 def test_every_key_is_explained_once_and_nothing_else(heading: str, form: type) -> None:
     assert first_column("docs/workflow-file.md", heading) == set(form.model_fields)
     assert len(rows("docs/workflow-file.md", heading)) == len(form.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("heading", "form"), [("## `endpoints`", EndpointForm), ("an object with these keys", RoleModel)]
+)
+def test_every_key_of_models_is_explained_once_and_nothing_else(heading: str, form: type) -> None:
+    assert rows("docs/models.md", heading) == [f"`{name}`" for name in form.model_fields]
 
 
 def test_limits_are_documented_with_their_defaults() -> None:

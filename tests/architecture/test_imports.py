@@ -51,6 +51,7 @@ BROKEN = [
     ("src/gofer/workflows/load.py", "import gofer.check.folder", "Each room imports only from lower floors"),
     ("src/gofer/local/front.py", "import slack_bolt", "Bolt is known to Socket Mode only"),
     ("src/gofer/simulators/demo.py", "import gofer.canonical", "Simulators import nothing of ours"),
+    ("src/gofer/bootstrap/worker.py", "import gofer.models.library", "Functions read prices that were published"),
     ("src/gofer/models/scripted.py", "import gofer.simulators.demo", "Only local, bootstrap and the command line"),
 ]
 
@@ -68,7 +69,7 @@ def test_each_contract_fails_when_it_is_broken(copy: Path, path: str, line: str,
 
 
 def test_the_floors_hold_in_the_copy(copy: Path) -> None:
-    assert "9 kept, 0 broken" in lint(copy)
+    assert "10 kept, 0 broken" in lint(copy)
 
 
 HEAVY = {

@@ -15,7 +15,7 @@ from cloud_template import ROOT, for_moto, listed, mentions, of_type, permission
 from gofer.bootstrap.doors import PATHS
 from gofer.bootstrap.functions import schedule, worker
 from gofer.bootstrap.functions.expiry import measuring_tokens
-from gofer.bootstrap.functions.measures import measuring
+from gofer.bootstrap.functions.measures import measure
 from gofer.bootstrap.functions.parameters import KEY, SIGN_IN, SYSTEMS
 from gofer.bootstrap.functions.refusals import count_refusal
 from gofer.bootstrap.functions.working import LEAVE
@@ -24,7 +24,6 @@ from gofer.journal.dynamodb import KEYS_TABLE, TABLE
 from gofer.journal.unlisted_ends import Ends
 from gofer.local.slack_readers import SIGN_OUT
 from gofer.local.slack_web import SlackRefused
-from gofer.models.abilities import load_abilities
 from gofer.projections.progress import Progress
 from gofer.triggers import slack_actions
 from gofer.worker import Ended
@@ -145,7 +144,7 @@ def asked_by(handler: str) -> set[str]:
     """The parameters that a function asks for, by its code."""
     match handler:
         case "worker":
-            return set(SYSTEMS)
+            return {*SYSTEMS, "MODEL_KEY_*"}
         case "dashboard":
             return set(SIGN_IN)
         case "schedule":
@@ -185,7 +184,7 @@ def test_every_setting_can_be_given_to_some_function() -> None:
     reachable = set[str]().union(*map(granted, functions(CLOUD)))
     names = {name for name in heard.names - ELSEWHERE if not name.endswith("_PROTOCOL")}
     assert names - reachable == set()
-    assert reachable - names == {KEY, "WEBHOOK_SECRET", "WEBHOOK_SECRET_*"}
+    assert reachable - names == {KEY, "WEBHOOK_SECRET", "WEBHOOK_SECRET_*", "MODEL_KEY_*"}
 
 
 # --- The way in -----------------------------------------------------------------------------------------------------
@@ -272,7 +271,7 @@ def test_alarms_on_runs_listen_to_what_functions_say(
     for trouble in ("poison", "damaged"):
         progress = Progress(largest={"gpt-5.4-mini": 100_000}, cost_usd=0.25)
         unlisted = Ends(0, "begin", "outage", "Slack", 1)
-        measuring(load_abilities())(Ended("needs_attention", 1.0, progress, trouble, unlisted))
+        measure(Ended("needs_attention", 1.0, progress, trouble, unlisted, {"gpt-5.4-mini": 400_000}))
     measuring_tokens({"JIRA_API_TOKEN": date(2026, 12, 1)})(0.0)
     count_refusal(SlackRefused("users.info", "invalid_auth"))
     said: dict[str, dict[str, str]] = {}

@@ -18,9 +18,9 @@ from traffic import Transactions, front_of, mentions, system
 
 from engine_room import Said
 from gofer.blobs.directory import DirectoryBlobs
+from gofer.bootstrap.endpoints import build_model
 from gofer.bootstrap.http import http_client
 from gofer.bootstrap.settings import read_settings
-from gofer.bootstrap.worker import build_model
 from gofer.database import Database
 from gofer.journal import sqlite as journal
 from gofer.journal.key_file import KeyFile

@@ -18,6 +18,7 @@ from gofer.tools.tool import Call, ToolResult
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits, Workflow
+from served import served
 
 ROW = {"experiment": "a", "accuracy": 0.913, "notes": "converged after a while, nothing unusual to report here"}
 
@@ -52,7 +53,9 @@ async def sent(results: Sequence[str]) -> list[bytes]:
     limits = Limits(llm_calls=2_000, tool_calls=5_000, tokens=10**9, usd=10**6, minutes=600)
     fields = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": ["look"]}
     workflow = Workflow.model_validate({**fields, "limits": limits, "context": Context()})
-    bundle = Bundle(Loaded("a", workflow, "You look.", "p.md", ("m",)), [tool.schema() for tool in made.tools.values()])
+    bundle = Bundle(
+        Loaded("a", workflow, "You look.", "p.md", served("m")), [tool.schema() for tool in made.tools.values()]
+    )
     step = await made.step()
     step.note(MessageReceived("please"))
     await coordinate(step, bundle, PROVENANCE)

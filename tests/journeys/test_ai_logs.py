@@ -48,7 +48,7 @@ async def test_an_ended_run_is_told_of_in_one_message(tmp_path: Path) -> None:
         entries = await made.entries(head.run)
     first, *lines = text(posted).split("\n")
     assert first.startswith("`w`: done after ")
-    assert first.rstrip().endswith(" s, 20 tokens in and 2 out, cost unknown")
+    assert first.rstrip().endswith(" s, 20 tokens in and 2 out, 0.0000 USD")
     assert [line.rstrip() for line in lines] == [
         f"Configuration: model `m`, coordinator llm, bundle {bundle[:12]}",
         "Tools: `slack_get_user` ×2",

@@ -49,6 +49,7 @@ class Reader(Echo):
     name: str = ""
     before: list[Any] = field(default_factory=list)
     """What happens right before it reads."""
+    tool: str = "file_read"
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
         self.bodies.append(body)
@@ -58,7 +59,7 @@ class Reader(Echo):
         (file,) = re.findall(rf'- (file_[0-9a-f]{{12}}) "{re.escape(self.name)}"', tail(body))
         for act in self.before:
             await act()
-        return says("", ("file_read", {"file": file}))
+        return says("", (self.tool, {"file": file}))
 
 
 async def share(
@@ -113,6 +114,19 @@ async def test_a_model_that_takes_no_images_is_told_of_them_and_nothing_is_fetch
         assert await fetches(made, head.run) == []
     (text,) = first(model.bodies[0])
     assert '"crash.png" is an image that you cannot see' in text["text"]
+
+
+async def test_a_model_that_reads_text_only_is_never_sent_a_pdf(tmp_path: Path) -> None:
+    """Its provider refuses a request that holds one, which would end the run."""
+    made_pdf = io.BytesIO()
+    Image.new("RGB", (60, 60), "white").save(made_pdf, "PDF")
+    model = Reader(name="deck.pdf", tool="load_file")
+    async with gofer(tmp_path, f"{MENTION}\nmodel: some-model", model) as made:
+        await share(made, "deck.pdf", made_pdf.getvalue(), "application/pdf")
+        (head,) = await made.ended()
+    assert head.status == "done"
+    assert len(model.bodies) == 2
+    assert b"application/pdf;base64" not in model.bodies[1]
 
 
 async def test_a_text_file_stands_whole_in_the_first_message_as_data(tmp_path: Path) -> None:

@@ -20,12 +20,15 @@ from starlette.routing import Route
 
 import moto_cloud
 from company import ROOT
+from gofer.bootstrap.catalog import price_list
 from gofer.bootstrap.shelf import S3Shelf
-from gofer.journal.entries import RunHandedOver, RunOwned
+from gofer.journal.entries import LlmResponse, RunHandedOver, RunOwned
+from gofer.local.server import serve as serve_app
 from gofer.outside import SystemClock
 from gofer.publish.publisher import Publisher
 from gofer.schedules.planned import planned
 from gofer.workflows.load import load_catalog
+from gofer.workflows.price_list import FILE as PRICE_LIST
 from gofer.workflows.publication import read_files
 from lambda_host import HANGS
 from lambda_stage import Code, Stage, packaged, stage
@@ -67,7 +70,7 @@ def model(together: int = 1, calls: int = 0) -> Starlette:
         usage = {"prompt_tokens": 32_000, "completion_tokens": 0}
         choice = {"index": 0, "finish_reason": "tool_calls" if done < calls else "stop", "message": said}
         return JSONResponse(
-            {"id": "x", "object": "chat.completion", "model": "gpt-4o", "choices": [choice], "usage": usage}
+            {"id": "x", "object": "chat.completion", "model": "gpt-5.4-mini", "choices": [choice], "usage": usage}
         )
 
     app = Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
@@ -110,7 +113,6 @@ async def test_a_mention_is_answered_in_its_thread_and_members_see_its_trace(cod
     assert (stranger.status_code, listed.status_code, head.run in listed.text) == (401, 200, True)
     assert [span["kind"] for span in trace.json()["spans"]][:2] == ["run", "tool"]
     assert (numbers["RunsEnded"], len(numbers["RunSeconds"]), len(numbers["CostUsd"])) == ([1.0], 1, 1)
-    assert numbers["PeakContextUtilisation"] > [0.0]
     assert "a run ended" in logs
     for content in (SAID, "Hello", "xoxb-", "simulated-signing-secret"):
         assert content not in logs
@@ -191,14 +193,15 @@ async def test_conversations_wait_for_their_models_together_and_long_runs_cross_
     assert len(handed) >= 4
     assert {entry.why for entry in handed} == {"deadline"}
     assert slow.state.most == 3
-    # 32,000 of the 128,000 tokens that the model's window holds.
-    assert set(numbers["PeakContextUtilisation"]) == {25.0}
+    # 32,000 of the 400,000 tokens that the model's window holds.
+    assert set(numbers["PeakContextUtilisation"]) == {8.0}
 
 
 async def publish(made: Stage, repository: Path) -> str:
     """Publishes a repository to a stage; gives the name of what is live then."""
     shelf = S3Shelf(moto_cloud.aws(), moto_cloud.client("s3"), made.cloud.bucket)
-    done = await Publisher(shelf, MemoryTimetable(), SystemClock(), ROOT).publish(read_files(repository))
+    files = {**read_files(repository), f"agents/{PRICE_LIST}": price_list(repository / "agents", ROOT)}
+    done = await Publisher(shelf, MemoryTimetable(), SystemClock(), ROOT).publish(files)
     # Whoever is warm looks within thirty seconds; who begins looks at once.
     for function in ("slack", "brief"):
         made.host.retire(function)
@@ -226,6 +229,31 @@ async def test_prompts_are_live_without_a_deploy_and_a_run_under_way_keeps_its_o
     assert second != first
     assert [len(found) for found in answers] == [1, 1]
     assert ["End with a rhyme." in system for system in patient.state.systems] == [False] * 2 + [True] * 2
+
+
+async def test_a_model_at_an_endpoint_of_its_own_is_asked_with_a_key_that_is_granted_by_its_prefix(
+    code: Code, tmp_path: Path
+) -> None:
+    for folder in ("agents", "subagents", "skills"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    defaults = tmp_path / "agents" / "defaults.yaml"
+    asked = model(calls=1)
+    async with stage(code) as made, serve_app(asked) as url:
+        made.set(MODEL_KEY_OURS="sk-ours", MODEL_BASE_URLS=f"{url}/v1")
+        described = f"endpoints: {{ours: {{base_url: {url}/v1, key: MODEL_KEY_OURS}}}}\n"
+        role = "  default: {name: gpt-5.4-mini, endpoint: ours}"
+        text = re.sub(r"(?m)^  default: .*$", role, defaults.read_text())
+        defaults.write_text(described + text)
+        made.deploy("brief", timeout=600.0)
+        await publish(made, tmp_path)
+        mention = await made.ask("@Gofer hello")
+        (head,) = await made.work(worker="brief")
+        answers = made.answers(mention)
+        entries = await made.entries(head.run)
+    assert (head.status, len(answers)) == ("done", 1)
+    assert len(asked.state.systems) == 2
+    costs = [entry.cost_usd for entry in entries if isinstance(entry, LlmResponse)]
+    assert all(cost for cost in costs)
 
 
 async def test_what_is_throttled_is_done_later_and_once(code: Code) -> None:

@@ -12,6 +12,7 @@ from gofer.tools.subagent import subagent_tools
 from gofer.tools.tool import Tool
 from gofer.workflows.schema import Context, Files, Subagent, SubagentLimits, Workflow
 from gofer.workflows.subagent import LoadedSubagent
+from served import served
 
 LONG = "long "
 """What the words of a search begin with that gives more than is shown whole."""
@@ -26,7 +27,7 @@ HELPER = LoadedSubagent(
         **_VIEW,  # type: ignore[arg-type]
     ),
     _SYSTEM,
-    ("m", "n"),
+    served("m", "n"),
 )
 """A subagent in a run of its own, which may do what its run may."""
 

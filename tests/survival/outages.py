@@ -34,6 +34,7 @@ from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
 from gofer.workflows.schema import Defaults, Workflow
 from in_this_process import InThisProcess
+from served import served
 
 SECONDS = (5, 60, 2_400)
 KEY = Secret("0" * 64)
@@ -272,7 +273,7 @@ class Run:
                 "reply": self.source.reply,
             }
         )
-        return Catalog({"w": Loaded("w", workflow, "Help.", "agents/w.md", ("m",))}, Defaults())
+        return Catalog({"w": Loaded("w", workflow, "Help.", "agents/w.md", served("m"))}, Defaults())
 
     def _watched(self, tool: Tool[Any]) -> Tool[Any]:
         async def act(call: Call, arguments: Arguments) -> ToolResult:

@@ -12,6 +12,7 @@ from gofer.workflows.grants import Approve, Grant
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Limits, Workflow
 from scripted import ASKED, SCRIPT
+from served import served
 from stand_ins import mention
 
 LIMITS = Limits(tool_calls=100, llm_calls=100, tokens=10**9, minutes=10**6, usd=1e9)
@@ -45,10 +46,10 @@ class Plan:
         """The workflow as workers load it."""
         asked = {"s": HELPER if self.delegates else ASKED}
         if not self.script:
-            loaded = Loaded("w", self.workflow, "Simulate.", "agents/w.md", ("m", "n"))
+            loaded = Loaded("w", self.workflow, "Simulate.", "agents/w.md", served("m", "n"))
             return Catalog({"w": replace(loaded, subagents=asked) if self.delegates else loaded}, Defaults())
         scripted = self.workflow.model_copy(update={"coordinator": "script", "coordinator_script": SCRIPT.file})
-        loaded = Loaded("w", scripted, "", SCRIPT.file, ("m",), subagents=asked)
+        loaded = Loaded("w", scripted, "", SCRIPT.file, served("m"), subagents=asked)
         return Catalog({"w": loaded}, Defaults(), scripts={SCRIPT.file: SCRIPT})
 
     @property

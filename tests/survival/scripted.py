@@ -3,6 +3,7 @@
 from gofer.workflows.schema import Subagent
 from gofer.workflows.script import Script
 from gofer.workflows.subagent import LoadedSubagent
+from served import served
 
 CODE = """
 from gofer.coordinator import Run, ToolFailed
@@ -37,4 +38,4 @@ async def coordinate(run):
     return "Done."
 """
 SCRIPT = Script("coordinators/s.py", {"s": CODE})
-ASKED = LoadedSubagent(Subagent(description="d"), "Be brief.", ("m", "n"))
+ASKED = LoadedSubagent(Subagent(description="d"), "Be brief.", served("m", "n"))

@@ -22,6 +22,7 @@ from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
 from gofer.workflows.schema import Defaults, Workflow
 from office import office
+from served import served
 from stand_ins import TOKENS, SetClock, make_outside, mention
 
 pytestmark = pytest.mark.anyio
@@ -33,7 +34,7 @@ FILES = {
 
 def ingress(file: str) -> tuple[Ingress, MemoryStore]:
     workflow = Workflow.model_validate({"description": "d", "owner": "#o", **FILES[file]})
-    catalog = Catalog({"w": Loaded("w", workflow, "Be brief.", "agents/w.md", ("m",))}, Defaults())
+    catalog = Catalog({"w": Loaded("w", workflow, "Be brief.", "agents/w.md", served("m"))}, Defaults())
     store, clock = MemoryStore(), SetClock()
     routes = read_routes(catalog.routes())
     door = Ingress({}, routes, store, MemoryBlobs(), MemoryQueue(clock), Secret("k"), make_outside(clock))

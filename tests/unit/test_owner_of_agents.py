@@ -21,6 +21,7 @@ from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Subagent
 from gofer.workflows.subagent import LoadedSubagent
 from office import Lost
+from served import served
 from ticket_desk import FILE, Desk, desk, status
 
 pytestmark = pytest.mark.anyio
@@ -45,7 +46,7 @@ def with_a_clerk(**keys: object) -> Desk:
     worker = made.office.worker
     loaded = worker.catalog.workflows["answer-here"]
     subagent = Subagent.model_validate({"description": "files", "tools": "inherit"})
-    clerk = LoadedSubagent(subagent, "You are clerk.", ("m",))
+    clerk = LoadedSubagent(subagent, "You are clerk.", served("m"))
     catalog = Catalog({"answer-here": replace(loaded, subagents={"clerk": clerk})}, Defaults())
     tools = {**worker.services.tools, **BASE}
     services = replace(worker.services, tools=tools, model=ModelOfMany(think))

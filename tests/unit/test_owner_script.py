@@ -12,6 +12,7 @@ from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults
 from gofer.workflows.script import Script
 from office import WORKFLOW, Lost, Office, office
+from served import served
 
 pytestmark = pytest.mark.anyio
 
@@ -25,7 +26,7 @@ def give(made: Office, *lines: str) -> Office:
     script = Script(FILE, {"s": "async def coordinate(run):\n" + "\n".join(f"    {line}" for line in lines)})
     tools = tuple(Grant(name=name) for name in ("slack_post_message", "slack_update_message"))
     update = {"coordinator": "script", "coordinator_script": FILE, "tools": tools}
-    loaded = Loaded("answer-here", WORKFLOW.model_copy(update=update), "", FILE, ("m",))
+    loaded = Loaded("answer-here", WORKFLOW.model_copy(update=update), "", FILE, served("m"))
     services = replace(made.worker.services, scripts={FILE: script})
     made.worker = replace(
         made.worker, services=services, catalog=Catalog({"answer-here": loaded}, Defaults(), scripts={FILE: script})

@@ -61,4 +61,13 @@ def cloud_settings(environment: Mapping[str, str]) -> CloudSettings:
     endpoint = environment.get("AWS_ENDPOINT_URL", "")
     table, keys_table, bucket, queue_url, dead_letter_url = (environment[name] for name in names)
     stage = environment.get("GOFER_STAGE", "")
-    return CloudSettings(table, keys_table, bucket, queue_url, dead_letter_url, region, endpoint, stage)
+    return CloudSettings(
+        table=table,
+        keys_table=keys_table,
+        bucket=bucket,
+        queue_url=queue_url,
+        dead_letter_url=dead_letter_url,
+        region=region,
+        endpoint=endpoint,
+        stage=stage,
+    )

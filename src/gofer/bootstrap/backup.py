@@ -115,7 +115,7 @@ def _write(data: Path, partial: Path, passphrase: Secret, clock: Clock, tell: Pr
     manifest = Manifest(at=at, files=files, sealed=copied(sealed))
     write_file(partial / NAME, manifest.model_dump_json(indent=1).encode())
     sync_folders(partial)
-    return BackedUp(at, len(runs), len(files), sum(one.size for one in files.values()))
+    return BackedUp(at=at, runs=len(runs), files=len(files), bytes=sum(one.size for one in files.values()))
 
 
 def _copy_bodies(data: Path, partial: Path, runs: frozenset[str], tell: Progress) -> Mapping[str, CopiedFile]:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from gofer.bootstrap.catalog import checked_catalog
 from gofer.bootstrap.disk import write_secret
 from gofer.bootstrap.editions import Edition, Editions, Make, Watcher
+from gofer.bootstrap.endpoints import Endpoints, build_model, keys_of
 from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.bootstrap.ingress import build_ingress
 from gofer.bootstrap.notion_token import FILE, Tell, Window, registered
@@ -18,7 +19,7 @@ from gofer.bootstrap.own_accounts import with_own_accounts
 from gofer.bootstrap.settings import Settings
 from gofer.bootstrap.simulated import Simulated, simulate
 from gofer.bootstrap.state import State, installation_key, served_state
-from gofer.bootstrap.worker import build_model, build_worker
+from gofer.bootstrap.worker import build_worker
 from gofer.bootstrap.worlds import move_apart
 from gofer.dispatch import Ingress
 from gofer.errors import ConfigError
@@ -129,11 +130,14 @@ async def open_laptop(
         await stack.enter_async_context(log.written(clock))
         url = await stack.enter_async_context(serve(editions, port, host, bounds=bounds))
         model = build_model(settings, http)
+        reach = Endpoints(settings, http, keys_of(settings), model)
         # The lock on the state proves that no other worker is alive.
         links = settings.public_url or url
         children, py = _children(stack), stack.enter_context(contextlib.closing(sandbox()))
         stores = state.store, state.blobs, state.queue
-        worker = build_worker(settings, catalog, *stores, model, outside, links, key, children, alone=True, python=py)
+        worker = build_worker(
+            settings, catalog, *stores, model, outside, links, key, children, alone=True, python=py, reach=reach
+        )
         worker = replace(worker, grace=GRACE, live=editions)
         clockwork = Clockwork(_plans(catalog), _start(editions), state.marks, clock)
         watcher = Watcher(root, editions, checked_catalog, clock, lambda found: clockwork.use(_plans(found)), seen)

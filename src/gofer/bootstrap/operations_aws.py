@@ -33,7 +33,7 @@ def open_publisher(place: Place, root: Path) -> Generator[Publisher]:
     stage, aws = open_stage(place), Aws(_THREADS)
     (bucket,) = stage.required("GOFER_BUCKET")
     group, role, target = stage.required("GOFER_SCHEDULE_GROUP", "GOFER_SCHEDULE_ROLE", "GOFER_SCHEDULE_TARGET")
-    timetable = EventBridge(aws, stage.client("scheduler"), group, role, target)
+    timetable = EventBridge(aws, stage.client("scheduler"), group=group, role=role, target=target)
     try:
         yield Publisher(S3Shelf(aws, stage.client("s3"), bucket), timetable, SystemClock(), root)
     finally:

@@ -1,8 +1,10 @@
-"""Which workflows can nothing start, because what would start them is not set up?"""
+"""What is not set up: workflows that nothing can start, and endpoints of models that are closed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from gofer.bootstrap.settings import Settings
+from gofer.models.model import Model, Refused
+from gofer.models.served import Endpoint
 from gofer.triggers.hook import variable
 from gofer.workflows.load import Catalog
 from gofer.workflows.when import Trigger
@@ -30,3 +32,16 @@ def _lacks(settings: Settings, trigger: Trigger) -> str:
     }
     there, name = ways.get(trigger.kind.partition(".")[0], (True, ""))
     return "" if there else name
+
+
+def closed_endpoints(reach: Callable[[Endpoint], Model], catalog: Catalog) -> list[str]:
+    """Return a sentence for each endpoint that the workflows name and that this process may not or cannot ask."""
+    models = [model for loaded in catalog.workflows.values() for model in loaded.models]
+    named = {model.endpoint for model in models if not model.endpoint.is_default}
+    closed: list[str] = []
+    for endpoint in sorted(named, key=lambda one: one.name):
+        try:
+            reach(endpoint)
+        except Refused as error:
+            closed.append(str(error))
+    return closed

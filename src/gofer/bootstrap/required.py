@@ -27,7 +27,8 @@ def _missing(settings: Settings) -> list[str]:
         )
     if not settings.has_model:
         missing.append(
-            "OPENAI_API_KEY is missing: write your provider's key, or OPENAI_BASE_URL for a compatible endpoint."
+            "OPENAI_API_KEY is missing: write your provider's key, or OPENAI_BASE_URL for a compatible endpoint, or "
+            "MODEL_BASE_URLS for endpoints of agents/defaults.yaml."
         )
     return missing
 

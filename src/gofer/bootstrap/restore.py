@@ -126,7 +126,7 @@ async def _settle(state: State, clock: Clock, tokens: Tokens, backup_at: int) ->
     # What was due between the backup and now was begun then, or missed: neither happens again.
     now = int(clock.now())
     await state.marks.write({name: max(at, now) for name, at in (await state.marks.read()).items()})
-    return RestoredState(backup_at, purged.deleted, len(held.keyless), held.heads)
+    return RestoredState(backup_at=backup_at, deleted=purged.deleted, keyless=len(held.keyless), held=held.heads)
 
 
 def _move(staged: Path, data: Path) -> None:

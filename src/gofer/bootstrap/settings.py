@@ -72,6 +72,10 @@ class Settings:
     """SLACK_CLIENT_SECRET: likewise."""
     tokens_expire: Mapping[str, date] = field(default_factory=dict[str, date])
     """TOKENS_EXPIRE: the last day of tokens that expire, as `JIRA_API_TOKEN=2027-03-01, NOTION_TOKEN=2027-05-31`."""
+    model_keys: Mapping[str, Secret] = field(default_factory=dict[str, Secret])
+    """MODEL_KEY_<NAME>, by the whole name: keys of endpoints that defaults.yaml names."""
+    model_base_urls: frozenset[str] = field(default_factory=frozenset[str])
+    """MODEL_BASE_URLS: the base URLs, with a comma between two, that those endpoints may have."""
     otlp: Otlp = field(default_factory=Otlp)
     """OTEL_EXPORTER_OTLP_ENDPOINT and its like: where the spans of runs go."""
     offline: bool = False
@@ -80,7 +84,7 @@ class Settings:
     @property
     def has_model(self) -> bool:
         """Whether a real model is set up."""
-        return bool(self.openai_api_key) or bool(self.openai_base_url)
+        return bool(self.openai_api_key or self.openai_base_url or self.model_base_urls)
 
     @property
     def reaches_people(self) -> bool:
@@ -116,6 +120,8 @@ def child_environment(settings: Settings) -> dict[str, str]:
         "GITHUB_LOGIN": settings.github_login,
         "OPENAI_API_KEY": settings.openai_api_key.reveal(),
         "OPENAI_BASE_URL": settings.openai_base_url,
+        "MODEL_BASE_URLS": ",".join(sorted(settings.model_base_urls)),
+        **{name: key.reveal() for name, key in settings.model_keys.items()},
         "OTEL_EXPORTER_OTLP_ENDPOINT": "",
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": settings.otlp.url,
     }
@@ -151,6 +157,8 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         slack_client_id=environment.get("SLACK_CLIENT_ID", "").strip(),
         slack_client_secret=_credential("SLACK_CLIENT_SECRET", environment),
         tokens_expire=_expiries(environment.get("TOKENS_EXPIRE", "")),
+        model_keys=_model_keys(environment),
+        model_base_urls=_model_base_urls(environment),
         otlp=read_otlp(environment),
     )
 
@@ -173,6 +181,17 @@ def _expiries(text: str) -> Mapping[str, date]:
             told = "a name and a day each, as JIRA_API_TOKEN=2027-03-01, with a comma between two"
             raise ConfigError(f"TOKENS_EXPIRE is not clear at {part[:40]!r}; write {told}.") from error
     return found
+
+
+def _model_keys(environment: Mapping[str, str]) -> Mapping[str, Secret]:
+    names = [name for name in environment if name.startswith("MODEL_KEY_")]
+    return {name: key for name in names if (key := _credential(name, environment))}
+
+
+def _model_base_urls(environment: Mapping[str, str]) -> frozenset[str]:
+    """Return the base URLs that a comma separates, without slashes at their ends. Raises ConfigError."""
+    listed = map(str.strip, environment.get("MODEL_BASE_URLS", "").split(","))
+    return frozenset(_url("MODEL_BASE_URLS", url) for url in listed if url)
 
 
 def _webhook_secrets(environment: Mapping[str, str]) -> Mapping[str, Sequence[Secret]]:

@@ -43,11 +43,11 @@ class EventBridge:
         told = as_object(found.get("Target"))
         seconds = as_object(told.get("RetryPolicy")).get("MaximumEventAgeInSeconds")
         entry = Entry(
-            name,
-            as_text(found.get("ScheduleExpression")),
-            as_text(found.get("ScheduleExpressionTimezone")),
-            as_text(told.get("Input")),
-            seconds if isinstance(seconds, int) else 0,
+            name=name,
+            expression=as_text(found.get("ScheduleExpression")),
+            zone=as_text(found.get("ScheduleExpressionTimezone")),
+            input=as_text(told.get("Input")),
+            seconds=seconds if isinstance(seconds, int) else 0,
         )
         # Whatever else somebody may have changed by hand: compared as it would be written.
         return entry if all(found.get(key) == value for key, value in self._form(entry).items()) else None

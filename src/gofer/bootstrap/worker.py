@@ -1,41 +1,24 @@
-"""How is a worker put together: the model, the tools, the prices and the stores?"""
+"""A worker put together: models, tools, prices and stores."""
 
 from collections.abc import Awaitable, Callable
 
-import httpx2
-from openai import AsyncOpenAI
-
 from gofer.blobs.store import Blobs
-from gofer.bootstrap.catalog import build_tools
 from gofer.bootstrap.settings import Settings
-from gofer.engine.services import Links, Services
-from gofer.errors import ConfigError
+from gofer.bootstrap.toolbox import build_tools
+from gofer.engine.services import Links, Services, refuse_all
 from gofer.files.child import Children
 from gofer.files.document import pages_of
 from gofer.files.image import BYTES, Fitted, fitted
 from gofer.journal.store import Store
 from gofer.models.model import Model
-from gofer.models.openai import OpenAIModel
-from gofer.models.prices import load_prices
+from gofer.models.prices import stand_in_prices
+from gofer.models.served import Endpoint
 from gofer.outside import Http, Outside
 from gofer.queue.doorbell import Queue
 from gofer.secret import Secret
 from gofer.telemetry.exporter import TIMEOUT, Exporter
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog
-
-
-def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
-    """The model behind the endpoint of the settings. Raises ConfigError when none is set up."""
-    if not settings.has_model:
-        raise ConfigError("No model is set up; set OPENAI_API_KEY, or OPENAI_BASE_URL for a compatible endpoint.")
-    client = AsyncOpenAI(
-        api_key=settings.openai_api_key.reveal() or "none",
-        base_url=settings.openai_base_url or "https://api.openai.com/v1",
-        http_client=http,
-        max_retries=0,
-    )
-    return OpenAIModel(client)
 
 
 def _eyes(
@@ -66,10 +49,12 @@ def build_worker(
     *,
     alone: bool,
     python: Children | None = None,
+    reach: Callable[[Endpoint], Model] | None = None,
 ) -> Worker:
     """A worker over given stores and a given model; `alone` when a lock keeps every other worker out.
 
-    `children` do what is dangerous on bytes, and `python` runs the code of models; the caller closes both.
+    `reach` opens the models behind endpoints that the files name; without it there are none. `children` do what is
+    dangerous on bytes, and `python` runs the code of models; the caller closes both.
     """
     fit, pages = _eyes(children)
     services = Services(
@@ -79,7 +64,8 @@ def build_worker(
         tools=build_tools(settings, children, python),
         fit=fit,
         pages=pages,
-        prices=load_prices(),
+        prices=stand_in_prices(),
+        reach=reach or refuse_all,
         links=Links(base_url, catalog.defaults.prompt_links),
         outside=outside,
         scripts=catalog.scripts,

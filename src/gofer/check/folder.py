@@ -7,7 +7,7 @@ from typing import Any
 
 from gofer.check.destinations import check_destinations
 from gofer.check.drift import Known
-from gofer.check.models import check_models
+from gofer.check.models import House, check_models
 from gofer.check.pages import check_hints, check_pages, skill_names
 from gofer.check.prompts import check_prompts
 from gofer.check.replies import check_replies
@@ -17,7 +17,7 @@ from gofer.check.skills import check_amount, check_named_skills, check_skills, n
 from gofer.check.subagents import check_subagents
 from gofer.check.tools import check_tools
 from gofer.check.triggers import check_triggers
-from gofer.models.prices import Prices
+from gofer.models.served import LookUp, unlisted
 from gofer.tools.tool import Tool
 from gofer.workflows.form import fill
 from gofer.workflows.load import DEFAULTS, workflow_files
@@ -32,17 +32,20 @@ from gofer.workflows.subagent import subagent_files
 _NAME = re.compile(r"[a-z0-9-]+")
 
 
-def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], prices: Prices) -> list[Mistake]:
+def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], look_up: LookUp = unlisted) -> list[Mistake]:
     """Every mistake in the files of a folder, by file and line, and hints; `tools` are all that exist. Never raises.
 
-    Scripts and subagents stand in folders beside it.
+    `look_up` is the price list for models that the files do not describe. Scripts and subagents stand in folders beside
+    it.
     """
     workflows = [read_source(path) for path in workflow_files(folder)]
     path = folder / DEFAULTS
     defaults = read_source(path) if path.exists() else Source(path)
     mistakes = [*_names(folder, "workflow"), *_names(folder.parent / BELOW, "subagent")]
+    filled: Defaults | None = Defaults()
     if path.exists():
-        mistakes += fill(defaults, Defaults)[1]
+        filled, wrong = fill(defaults, Defaults)
+        mistakes += wrong
     skills: dict[str, Skill] = {}
     mistakes += check_skills(folder.parent / SKILLS, skills)
     all_skills = nameable(folder.parent / SKILLS)
@@ -60,8 +63,14 @@ def check_folder(folder: Path, tools: Mapping[str, Tool[Any]], prices: Prices) -
     names = [source.file.stem for source in subagents]
     # A script asks no model but its subagents.
     asking = [source for source in workflows if not is_script(source)]
-    mistakes += check_models([*asking, *subagents], defaults, prices)
-    known = Known(folder.parent, tools, skill_names(folder.parent), names, [source.file.stem for source in workflows])
+    mistakes += check_models([*asking, *subagents], House(defaults, filled, look_up))
+    known = Known(
+        folder.parent,
+        tools,
+        skills=skill_names(folder.parent),
+        subagents=names,
+        workflows=[source.file.stem for source in workflows],
+    )
     mistakes += check_prompts(folder, workflows, defaults, known)
     mistakes += check_pages(known, subagents)
     mistakes += check_hints(folder, asking, subagents, defaults, known)

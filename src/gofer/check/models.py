@@ -1,34 +1,42 @@
-"""Is each model known that a workflow names, and can its limit in US dollars hold?"""
+"""Models that workflows name: roles that exist, and prices that are known."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from gofer.canonical import as_list, as_object
-from gofer.models.prices import Prices
+from gofer.canonical import as_object
+from gofer.models.served import LookUp, ServedModel
 from gofer.workflows.mistake import Mistake
+from gofer.workflows.schema import Defaults
 from gofer.workflows.sentences import close_match
 from gofer.workflows.source import Loc, Source
 
-_USD: Loc = ("limits", "usd")
-_ADD = "Add its price to src/gofer/models/prices.json, or remove `usd` and limit `tokens`."
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """The defaults of a folder."""
+
+    source: Source
+    defaults: Defaults | None
+    """None when the file is not of its form."""
+    look_up: LookUp
+    """The price list for what the file does not say."""
 
 
-def check_models(workflows: Sequence[Source], defaults: Source, prices: Prices) -> Iterator[Mistake]:
-    """Roles that do not exist, and limits in US dollars on models without a price."""
-    if defaults.mistakes and not defaults.is_mapping:
-        # Nobody can tell which roles there are.
+def check_models(workflows: Sequence[Source], house: House) -> Iterator[Mistake]:
+    """Yield roles that do not exist, and one hint for each model without a price."""
+    if house.source.mistakes and not house.source.is_mapping:
+        # Its roles cannot be read.
         return
-    roles = as_object(defaults.fields.get("models"))
+    yield from _once(_unpriced(workflows, house))
+    known = as_object(house.source.fields.get("models"))
     for source in workflows:
         if not source.is_mapping:
             continue
         loc, name = _choice(source)
-        if name in roles:
-            yield from _unpriced_role(source, defaults, name, prices)
-        elif name == "default" or (not prices.known(name) and close_match(name, roles)):
-            yield _unknown_role(source, loc, name, defaults)
-        elif name and not prices.known(name) and (_USD in source.values or _USD in defaults.values):
-            place = source.place(_USD if _USD in source.values else loc)
-            yield Mistake(source.file, place, "unpriced-model", _no_price(name), _ADD)
+        # Whoever misspells a role seldom hits the name of a model.
+        listed = house.look_up(name, "") is not None
+        if name not in known and (name == "default" or (not listed and close_match(name, known))):
+            yield _unknown_role(source, loc, name, house.source)
 
 
 def _choice(source: Source) -> tuple[Loc, str]:
@@ -41,17 +49,43 @@ def _choice(source: Source) -> tuple[Loc, str]:
     return ("model", "name"), name if isinstance(name, str) else "default"
 
 
-def _unpriced_role(source: Source, defaults: Source, role: str, prices: Prices) -> Iterator[Mistake]:
-    """Told where the limit stands: in the workflow that sets one, else where the role names the model."""
-    named = as_object(defaults.fields["models"])[role]
-    for name in [named] if isinstance(named, str) else as_list(named):
-        if not isinstance(name, str) or not name or prices.known(name):
+def _once(found: Iterator[tuple[ServedModel, Mistake]]) -> Iterator[Mistake]:
+    told: set[tuple[str, str]] = set()
+    for model, mistake in found:
+        key = (model.endpoint.name, model.name)
+        if key not in told:
+            told.add(key)
+            yield mistake
+
+
+def _unpriced(workflows: Sequence[Source], house: House) -> Iterator[tuple[ServedModel, Mistake]]:
+    """Yield models without a price: those of roles, then those that workflows name."""
+    if house.defaults is None:
+        return
+    roles = house.defaults.roles(house.look_up)
+    for role in roles.models:
+        for at, model in enumerate(roles.of(role)):
+            if model.price is None:
+                loc = house.source.known(("models", role, at))
+                yield model, _no_price(house.source, loc, model)
+    known = [*roles.models, "default"]
+    for source in workflows:
+        if not source.is_mapping:
             continue
-        if _USD in source.values:
-            yield Mistake(source.file, source.place(_USD), "unpriced-model", _no_price(name), _ADD)
-        elif _USD in defaults.values:
-            place = defaults.place(("models", role))
-            yield Mistake(defaults.file, place, "unpriced-model", _no_price(name), _ADD)
+        loc, name = _choice(source)
+        if not name or name in known or close_match(name, known):
+            continue
+        for model in roles.of(name):
+            if model.price is None:
+                yield model, _no_price(source, loc, model)
+
+
+def _no_price(source: Source, loc: Loc, model: ServedModel) -> Mistake:
+    message = (
+        f"The price of the model `{model.name[:80]}` is not known, so `tokens` limits its runs, and `usd` does not."
+    )
+    hint = "Add `price: {input: …, output: …}` to it under `models` in defaults.yaml."
+    return Mistake(source.file, source.place(loc), "unpriced-model", message, hint)
 
 
 def _unknown_role(source: Source, loc: Loc, name: str, defaults: Source) -> Mistake:
@@ -60,7 +94,3 @@ def _unknown_role(source: Source, loc: Loc, name: str, defaults: Source) -> Mist
     message = f"`{defaults.file.name}` has no role `{name[:80]}`."
     hint = f"Write `{meant}`." if meant else f"Add `models: {{{name[:80]}: …}}` to it, or write the name of a model."
     return Mistake(source.file, source.place(loc), "unknown-role", message, hint)
-
-
-def _no_price(name: str) -> str:
-    return f"The limit in US dollars cannot hold: the model `{name[:80]}` has no known price."

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gofer.bootstrap.catalog import mistakes
+from gofer.bootstrap.catalog import mistakes, models
 from gofer.check.sarif import sarif
 from gofer.errors import ConfigError
 from gofer.workflows.load import workflow_files
@@ -21,6 +21,7 @@ _EXAMPLES = """examples:
   gofer check coordinators/mark.py       what is wrong with this script
   gofer check skills/citing-sources      what is wrong with this skill and its scripts
   gofer check --json | jq '.[].rule'     a list of {file, line, column, rule, level, message, hint}
+  gofer check --models                   what is known of each model: endpoint, key, price, window, what it reads
   gofer check --sarif > check.sarif      for code hosts that show findings beside the lines
 
 Exit codes: 0 fine, or hints only, 1 mistakes found, 2 nothing to check. docs/checks.md explains each rule.
@@ -32,6 +33,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="a folder of workflows, or its files (default agents)")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON list on stdout")
+    form.add_argument(
+        "--models", action="store_true", help="a table of the models: endpoint, price, window, what each reads"
+    )
     form.add_argument("--sarif", action="store_true", help="SARIF 2.1.0 on stdout")
     parser.epilog = _EXAMPLES
 
@@ -46,6 +50,9 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         print("".join(f"{mistake}\n" for mistake in found), end="")
         print(_summary(found), file=sys.stderr)
+    if arguments.models:
+        for path in arguments.paths or ["agents"]:
+            print(models(_folder(Path(path))), end="")
     return 1 if any(not mistake.is_hint for mistake in found) else 0
 
 
@@ -54,10 +61,7 @@ def _check(path: Path) -> Sequence[Mistake]:
         raise ConfigError(f"There is no {path}; name a folder of workflows, or a file in one.")
     if skills := next((one for one in (path, *path.parents) if one.name == SKILLS), None):
         return [found for found in mistakes(skills.parent / "agents") if found.file.is_relative_to(path)]
-    inner = path / "agents"
-    folder = (inner if inner.is_dir() else path) if path.is_dir() else path.parent
-    if path.parent.name in (SCRIPTS, SUBAGENTS):
-        folder = path.parent.parent / "agents"
+    folder = _folder(path)
     # Beside the folder of workflows other YAML may stand, as the template of a deployment.
     if (folder / "agents").is_dir() or not workflow_files(folder):
         raise ConfigError(f"There is no workflow in {folder}; name a folder that holds some.")
@@ -65,6 +69,18 @@ def _check(path: Path) -> Sequence[Mistake]:
         return mistakes(folder)
     mine = {path, path.with_suffix(".md")} if path.suffix == ".yaml" else {path}
     return [mistake for mistake in mistakes(folder) if mistake.file in mine]
+
+
+def _folder(path: Path) -> Path:
+    """Return the folder of the workflows that a path belongs to."""
+    inner = path / "agents"
+    if path.parent.name in (SCRIPTS, SUBAGENTS):
+        return path.parent.parent / "agents"
+    if inner.is_dir():
+        return inner
+    if path.is_dir():
+        return path
+    return path.parent
 
 
 def _summary(found: Sequence[Mistake]) -> str:

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from gofer.bootstrap.catalog import build_tools
 from gofer.bootstrap.settings import read_settings
+from gofer.bootstrap.toolbox import build_tools
 from gofer.errors import ConfigError
 from gofer.local.slack_openid import CALLBACK
 from gofer.manifest import manifest

@@ -9,13 +9,14 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol, cast
 
-from gofer.bootstrap.catalog import mistakes
+from gofer.bootstrap.catalog import mistakes, price_list
 from gofer.bootstrap.operations import Place
 from gofer.cli.numbers import number
 from gofer.cli.place import OPENERS, chosen_place, place_options, told
 from gofer.errors import ConfigError
 from gofer.publish.publisher import Published, Publisher
 from gofer.workflows.mistake import refuse
+from gofer.workflows.price_list import FILE as PRICE_LIST
 from gofer.workflows.publication import AGENTS, read_files
 
 _EXAMPLES = """Checks all files as `gofer check` does, puts agents/, subagents/ and skills/ into the bucket as one
@@ -78,7 +79,8 @@ def _check(root: Path) -> None:
 async def _publish(publisher: Publisher, root: Path, arguments: argparse.Namespace) -> Published:
     if arguments.roll_back:
         return await publisher.roll_back(arguments.roll_back, dry=arguments.dry_run)
-    return await publisher.publish(read_files(root), dry=arguments.dry_run)
+    files = {**read_files(root), f"{AGENTS}/{PRICE_LIST}": price_list(root / AGENTS)}
+    return await publisher.publish(files, dry=arguments.dry_run)
 
 
 async def _list(publisher: Publisher, arguments: argparse.Namespace) -> None:

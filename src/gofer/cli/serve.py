@@ -8,7 +8,7 @@ from pathlib import Path
 from gofer.bootstrap.laptop import GRACE
 from gofer.bootstrap.logs import start_logging
 from gofer.bootstrap.notion_token import MINUTES
-from gofer.bootstrap.reach import out_of_reach
+from gofer.bootstrap.reach import closed_endpoints, out_of_reach
 from gofer.bootstrap.service import Service, open_service
 from gofer.bootstrap.settings import Settings, process_settings
 from gofer.cli.numbers import number
@@ -83,7 +83,7 @@ def _lines(service: Service, settings: Settings) -> list[str]:
     laptop, app = service.laptop, service.app
     idle = out_of_reach(settings, laptop.catalog)
     names = ", ".join(name for name in laptop.catalog.workflows if name not in idle) or "none"
-    models = sorted({loaded.models[0] for loaded in laptop.catalog.workflows.values()})
+    models = sorted({loaded.models[0].name for loaded in laptop.catalog.workflows.values()})
     over = ["Socket Mode, connected"] if settings.slack_app_token else []
     over += [f"POST {laptop.url}/slack/events"] if settings.slack_signing_secrets else []
     lines = [
@@ -94,6 +94,7 @@ def _lines(service: Service, settings: Settings) -> list[str]:
         f"   Pages       {settings.public_url or laptop.url}/runs",
     ]
     lines += [f"   Idle        {name}: set {what}" for name, what in idle.items()]
+    lines += [f"   Endpoint    {why}" for why in closed_endpoints(laptop.worker.services.reach, laptop.catalog)]
     if service.lacking:
         lacking = ", ".join(service.lacking)
         lines.append(f"The Slack app lacks {lacking}: update it from `gofer manifest` and install it again.")

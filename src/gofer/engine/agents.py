@@ -66,7 +66,7 @@ class Subagents:
         if not isinstance(item.arguments, AskSubagent):
             raise TypeError(f"{item.tool.name} takes the arguments of a subagent")
         said = item.arguments
-        asked = Asked(item.call, said.agent_name, said.prompt, tuple(dict.fromkeys(said.files)))
+        asked = Asked(call=item.call, name=said.agent_name, prompt=said.prompt, files=tuple(dict.fromkeys(said.files)))
         try:
             # One part for each that this turn asks and has not begun, and one for what the model does with the answers.
             finished = await self.ask(step, asked, provenance, parts=self._waiting(step, item.tool) + 1, kept=1)
@@ -156,7 +156,16 @@ class Subagents:
         granted = self._granted(step, asked.name, loaded, part)
         writes = any(tool.effect != "read" for tool in granted.values())
         run = child_of(step.run, asked.call)
-        return SubagentStarted(asked.call, asked.name, asked.prompt, {}, run, asked.files, part, writes)
+        return SubagentStarted(
+            call=asked.call,
+            name=asked.name,
+            prompt=asked.prompt,
+            params={},
+            run=run,
+            files=asked.files,
+            reserved=part,
+            writes=writes,
+        )
 
     def _beneath(self, step: Step, name: str, loaded: LoadedSubagent, part: Slice) -> Any:
         return beneath(self.bundle.loaded, name, loaded, limits_of(part), step.progress.depth + 1)
@@ -210,7 +219,7 @@ class Subagents:
         """What it works with, pinned when it began: what it may do, and what it is asked."""
         if child.progress.started is not None:
             return await pinned(child.services, child.progress.started)
-        part = started.reserved or Slice(1, 0, 1, 0.01, 1.0)
+        part = started.reserved or Slice(llm_calls=1, tool_calls=0, tokens=1, usd=0.01, minutes=1.0)
         own = self._beneath(step, started.name, loaded, part)
         bundle = Bundle(own, [tool.schema() for tool in child.services.offered(own)])
         raw = encode_bundle(bundle)

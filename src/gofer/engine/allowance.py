@@ -57,23 +57,23 @@ def shares(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Share]:
         Share(
             tokens.usage(*person),
             loaded.limits_per_person,
-            "for one person",
-            "You have started {runs}",
-            "Your runs have used {usd} USD",
+            whose="for one person",
+            started="You have started {runs}",
+            spent="Your runs have used {usd} USD",
         ),
         Share(
             tokens.usage(*person, name),
             workflow.limits_per_person,
-            "for one person in this workflow",
-            f"You have started {{runs}} of {name}",
-            f"Your runs of {name} have used {{usd}} USD",
+            whose="for one person in this workflow",
+            started=f"You have started {{runs}} of {name}",
+            spent=f"Your runs of {name} have used {{usd}} USD",
         ),
         Share(
             tokens.usage("workflow", name),
             workflow.limits_per_workflow,
-            "for this workflow",
-            f"People have started {{runs}} of {name}",
-            f"{name} has used {{usd}} USD",
+            whose="for this workflow",
+            started=f"People have started {{runs}} of {name}",
+            spent=f"{name} has used {{usd}} USD",
         ),
     ]
     return [share for share in every if share.allowance != Allowance()]
@@ -109,8 +109,8 @@ async def record(step: Step, loaded: Loaded | None) -> None:
 
 
 def _rows(step: Step, limited: Sequence[Share]) -> Sequence[Usage]:
-    at, usd = step.progress.accepted_at, step.progress.cost_usd or 0.0
-    return [Usage(share.scope, step.run, at, usd) for share in limited]
+    at = step.progress.accepted_at
+    return [Usage(share.scope, step.run, at, step.progress.spent_usd) for share in limited]
 
 
 def _check_runs(step: Step, share: Share, used: Sequence[Usage]) -> None:

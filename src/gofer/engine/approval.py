@@ -42,7 +42,16 @@ async def approved(step: Step, item: Permitted, wanted: Wanted, provenance: Prov
         return before
     if name not in step.progress.approvals:
         until = step.now_ms() + wanted.expires_ms
-        step.note(ApprovalRequested(item.call, item.tool.name, sha256, wanted.by, until, wanted.about))
+        step.note(
+            ApprovalRequested(
+                call=item.call,
+                tool=item.tool.name,
+                arguments_sha256=sha256,
+                by=wanted.by,
+                until=until,
+                about=wanted.about,
+            )
+        )
     requested = step.progress.approvals[name].requested
     if requested.arguments_sha256 != sha256:
         return _refused(item.call, "its arguments are not those that somebody was asked for", "changed")

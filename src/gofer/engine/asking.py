@@ -1,8 +1,8 @@
 """The order in which the models of a run are asked, and how long the run waits when none of them answers.
 
 A run stays with the model that was asked last. One that does not answer is asked again a few times with the same bytes;
-then the others are asked, once around. When none answered and one of them may later, the run is put off. What follows
-each class of failures stands in `models/failures.py`.
+then the others are asked, once around, each at its own endpoint. When none answered and one of them may later, the run
+is put off. What follows each class of failures stands in `models/failures.py`.
 """
 
 import asyncio
@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from gofer.engine.services import Services
 from gofer.errors import GoferError, RunStopped, TemporaryError
 from gofer.journal.entries import CallDeferred, LlmResponse, RunParked, SubagentFinished
-from gofer.messages import ProviderError
+from gofer.messages import ProviderError, asked_at
 from gofer.models.failures import end_of, said_of
-from gofer.models.model import Answer, Refused, Unusable
+from gofer.models.model import Answer, Model, Refused, Unusable
+from gofer.models.served import Candidate, Endpoint, ServedModel
 from gofer.projections.progress import Progress
 
 ATTEMPTS = 3
@@ -28,10 +29,10 @@ PUT_OFF_MINUTES = 30
 """How long a run is put off in all before it ends."""
 
 Params = Mapping[str, object]
-"""The parameters of a request; `model` names who is asked."""
+"""The parameters of a request; `model` names who is asked, and `endpoint` where, unless at the default endpoint."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Aside:
     """A question of its own, beside the conversation of a run."""
 
@@ -39,7 +40,7 @@ class Aside:
     name: str
     """The subagent's."""
     prompt: str
-    chain: Sequence[Params]
+    chain: Sequence[Candidate]
     """The models that are asked, one after the other until one answers."""
     request: Callable[[Params], bytes]
     """The exact bytes of the question to one of them."""
@@ -60,23 +61,61 @@ class Parked(GoferError):
         self.entry = entry
 
 
-def order(chain: Sequence[Params], asked: str) -> Sequence[Params]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """One answer, with what it cost."""
+
+    answer: Answer
+    cost_usd: float | None
+    """None when the model's price is not known."""
+    took_ms: int
+
+    def recorded(self) -> LlmResponse:
+        """Return what is recorded of an answer to the conversation."""
+        answer = self.answer
+        return LlmResponse(
+            text=answer.text,
+            asks=answer.asks,
+            finish=answer.finish,
+            model=answer.model,
+            usage=answer.usage,
+            cost_usd=self.cost_usd,
+            took_ms=self.took_ms,
+            extra=answer.extra,
+            thoughts=answer.thoughts,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why one model gave no answer."""
+
+    endpoint: Endpoint
+    error: TemporaryError | RunStopped
+
+
+def order(chain: Sequence[Candidate], asked: str) -> Sequence[Candidate]:
     """The whole chain, beginning with the model that was asked last; with the first when there is none."""
-    models = [params["model"] for params in chain]
+    models = [asked_at(candidate.params) for candidate in chain]
     first = models.index(asked) if asked in models else 0
     return [*chain[first:], *chain[:first]]
 
 
-async def answer(services: Services, body: bytes, timeout: float) -> Answer:
+async def answer(services: Services, model: ServedModel, body: bytes, timeout: float) -> Heard:
     """One model's answer to one request, sent again a few times when none came; `timeout` seconds in all.
 
     Raises TemporaryError when there is none now, Unusable when what came is none, RunStopped when it was refused.
     """
     clock = services.outside.clock
-    deadline, pause = clock.monotonic() + timeout, services.patience.backoff
+    began = clock.monotonic()
+    deadline = began + timeout
+    pause = services.patience.backoff
+    behind = _behind(services, model.endpoint)
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            return await services.model.ask(body, deadline - clock.monotonic())
+            answered = await behind.ask(body, deadline - clock.monotonic())
+            took_ms = int((clock.monotonic() - began) * 1000)
+            return Heard(answer=answered, cost_usd=_cost(services, model, answered), took_ms=took_ms)
         except TemporaryError as error:
             wait = max(pause, error.retry_after)
             late = clock.monotonic() + wait >= deadline
@@ -88,16 +127,31 @@ async def answer(services: Services, body: bytes, timeout: float) -> Answer:
     raise AssertionError("the last attempt returns or raises")
 
 
-def heard(services: Services, answer: Answer, took_ms: int) -> LlmResponse:
-    """What is recorded of an answer to the conversation."""
-    cost = services.prices.cost(answer.model, answer.usage)
-    said = answer.text, answer.asks, answer.finish, answer.model, answer.usage
-    return LlmResponse(*said, cost, took_ms, answer.extra, answer.thoughts)
+def _behind(services: Services, endpoint: Endpoint) -> Model:
+    if endpoint.is_default:
+        return services.model
+    return services.reach(endpoint)
 
 
-def final(error: TemporaryError | RunStopped) -> bool:
-    """Whether no other model may be asked after this failure."""
-    return isinstance(error, Refused) and error.final
+def _cost(services: Services, model: ServedModel, answered: Answer) -> float | None:
+    """Return the US dollars of an answer: of what answered in place of the model, else by the model's price."""
+    cost = services.prices.cost(answered.model, answered.usage)
+    if cost is None and model.price is not None:
+        return model.price.cost(answered.usage)
+    return cost
+
+
+def barred(candidate: Candidate, failures: Sequence[Failure]) -> bool:
+    """Whether a model may not be asked after what others failed with."""
+    for failure in failures:
+        match failure.error:
+            case Refused(final=True):
+                return True
+            case Refused(elsewhere=True) if failure.endpoint == candidate.model.endpoint:
+                return True
+            case _:
+                pass
+    return False
 
 
 def deferral(
@@ -123,7 +177,7 @@ def put_off(
     services: Services,
     run: str,
     call: str,
-    failures: Sequence[TemporaryError | RunStopped],
+    failed: Sequence[Failure],
     progress: Progress,
 ) -> tuple[CallDeferred, Parked | RunStopped]:
     """What is recorded of a run whose models all failed, and how its owner leaves it.
@@ -131,6 +185,7 @@ def put_off(
     The run waits for the pause of its patience, then twice as long each time. It ends when waiting does not help, or
     not any more.
     """
+    failures = [failure.error for failure in failed]
     absent = [error for error in failures if isinstance(error, TemporaryError) and not isinstance(error, Unusable)]
     if not absent:
         return deferral(run, call, failures[-1], progress), _end(str(failures[-1]), failures[-1])

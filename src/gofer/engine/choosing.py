@@ -80,7 +80,7 @@ async def _ask(step: Step, loaded: Loaded, call: str, query: str, there: Searche
         # The journal keeps the query; the rest of the question follows from the entries before it.
         return await step.ask_aside(replace(asked, prompt=query), lambda: None)
     except (RunStopped, Parked) as error:
-        model = str(asked.chain[0]["model"])
+        model = asked.chain[0].model.name
         failed = SubagentFinished(call, "error", str(error), model, Usage(), 0.0, 0, "unanswered")
         step.note(failed)
         return failed
@@ -88,7 +88,7 @@ async def _ask(step: Step, loaded: Loaded, call: str, query: str, there: Searche
 
 def _prompt(step: Step, loaded: Loaded, query: str, there: Searched) -> str:
     """Return what there is, the newest part of the conversation, and what is looked for."""
-    window = min(step.services.abilities.common(loaded.search_models).window or WINDOW, WINDOW)
+    window = min(step.services.ability(loaded.search_models).window or WINDOW, WINDOW)
     conversation = digest(Folded(step.conversation.parts), window // 4)
     return f"{_listed(there, query, window // 2)}\n\n# Conversation\n\n{conversation}\n\n# Looked for\n\n{query}"
 

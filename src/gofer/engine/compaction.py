@@ -90,15 +90,15 @@ class Cut:
 def room_of(step: Step, loaded: Loaded) -> Room:
     """The room of a run's models, or what its workflow says."""
     context = loaded.workflow.context
-    known = step.services.abilities.common(loaded.models).window
+    known = step.services.ability(loaded.models).window
     most = known or context.window or UNKNOWN_WINDOW
     return Room(min(context.window or VIEW, most), context.compact_at / 100, most)
 
 
 def expected_tokens(step: Step, bundle: Bundle, weight: Weight) -> int:
     """Tokens of a request of some weight, as the model counts them that is asked next."""
-    (params, *_) = order(bundle.params(), step.progress.asked)
-    return step.account.predict(str(params["model"]), weight.kinds)
+    (candidate, *_) = order(bundle.chain(), step.progress.asked)
+    return step.account.predict(candidate.model.name, weight.kinds)
 
 
 def cut_of(conversation: Conversation, weights: Sequence[int], room: Room) -> Cut | None:
@@ -173,16 +173,22 @@ async def _summary(
         return digest(leaving, most), "code"
     told = SUMMARISE.format(words=most // 2, leaves=FIRST_STAYS if leaving.after_first else ALL_LEAVES)
     tail = "," + messages.user(told).decode() + "]" + NO_CALLS * bool(bundle.tools) + "}"
-    chain = order(bundle.params(), step.progress.asked)
+    chain = order(bundle.chain(), step.progress.asked)
     call = f"{NAME}/{step.conversation.epoch + 1}"
     aside = Aside(
-        call, NAME, told, chain, lambda params: request(params, tail=tail), lambda answer: read(call, answer), timeout
+        call=call,
+        name=NAME,
+        prompt=told,
+        chain=chain,
+        request=lambda params: request(params, tail=tail),
+        finish=lambda answer: read(call, answer),
+        timeout=timeout,
     )
     try:
         finished = await step.ask_aside(aside, lambda: None)
     except RunStopped as refused:
         # It was asked, and gave nothing: else it would count as being asked until the run ends.
-        model = str(chain[0]["model"])
+        model = chain[0].model.name
         step.note(SubagentFinished(call, "error", str(refused), model, Usage(), 0.0, 0, "refused"))
         return digest(leaving, most), "code"
     useful = finished.status == "ok" and estimate(finished.text) <= LONGEST * leaving.tokens

@@ -46,5 +46,5 @@ class Window:
 
 def head(params: Mapping[str, object], tools: Sequence[Mapping[str, object]], system: str) -> bytes:
     """The bytes every request of a run begins with."""
-    fixed = {**params, **({"tools": tools} if tools else {})}
+    fixed = {**messages.sent(params), **({"tools": tools} if tools else {})}
     return encode(fixed)[:-1] + b',"messages":[' + messages.system(system)

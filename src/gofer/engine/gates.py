@@ -122,10 +122,10 @@ def _useless(flaw: Flaw, said: str) -> Stop:
 def budget(progress: Progress, limits: Limits, now_ms: int) -> Stop | None:
     """Whether the run has reached a limit that ends it: money, tokens, minutes."""
     used = progress.usage.input_tokens + progress.usage.output_tokens
-    if progress.cost_usd is not None and progress.cost_usd >= limits.usd:
+    if progress.spent_usd >= limits.usd:
         return Stop(f"stopped at {limits.usd:.2f} USD")
-    started, spent = progress.started, progress.cost_usd or 0.0
-    if started and started.usd_left is not None and spent >= started.usd_left:
+    started = progress.started
+    if started and started.usd_left is not None and progress.spent_usd >= started.usd_left:
         return Stop(f"stopped at {started.usd_left_of}")
     if used >= limits.tokens:
         return Stop(f"stopped at {limits.tokens} tokens")

@@ -149,7 +149,7 @@ async def _ask(step: Step, bundle: Bundle, view: View) -> gates.Stop | None:
     if stop := stop or gates.model_call(step.progress, limits, step.now_ms()):
         return stop
     end = _tail(step, bundle, view)
-    await step.ask_model(view.window, bundle.params(), end, timeout, view.weigher(step, bundle, end))
+    await step.ask_model(view.window, bundle.chain(), end, timeout, view.weigher(step, bundle, end))
     if said := ending.remark(step.conversation, step.workspace, bundle.loaded.workflow, step.repertoire.tools):
         # In the frame of the answer: it leaves no other trace in the history.
         step.note(said)

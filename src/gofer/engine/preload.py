@@ -67,7 +67,7 @@ async def preload(step: Step, loaded: Loaded, provenance: Provenance) -> Preload
     if loaded.workflow.coordinator != "llm" or recent:
         # A script reads no messages, and what was said in a channel of late is not what a run is about.
         return made
-    ability = step.services.abilities.common(loaded.models)
+    ability = step.services.ability(loaded.models)
     for added in _candidates(step, made.room):
         if likely(added.media_type, added.name) == "image" and not ability.vision:
             made.sections.append(f"{_label(added)} {SIGHTLESS}")
@@ -134,11 +134,11 @@ async def _image(step: Step, added: FileAdded, content: bytes, room: int) -> Med
             fitted = await step.services.fit(content, room)
         except TemporaryError as error:
             raise ToolError(str(error)) from error
-        return Media(added.file, fitted.media_type, base64.b64encode(fitted.data).decode())
+        return Media(file=added.file, media_type=fitted.media_type, data=base64.b64encode(fitted.data).decode())
     kind = kind_of(content, added.name)
     if kind.name not in SHOWABLE:
         raise ToolError(f"it is {kind.title}, which models do not look at.")
-    return Media(added.file, kind.media_type, base64.b64encode(content).decode())
+    return Media(file=added.file, media_type=kind.media_type, data=base64.b64encode(content).decode())
 
 
 async def _pdf(step: Step, added: FileAdded, content: bytes) -> Media:
@@ -152,7 +152,7 @@ async def _pdf(step: Step, added: FileAdded, content: bytes) -> Media:
             raise ToolError(str(error)) from error
         if pages > LOOKED_AT:
             raise ToolError(f"it has {pages:,} pages, too many to look at; get its text with extract_file.")
-    return Media(added.file, "application/pdf", base64.b64encode(content).decode(), pages)
+    return Media(file=added.file, media_type="application/pdf", data=base64.b64encode(content).decode(), pages=pages)
 
 
 def _text(added: FileAdded, found: Decoded, claimed: str) -> str:

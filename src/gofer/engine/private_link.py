@@ -26,7 +26,7 @@ async def show_link(step: Step, event: Event, reply: Reply, provenance: Provenan
     url = step.services.links.run_url(step.run)
     thread_ts = thread_of(step, event)
     arguments = tool.parse({"text": _TEXT.format(url=url), "thread_ts": thread_ts})
-    bare = Provenance(provenance.workflow, "", provenance.run, None)
+    bare = Provenance(workflow=provenance.workflow, prompt_url="", run=provenance.run, run_url=None)
     await step.call(Permitted(LINK, tool, arguments, longest=0.0, waits=False), bare)
 
 

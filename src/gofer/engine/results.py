@@ -36,7 +36,7 @@ SIGHTLESS = "is an image that you cannot see: your model takes no images. Say so
 """Said of an image to a model without eyes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
     """How much of one text a model is shown, in tokens, and what else."""
 
@@ -103,7 +103,7 @@ async def entries_of(
 def unknown(call: str, tool: str, why: str, destination: str = "") -> ToolUnknown:
     """Return the entry of a call whose outcome cannot be determined."""
     text = f"The outcome of {tool} cannot be determined: {why.rstrip('.')}. It is not tried again."
-    return ToolUnknown(call, cut(text), destination)
+    return ToolUnknown(call=call, text=cut(text), destination=destination)
 
 
 async def shorten(text: str, name: str, origin: str, shelf: Shelf, shown: Shown) -> tuple[str, FileAdded | None]:

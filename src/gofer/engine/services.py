@@ -1,6 +1,6 @@
 """What does a run rely on that is not its own: stores, the model, tools, prices, links, the outside?"""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,9 +8,11 @@ from gofer.blobs.store import Blobs
 from gofer.engine.effects import Patience
 from gofer.files.image import Fitted
 from gofer.journal.store import Store
-from gofer.models.abilities import Abilities, load_abilities
-from gofer.models.model import Model
+from gofer.messages import ProviderError
+from gofer.models.abilities import Abilities, Ability, common, load_abilities
+from gofer.models.model import Model, Refused
 from gofer.models.prices import Prices
+from gofer.models.served import Endpoint, ServedModel
 from gofer.outside import Outside
 from gofer.secret import Secret
 from gofer.tokens import Tokens
@@ -41,7 +43,14 @@ class Links:
         """The links that everything a run writes ends with; a private run has no link to itself."""
         own_page = f"{self.base_url}/prompts/{workflow}"
         prompt_url = self.prompts.replace("{file}", prompt_file) if self.prompts else own_page
-        return Provenance(workflow, prompt_url, run, None if private else self.run_url(run))
+        return Provenance(
+            workflow=workflow, prompt_url=prompt_url, run=run, run_url=None if private else self.run_url(run)
+        )
+
+
+def refuse_all(endpoint: Endpoint) -> Model:
+    """Raise Refused: the endpoints of a process that has none beside its own."""
+    raise Refused(f"This process reaches no endpoint but its own, and not `{endpoint.name}`.", ProviderError("refused"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +60,10 @@ class Services:
     store: Store
     blobs: Blobs
     model: Model
+    """The default endpoint."""
     tools: Mapping[str, Tool[Any]]
     prices: Prices
+    """Of what answers in place of a model; other prices come with the models of a workflow."""
     links: Links
     outside: Outside
     patience: Patience = field(default_factory=Patience)
@@ -61,7 +72,11 @@ class Services:
     installation_key: Secret = field(kw_only=True)
     """What buttons are stamped with and names in rows are hidden by."""
     abilities: Abilities = field(default_factory=load_abilities)
-    """What models take beside text."""
+    """What models take beside text, where the files of a run do not say."""
+    reach: Callable[[Endpoint], Model] = refuse_all
+    """Opens the models behind an endpoint that the files name. Raises Refused when the deployment does not allow it."""
+    windows: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Tokens that the models of the files take at most, by name, where that is known."""
     fit: Callable[[bytes, int], Awaitable[Fitted]] | None = None
     """Makes an image ready for a model, in so many bytes; None where small ones are shown as they are."""
     pages: Callable[[bytes], Awaitable[int]] | None = None
@@ -72,10 +87,14 @@ class Services:
         """The names that rows hold in place of conversations, people and messages."""
         return Tokens(self.installation_key)
 
+    def ability(self, models: Iterable[ServedModel]) -> Ability:
+        """Return what every one of some models takes."""
+        return common(model.ability or self.abilities.of(model.name) for model in models)
+
     def of(self, catalog: Catalog) -> "Services":
         """The same with the scripts and the links of other workflows."""
         links = replace(self.links, prompts=catalog.defaults.prompt_links)
-        return replace(self, scripts=catalog.scripts, links=links)
+        return replace(self, scripts=catalog.scripts, links=links, windows=catalog.windows())
 
     def granted(self, workflow: Workflow, skills: Mapping[str, Skill] | None = None) -> Mapping[str, Tool[Any]]:
         """The tools that the runs of a workflow with some skills may ask for: those it lists, and those every run has.

@@ -48,8 +48,15 @@ class Shelf:
         if new and not always and len(self._workspace.files) + len(new) > FILES:
             raise ToolError(f"A run has at most {FILES} files, and with these there would be more.")
         for file in files:
-            entry = FileAdded(file.id, display(file.name), file.media_type, file.size, file.origin, source=file.source)
-            entry = replace(entry, missing=file.missing)
+            entry = FileAdded(
+                file=file.id,
+                name=display(file.name),
+                media_type=file.media_type,
+                size=file.size,
+                origin=file.origin,
+                source=file.source,
+                missing=file.missing,
+            )
             if file.content is not None:
                 room -= len(file.content)
                 if not always and (len(file.content) > FILE_LIMIT or room < 0):

@@ -51,7 +51,8 @@ def limits_of(part: Slice) -> Limits:
 
 
 def _usd_left(progress: Progress, limits: Limits) -> float:
-    spent, started = progress.cost_usd or 0.0, progress.started
+    started = progress.started
+    spent = progress.spent_usd
     own = limits.usd - spent
     allowed = started.usd_left if started is not None else None
     return own if allowed is None else min(own, allowed - spent)

@@ -29,7 +29,7 @@ from gofer.journal import inbox
 from gofer.journal.below import news
 from gofer.journal.log import Journal
 from gofer.journal.workspace import Weights
-from gofer.models.model import Answer
+from gofer.models.served import Candidate
 from gofer.tools.tool import ANYWHERE, Call, Files, Provenance, Repertoire, Tool
 
 
@@ -139,7 +139,7 @@ class Step(Views):
     async def ask_model(
         self,
         window: Window,
-        chain: Sequence[asking.Params],
+        chain: Sequence[Candidate],
         tail: str,
         timeout: float,
         weigh: Callable[[str], Weights] | None = None,
@@ -155,45 +155,45 @@ class Step(Views):
             weights = weigh(str(params["model"])) if weigh else None
             return e.LlmRequest(self.conversation.through, prefix_sha256, params, tail, weights), body
 
-        answer, took = await self._ask_in_turn(asking.order(chain, self.progress.asked), intend, timeout)
-        self.note(asking.heard(self.services, answer, took))
+        heard = await self._ask_in_turn(asking.order(chain, self.progress.asked), intend, timeout)
+        self.note(heard.recorded())
 
     async def ask_aside(self, asked: asking.Aside, gate: Gate) -> e.SubagentFinished:
         """One question beside the conversation, and what is recorded of its answer. Raises as `ask_model`."""
 
         def intend(params: asking.Params) -> tuple[e.Entry, bytes]:
             gate()
-            return e.SubagentStarted(asked.call, asked.name, asked.prompt, params), asked.request(params)
+            return e.SubagentStarted(
+                call=asked.call, name=asked.name, prompt=asked.prompt, params=params
+            ), asked.request(params)
 
-        answer, took = await self._ask_in_turn(asked.chain, intend, asked.timeout, asked.call)
-        cost = self.services.prices.cost(answer.model, answer.usage)
-        finished = replace(asked.finish(answer), cost_usd=cost, took_ms=took)
+        heard = await self._ask_in_turn(asked.chain, intend, asked.timeout, asked.call)
+        finished = replace(asked.finish(heard.answer), cost_usd=heard.cost_usd, took_ms=heard.took_ms)
         self.note(finished)
         return finished
 
     async def _ask_in_turn(
         self,
-        chain: Sequence[asking.Params],
+        chain: Sequence[Candidate],
         intend: Callable[[asking.Params], tuple[e.Entry, bytes]],
         timeout: float,
         call: str = "model",
-    ) -> tuple[Answer, int]:
-        """The answer of the first model that gives one, and how many milliseconds it took."""
-        failures: list[TemporaryError | RunStopped] = []
-        for params in chain:
+    ) -> asking.Heard:
+        """The answer of the first model that gives one."""
+        failures: list[asking.Failure] = []
+        for candidate in chain:
+            if asking.barred(candidate, failures):
+                continue
             if failures:
-                self.note(asking.deferral(self.run, call, failures[-1], self.progress))
+                self.note(asking.deferral(self.run, call, failures[-1].error, self.progress))
             await self._before_an_intent(timeout)
-            intent, body = intend(params)
+            intent, body = intend(candidate.params)
             self.note(intent)
             await self.commit()
-            began = self._elapsed(0)
             try:
-                return await asking.answer(self.services, body, timeout), self._elapsed(began)
+                return await asking.answer(self.services, candidate.model, body, timeout)
             except (TemporaryError, RunStopped) as error:
-                failures.append(error)
-                if asking.final(error):
-                    break
+                failures.append(asking.Failure(candidate.model.endpoint, error))
         deferred, left = asking.put_off(self.services, self.run, call, failures, self.progress)
         self.note(deferred)
         raise left
@@ -358,7 +358,7 @@ class Step(Views):
             return [*reach.fetched, settled]
         # What the run does by itself is not for the window, but for what it is about.
         long = not item.valued and ("/" not in item.call or item.call == e.MATERIAL)
-        taken = Taken(item.call, item.tool.name, item.tool.effect == "read", item.valued, long)
+        taken = Taken(item.call, item.tool.name, read=item.tool.effect == "read", valued=item.valued, long=long)
         return await entries_of(taken, settled, self._elapsed(began), reach, self.shelf, self.shown.of(item.tool))
 
     async def _renew_permit(self) -> bool:

@@ -22,7 +22,15 @@ def question(call: str, name: str, subagent: LoadedSubagent, prompt: str, at_ms:
     def request(params: Params) -> bytes:
         return head(params, (), subagent.system) + b"," + said + b"]}"
 
-    return Aside(call, name, prompt, subagent.params(), request, lambda answer: read(call, subagent, answer), timeout)
+    return Aside(
+        call=call,
+        name=name,
+        prompt=prompt,
+        chain=subagent.chain(),
+        request=request,
+        finish=lambda answer: read(call, subagent, answer),
+        timeout=timeout,
+    )
 
 
 def read(call: str, subagent: LoadedSubagent, answer: Answer) -> SubagentFinished:

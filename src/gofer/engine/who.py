@@ -84,7 +84,7 @@ def _person(event: Event, details: Mapping[str, object]) -> Person:
     kind, handle, name, team, zone = (str(details.get(key, "")) for key in ("kind", "handle", "name", "team", "zone"))
     # Who Slack does not say is of this workspace is taken for somebody from elsewhere.
     foreign = kind in ("member", "guest") and team != event.place.get("team")
-    return Person(event.actor.id, "external" if foreign else kind, handle, name, zone)
+    return Person(id=event.actor.id, kind="external" if foreign else kind, handle=handle, name=name, zone=zone)
 
 
 async def may_start(step: Step, person: Person, loaded: Loaded, provenance: Provenance) -> bool:

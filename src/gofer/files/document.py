@@ -107,4 +107,4 @@ async def images_of(
         begin += size
     drawn_first, drawn_last, count = (cast(int, packet.fields[name]) for name in ("first", "last", "count"))
     damaged = tuple(cast(list[int], packet.fields["damaged"]))
-    return PageImages(tuple(images), drawn_first, drawn_last, count, damaged)
+    return PageImages(tuple(images), first=drawn_first, last=drawn_last, of=count, damaged=damaged)

@@ -67,7 +67,10 @@ class DynamoCounts:
 
     async def usage(self, scope: str, since: int) -> Sequence[Usage]:
         """See Store.usage."""
-        return [_usage(scope, item) for item in await self.table.query(Span(_scope_pk(scope), aged(since), LAST))]
+        return [
+            _usage(scope, item)
+            for item in await self.table.query(Span(pk=_scope_pk(scope), low=aged(since), high=LAST))
+        ]
 
     async def drop_usage(self, run: str) -> None:
         """See Store.drop_usage."""
@@ -126,10 +129,10 @@ class DynamoCounts:
 
 
 async def _pages(table: Table, partition: str, before: int) -> AsyncIterator[Sequence[Indexed]]:
-    span = Span(partition, FIRST, aged(before))
+    span = Span(pk=partition, low=FIRST, high=aged(before))
     while lines := await table.index(span, limit=_AT_ONCE):
         yield lines
-        span = Span(partition, after(lines[-1].sort), span.high)
+        span = Span(pk=partition, low=after(lines[-1].sort), high=span.high)
 
 
 def _scope_pk(scope: str) -> str:

@@ -118,7 +118,7 @@ class DynamoFrames:
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:
         """See Store.unlisted."""
         found: list[str] = []
-        span = Span(CLAIMED, FIRST, aged(before))
+        span = Span(pk=CLAIMED, low=FIRST, high=aged(before))
         while lines := await self.table.index(span, limit=_AT_ONCE):
             runs = [line.sort.partition("#")[2] for line in lines]
             there = {item["pk"]: item for item in await self.table.get_all([line.key for line in lines])}
@@ -128,7 +128,7 @@ class DynamoFrames:
             found += [run for run in claimed if run_pk(run) not in listed]
             if len(lines) < _AT_ONCE or len(found) >= limit:
                 break
-            span = Span(CLAIMED, after(lines[-1].sort), span.high)
+            span = Span(pk=CLAIMED, low=after(lines[-1].sort), high=span.high)
         return found[:limit]
 
     async def drop_orphans(self, before: int) -> None:
@@ -149,7 +149,7 @@ class DynamoFrames:
 
     async def forget(self, run: str) -> None:
         """See Store.forget."""
-        items = await self.table.query(Span(run_pk(run), FIRST, LAST))
+        items = await self.table.query(Span(pk=run_pk(run), low=FIRST, high=LAST))
         rows = [key for item in items if item["sk"] == "head" for key in _conversation_rows(item)]
         rest = [key for key in map(key_of, items) if key not in (head_key(run), key_key(run))]
         await self.table.write(Delete(key_key(run)))

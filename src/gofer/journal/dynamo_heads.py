@@ -106,7 +106,7 @@ class DynamoHeads:
     async def previous(self, conversation: str, workflow: str, before: int) -> Head | None:
         """See Store.previous."""
         prefix = f"{ENDED}{workflow}#"
-        span = Span(conversation_pk(conversation), prefix, f"{prefix}{before:015d}")
+        span = Span(pk=conversation_pk(conversation), low=prefix, high=f"{prefix}{before:015d}")
         while rows := await self.table.query(span, limit=_ROWS, newest=True):
             heads = await self._heads_of(str(item["run"]) for item in rows)
             if ended := [head for head in heads if head.ended]:
@@ -121,7 +121,7 @@ class DynamoHeads:
 
         A run that was written since the index knew of it comes before the others of its page.
         """
-        span = Span(OPEN, _behind(after) if after else FIRST, aged(before))
+        span = Span(pk=OPEN, low=_behind(after) if after else FIRST, high=aged(before))
         stale: list[Head] = []
         found: list[Head] = []
         while lines := await self.table.index(span, limit=limit):
@@ -184,7 +184,7 @@ class DynamoHeads:
     async def _newest(self, partition: str, limit: int, private: bool) -> Sequence[Head]:
         """The newest heads of a partition of the index. None is older than its place says, so the rest can be told."""
         best: list[Head] = []
-        span = Span(partition, FIRST, LAST)
+        span = Span(pk=partition, low=FIRST, high=LAST)
         while lines := await self.table.index(span, limit=_AT_ONCE, newest=True):
             shown = (head for _, head in await self._shown(lines) if private or not head.private)
             known = {head.run: head for head in (*best, *shown)}
@@ -199,7 +199,7 @@ class DynamoHeads:
         self, partition: str, retention: Retention, before: int, limit: int, private: bool
     ) -> Sequence[Head]:
         found: list[Head] = []
-        span = Span(partition, FIRST, aged(before))
+        span = Span(pk=partition, low=FIRST, high=aged(before))
         while lines := await self.table.index(span, limit=min(limit, _AT_ONCE)):
             shown = [head for _, head in await self._shown(lines) if head.ended and head.retention == retention]
             found += [head for head in shown if head.touched_at < before and head.private >= private]

@@ -61,7 +61,7 @@ class Journal:
         """Adds an entry to the draft of the next frame."""
         at = self._draft[0].at if self._draft else self.pen.at()
         n = self._n + (2 if self._writing else 1)
-        recorded = Recorded(n, len(self._draft), at, self.pen.owner, entry)
+        recorded = Recorded(n=n, i=len(self._draft), at=at, owner=self.pen.owner, entry=entry)
         self._draft.append(recorded)
         return recorded
 
@@ -220,7 +220,7 @@ async def _read(frame: Frame, seal: Seal, blobs: Bodies) -> Sequence[Recorded]:
     except Damaged as error:
         said = str(error)
         raise type(error)(f"Run {seal.run} cannot be read at frame {frame.n}: {said[:1].lower()}{said[1:]}") from error
-    return [Recorded(frame.n, i, frame.at, frame.owner, entry) for i, entry in enumerate(entries)]
+    return [Recorded(n=frame.n, i=i, at=frame.at, owner=frame.owner, entry=entry) for i, entry in enumerate(entries)]
 
 
 def _check_format(first: Sequence[Entry]) -> None:

@@ -185,4 +185,4 @@ def key_of(item: Item) -> Key:
 
 def prefixed(pk: str, prefix: str) -> Span:
     """What begins with a prefix."""
-    return Span(pk, prefix, prefix + LAST)
+    return Span(pk=pk, low=prefix, high=prefix + LAST)

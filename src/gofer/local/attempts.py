@@ -45,7 +45,7 @@ class Attempts:
         """Return a new attempt to reach a page."""
         state = self.outside.new_key().hex()
         nonce = self.outside.new_key().hex()
-        return Attempt(state, nonce, to, self._now + ATTEMPT_SECONDS)
+        return Attempt(state=state, nonce=nonce, to=to, until=self._now + ATTEMPT_SECONDS)
 
     def keep(self, attempt: Attempt, request: Request) -> list[str]:
         """Return the `Set-Cookie` headers that keep one more attempt in a browser, and as many as fit beside it."""
@@ -62,7 +62,7 @@ class Attempts:
         fields = cookie.read(request.cookies.get(cookie.name, ""), self._now)
         if fields is None or fields["state"] != state:
             return None
-        return Attempt(state, fields["nonce"], fields["to"], int(fields["until"]))
+        return Attempt(state=state, nonce=fields["nonce"], to=fields["to"], until=int(fields["until"]))
 
     def is_late(self, attempt: Attempt) -> bool:
         """Return whether an attempt took too long."""

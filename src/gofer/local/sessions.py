@@ -58,7 +58,7 @@ class Sessions:
     async def begin(self, user: str, team: str) -> str:
         """Return the `Set-Cookie` header of a new session. Raises TemporaryError."""
         now = self._now
-        session = Session(user, team, await self._round(user), now + SESSION_SECONDS, now)
+        session = Session(user=user, team=team, round=await self._round(user), ends=now + SESSION_SECONDS, checked=now)
         return self.cookie.set(session.fields(), now, session.ends)
 
     def read(self, request: Request) -> Session | None:
@@ -67,7 +67,11 @@ class Sessions:
         if fields is None or not {"user", "team", "round", "ends", "checked"} <= fields.keys():
             return None
         return Session(
-            fields["user"], fields["team"], fields["round"], ends=int(fields["ends"]), checked=int(fields["checked"])
+            user=fields["user"],
+            team=fields["team"],
+            round=fields["round"],
+            ends=int(fields["ends"]),
+            checked=int(fields["checked"]),
         )
 
     async def current(self, request: Request) -> Session | None:

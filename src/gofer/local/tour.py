@@ -92,7 +92,7 @@ class Tour:
         colleague = self._first_message("deploys").user
         channel = self._channel("general")
         text = self.slack.typed(f"@{self.slack.workspace.bot.name} hello, are you there?")
-        return self.slack.workspace.post(Message(channel.id, "", colleague, text))
+        return self.slack.workspace.post(Message(channel=channel.id, ts="", user=colleague, text=text))
 
     def _eleven(self, asked: Message) -> Sequence[Callable[[], Awaitable[int]]]:
         """Eleven deliveries of one message: both event types, four event ids each, and three retries."""

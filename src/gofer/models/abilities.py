@@ -1,17 +1,19 @@
-"""What can a model take beside text, and how much? From `abilities.json`, which is data: edit it for a new model."""
+"""What models take beside text, and how much of it at a time."""
 
 import json
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from importlib.resources import files
+from typing import Literal, TypeAlias
 
-_DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+Read: TypeAlias = Literal["image", "pdf"]
+"""A kind of content beside text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ability:
-    """What one model takes."""
+    """The window of one model, and the kinds of content that it takes."""
 
     window: int
     """Tokens of a request and its answer together at most; 0 is not known."""
@@ -20,37 +22,53 @@ class Ability:
     pdf: bool = False
     """Whether it reads PDFs by itself."""
 
+    @property
+    def reads(self) -> Sequence[Read]:
+        """The kinds of content that it takes beside text."""
+        kinds: Mapping[Read, bool] = {"image": self.vision, "pdf": self.pdf}
+        return [kind for kind, taken in kinds.items() if taken]
+
 
 TEXT_ONLY = Ability(0)
-"""What is known of a model that nobody wrote down: nothing is refused that any model takes."""
+"""The ability of a model that no table describes: text, and a window of unknown size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """Abilities by model name."""
+    """Abilities by patterns of model names; the first that fits counts."""
 
     models: Mapping[str, Ability]
 
     def of(self, model: str) -> Ability:
-        """What a model takes. `-2026-03-17` style suffixes are ignored."""
-        return self.models.get(model) or self.models.get(_DATED.sub("", model)) or TEXT_ONLY
+        """Return the ability of a model; a gateway may name it with its vendor, as `anthropic/claude-…`."""
+        own = model.lower().rpartition("/")[2]
+        return next((ability for pattern, ability in self.models.items() if fnmatchcase(own, pattern)), TEXT_ONLY)
 
-    def common(self, models: Iterable[str]) -> Ability:
-        """What every one of some models takes, so that whichever answers can read what was said to another."""
-        each = [self.of(model) for model in models] or [TEXT_ONLY]
-        window = min((one.window for one in each if one.window), default=0)
-        return Ability(window, all(one.vision for one in each), all(one.pdf for one in each))
 
-    def utilisation(self, largest: Mapping[str, int]) -> float | None:
-        """The share of its window that an exchange filled at most, by the tokens of the largest one with each model.
+def common(abilities: Iterable[Ability]) -> Ability:
+    """Return what every one of some models takes, so that each can read what was said to another."""
+    each = list(abilities) or [TEXT_ONLY]
+    window = min((one.window for one in each if one.window), default=0)
+    return Ability(window, vision=all(one.vision for one in each), pdf=all(one.pdf for one in each))
 
-        1 is all of it; None when no model's window is known.
-        """
-        windows = {model: self.of(model).window for model in largest}
-        return max((tokens / size for model, tokens in largest.items() if (size := windows[model])), default=None)
+
+def utilisation(largest: Mapping[str, int], windows: Mapping[str, int]) -> float | None:
+    """Return the share of its window that an exchange filled at most, by the tokens of the largest one with each model.
+
+    1 is all of it; None when no model's window is known. An answer may name its model more exactly than a request.
+    """
+    shares = [tokens / size for model, tokens in largest.items() if (size := _window(model, windows))]
+    return max(shares, default=None)
+
+
+def _window(model: str, windows: Mapping[str, int]) -> int:
+    asked = [name for name in windows if model.startswith(name)]
+    return windows.get(max(asked, key=len, default=""), 0)
 
 
 def load_abilities() -> Abilities:
-    """The table that ships with Gofer."""
+    """Return the table that ships with Gofer; windows come from elsewhere."""
     table = json.loads(files("gofer.models").joinpath("abilities.json").read_text())
-    return Abilities({name: Ability(**ability) for name, ability in table["models"].items()})
+    return Abilities(
+        {name: Ability(0, vision="image" in reads, pdf="pdf" in reads) for name, reads in table["models"].items()}
+    )

@@ -12,7 +12,7 @@ from gofer.errors import BadRequest
 from gofer.messages import ProviderError, ToolAsk, Usage
 from gofer.models.error_bodies import error_in
 from gofer.models.failures import failed
-from gofer.models.model import Answer, Unusable
+from gofer.models.model import DEPLOYED, Access, Answer, Unusable
 from gofer.models.stream import completion_of, is_stream
 from gofer.models.thoughts import Spoken, apart
 
@@ -31,24 +31,24 @@ _SIGNATURES = ("extra_content",)
 _MALFORMED = re.compile("malformed_(function|tool)_call|unexpected_tool_call", re.IGNORECASE)
 
 
-def parse_answer(raw: bytes, key: str = "") -> Answer:
+def parse_answer(raw: bytes, at: Access = DEPLOYED) -> Answer:
     """The answer in the body of a Chat Completions response, in one piece or streamed.
 
-    `key` is the credential that no error may repeat. Raises Unusable for anything else, and what stands for an error
-    that the provider sent in place of an answer.
+    `at` is the endpoint that sent it. Raises Unusable for anything else, and what stands for an error that the provider
+    sent in place of an answer.
     """
-    body = _body(raw, key)
+    body = _body(raw, at)
     choices = as_list(body.get("choices"))
     if not choices:
-        raise Unusable("The model's answer held no choices; check OPENAI_BASE_URL and the model's name.")
+        raise Unusable(f"The model's answer held no choices; check {at.url_setting} and the model's name.")
     choice = as_object(choices[0])
     message = as_object(choice.get("message"))
     calls = as_list(message.get("tool_calls"))[:MOST_CALLS]
     finish = _finish(choice, message, calls)
     if finish == "error":
-        raise failed(error_in(choice, 200, key) or ProviderError("busy"))
+        raise failed(error_in(choice, 200, at.key.reveal()) or ProviderError("busy"), at)
     if _MALFORMED.search(finish) and not calls and not message.get("content"):
-        raise failed(ProviderError("bad_sample", code="malformed_function_call"))
+        raise failed(ProviderError("bad_sample", code="malformed_function_call"), at)
     if finish == "function_call":
         calls = [{"function": message["function_call"]}]
     asks = tuple(_ask(as_object(call), cut=finish == "length") for call in calls)
@@ -70,16 +70,16 @@ def parse_answer(raw: bytes, key: str = "") -> Answer:
     )
 
 
-def _body(raw: bytes, key: str) -> Mapping[str, object]:
+def _body(raw: bytes, at: Access) -> Mapping[str, object]:
     if is_stream(raw):
-        return completion_of(raw, key)
+        return completion_of(raw, at)
     try:
         value = decode(raw)
     except BadRequest as error:
-        raise Unusable("The model's answer was not JSON; check OPENAI_BASE_URL.") from error
+        raise Unusable(f"The model's answer was not JSON; check {at.url_setting}.") from error
     body = as_object(value)
-    if not body.get("choices") and (said := error_in(value, 200, key)):
-        raise failed(said)
+    if not body.get("choices") and (said := error_in(value, 200, at.key.reveal())):
+        raise failed(said, at)
     return body
 
 
@@ -139,7 +139,9 @@ def _spoken(message: Mapping[str, object]) -> Spoken:
 def _usage(usage: Mapping[str, object]) -> Usage:
     read = _count(usage.get("prompt_tokens"))
     cached = _count(as_object(usage.get("prompt_tokens_details")).get("cached_tokens"))
-    return Usage(read, _count(usage.get("completion_tokens")), min(cached, read))
+    return Usage(
+        input_tokens=read, output_tokens=_count(usage.get("completion_tokens")), cached_tokens=min(cached, read)
+    )
 
 
 def _count(value: object) -> int:

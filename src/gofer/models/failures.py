@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gofer.messages import FailureClass, ProviderError
-from gofer.models.model import Refused, Unavailable, Unusable
+from gofer.models.model import DEPLOYED, Access, Refused, Unavailable, Unusable
 
-Then = Literal["again", "wait", "next", "end"]
-"""What follows a failure: the same request at once, the same request later, the next model of the role, or the end."""
+Then = Literal["again", "wait", "next", "elsewhere", "end"]
+"""What follows a failure: the same request at once, the same request later, the next model of the role, its next model
+at another endpoint, or the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,8 @@ class Rule:
     reason: str
     """For the operator: what happened. The provider's status, code, type and parameter follow it."""
     remedy: str
-    """For the operator: what to do once the run has ended. A run that waits needs no remedy."""
+    """For the operator: what to do once the run has ended. A run that waits needs no remedy. `{key}` and `{url}` are
+    the settings with the key and the base URL of the endpoint."""
     told: str
     """For the colleague who waits for the answer; `{owner}` owns the workflow."""
 
@@ -64,17 +66,17 @@ RULES: Mapping[FailureClass, Rule] = {
         "check `model` of the workflow file",
         "The language model does not accept a setting of this workflow. Please tell {owner}.",
     ),
-    # Every model of a role is asked with the same key.
+    # Every model of an endpoint is asked with the same key.
     "wrong_key": Rule(
-        "end",
+        "elsewhere",
         "The model's provider does not accept the API key",
-        "check OPENAI_API_KEY",
+        "check {key}",
         "The model refused the key. Please tell {owner}.",
     ),
     "no_endpoint": Rule(
         "again",
         "What answered is no endpoint of a model",
-        "check OPENAI_BASE_URL",
+        "check {url}",
         "I cannot reach the language model. Please tell {owner}.",
     ),
     "busy": Rule(
@@ -190,9 +192,10 @@ def class_of(said: ProviderError, words: tuple[str, ...]) -> FailureClass:
     return next(sign.failure for sign in SIGNS if sign.fits(said, words))
 
 
-def reason_of(said: ProviderError) -> str:
+def reason_of(said: ProviderError, at: Access = DEPLOYED) -> str:
     """Return one sentence for the operator: what happened, what the provider named, and what to do."""
-    return f"{_fact_of(said)}; {RULES[said.failure].remedy}."
+    remedy = RULES[said.failure].remedy.format(key=at.key_setting, url=at.url_setting)
+    return f"{_fact_of(said)}; {remedy}."
 
 
 def _fact_of(said: ProviderError) -> str:
@@ -214,15 +217,15 @@ def told_of(said: ProviderError, owner: str) -> str:
     return RULES[said.failure].told.format(owner=owner)
 
 
-def failed(said: ProviderError, *, retry_after: float = 0.0) -> Unavailable | Unusable | Refused:
-    """The error to raise for a failure."""
+def failed(said: ProviderError, at: Access = DEPLOYED, *, retry_after: float = 0.0) -> Unavailable | Unusable | Refused:
+    """Return the error to raise for a failure of an endpoint."""
     match RULES[said.failure].then:
         case "again":
-            return Unusable(reason_of(said), said)
+            return Unusable(reason_of(said, at), said)
         case "wait":
             return Unavailable(f"{_fact_of(said)}.", said, retry_after=retry_after)
-        case "next" | "end" as then:
-            return Refused(reason_of(said), said, final=then == "end")
+        case "next" | "elsewhere" | "end" as then:
+            return Refused(reason_of(said, at), said, final=then == "end", elsewhere=then == "elsewhere")
 
 
 def said_of(error: Exception) -> ProviderError | None:

@@ -1,10 +1,25 @@
 """The interface of a language model, its answer, and the errors of a request that got none."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from gofer.errors import RunStopped, TemporaryError
 from gofer.messages import ProviderError, ToolAsk, Usage
+from gofer.secret import Secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """How one endpoint is reached, as far as errors speak of it."""
+
+    key: Secret = field(default_factory=lambda: Secret(""))
+    """The credential that no error may repeat."""
+    key_setting: str = "OPENAI_API_KEY"
+    url_setting: str = "OPENAI_BASE_URL"
+
+
+DEPLOYED = Access()
+"""The endpoint that the deployment sets up."""
 
 
 class Unavailable(TemporaryError):
@@ -26,13 +41,15 @@ class Unusable(TemporaryError):
 class Refused(RunStopped):
     """The provider refused the request, and will refuse the same request again.
 
-    `final` is set when no other model of the role may be asked either.
+    `final` is set when no other model of the role may be asked either, `elsewhere` when only those of other endpoints
+    may be.
     """
 
-    def __init__(self, message: str, said: ProviderError, *, final: bool = False) -> None:
+    def __init__(self, message: str, said: ProviderError, *, final: bool = False, elsewhere: bool = False) -> None:
         super().__init__(message)
         self.said = said
         self.final = final
+        self.elsewhere = elsewhere
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ whole history on every call, is passed by: the body is ours, byte for byte. Its 
 
 import asyncio
 import re
+from dataclasses import replace
 from typing import cast
 
 import httpx2
@@ -15,7 +16,8 @@ from gofer.messages import ProviderError
 from gofer.models.completion import parse_answer
 from gofer.models.error_bodies import provider_error
 from gofer.models.failures import failed
-from gofer.models.model import Answer, Unavailable, Unusable
+from gofer.models.model import DEPLOYED, Access, Answer, Unavailable, Unusable
+from gofer.secret import Secret
 
 ANSWER_BYTES = 10_000_000
 """Bytes of an answer that are read at most."""
@@ -27,8 +29,9 @@ _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 class OpenAIModel:
     """A model behind the SDK's async client."""
 
-    def __init__(self, client: AsyncOpenAI) -> None:
+    def __init__(self, client: AsyncOpenAI, at: Access = DEPLOYED) -> None:
         self._client = client
+        self._at = replace(at, key=Secret(client.api_key))
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
         """See Model.ask."""
@@ -41,10 +44,10 @@ class OpenAIModel:
             raise Unavailable(text, ProviderError("unreachable")) from error
         except APIStatusError as error:
             said = provider_error(error.status_code, error.response.content, self._client.api_key)
-            raise failed(said, retry_after=_seconds(error.response)) from error
+            raise failed(said, self._at, retry_after=_seconds(error.response)) from error
         except (APIError, httpx2.HTTPError, OSError) as error:
-            raise failed(ProviderError("unreachable")) from error
-        return parse_answer(raw, self._client.api_key)
+            raise failed(ProviderError("unreachable"), self._at) from error
+        return parse_answer(raw, self._at)
 
     async def _exchange(self, body: bytes, timeout: float) -> bytes:
         """The body of the answer. Raises Unusable when it is too large, and what the SDK and its client raise."""
@@ -59,17 +62,17 @@ class OpenAIModel:
         # Asked for as a stream and cast to a response, it is the response whose body has yet to be read.
         response = cast(httpx2.Response, posted)
         try:
-            return await _read(response)
+            return await _read(response, self._at)
         finally:
             await response.aclose()
 
 
-async def _read(response: httpx2.Response) -> bytes:
+async def _read(response: httpx2.Response, at: Access) -> bytes:
     raw = bytearray()
     async for chunk in response.aiter_bytes():
         raw += chunk
         if len(raw) > ANSWER_BYTES:
-            raise Unusable(f"The model's answer was larger than {ANSWER_BYTES} bytes; check OPENAI_BASE_URL.")
+            raise Unusable(f"The model's answer was larger than {ANSWER_BYTES} bytes; check {at.url_setting}.")
     return bytes(raw)
 
 

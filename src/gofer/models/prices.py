@@ -1,49 +1,76 @@
-"""What does a model call cost? From `prices.json`, which is data: edit it when a provider changes its list."""
+"""Prices of models, and the cost of one call."""
 
-import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 
+from gofer.canonical import as_list, as_object
 from gofer.messages import Usage
 
-_DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+STAND_INS = ("offline-model", "scripted")
+"""What answers in place of a model, by the names that answers carry."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """USD per million tokens."""
+    """US dollars per million tokens of one model."""
 
     input: float
     cached_input: float
     output: float
+    above: tuple[tuple[int, "Price"], ...] = ()
+    """The price of every token of a request with more input tokens than a number, by ascending numbers."""
 
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """Prices by model name."""
-
-    models: Mapping[str, Price]
-
-    def cost(self, model: str, usage: Usage) -> float | None:
-        """USD of one call, or None when the model has no known price. `-2026-03-17` style suffixes are ignored."""
-        price = self._price(model)
-        if price is None:
-            return None
+    def cost(self, usage: Usage) -> float:
+        """Return the US dollars of one call."""
+        reached = [self, *(price for tokens, price in self.above if usage.input_tokens > tokens)]
+        price = reached[-1]
         fresh = usage.input_tokens - usage.cached_tokens
         spent = fresh * price.input + usage.cached_tokens * price.cached_input + usage.output_tokens * price.output
         return spent / 1_000_000
 
-    def known(self, model: str) -> bool:
-        """Whether the cost of a model's calls can be told."""
-        return self._price(model) is not None
+    def to_json(self) -> dict[str, object]:
+        """Return the price as JSON keeps it."""
+        return {
+            "input": self.input,
+            "cached_input": self.cached_input,
+            "output": self.output,
+            "above": [[tokens, price.to_json()] for tokens, price in self.above],
+        }
 
-    def _price(self, model: str) -> Price | None:
-        return self.models.get(model) or self.models.get(_DATED.sub("", model))
+
+def price_from_json(value: Mapping[str, object]) -> Price:
+    """Return the price that `Price.to_json` wrote."""
+    pairs = [as_list(pair) for pair in as_list(value.get("above"))]
+    return Price(
+        input=_number(value, "input"),
+        cached_input=_number(value, "cached_input"),
+        output=_number(value, "output"),
+        above=tuple((int(str(tokens)), price_from_json(as_object(price))) for tokens, price in pairs),
+    )
 
 
-def load_prices() -> Prices:
-    """The table that ships with Gofer."""
-    table = json.loads(files("gofer.models").joinpath("prices.json").read_text())
-    return Prices({name: Price(**price) for name, price in table["models"].items()})
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Prices by the name of the model that answered, for models that no file describes."""
+
+    models: Mapping[str, Price]
+
+    def cost(self, model: str, usage: Usage) -> float | None:
+        """Return the US dollars of one call, or None when the model has no price here."""
+        price = self.models.get(model)
+        if price is None:
+            return None
+        return price.cost(usage)
+
+
+def stand_in_prices() -> Prices:
+    """Return the prices of what answers in place of a model: nothing."""
+    free = Price(input=0.0, cached_input=0.0, output=0.0)
+    return Prices(dict.fromkeys(STAND_INS, free))
+
+
+def _number(value: Mapping[str, object], name: str) -> float:
+    found = value.get(name)
+    if not isinstance(found, int | float):
+        return 0.0
+    return float(found)

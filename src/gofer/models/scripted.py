@@ -31,7 +31,7 @@ class ScriptedModel:
             raise RunStopped(f"The scripted model was asked something no script expects: {turn.text}")
         self._said.add((turn.script, turn.step))
         asks = tuple(
-            ToolAsk(turn.call_id(index), call.tool, json.dumps(call.arguments))
+            ToolAsk(id=turn.call_id(index), tool=call.tool, arguments=json.dumps(call.arguments))
             for index, call in enumerate(turn.calls, start=1)
         )
         usage = Usage(input_tokens=len(body) // 4, output_tokens=len(turn.text) // 4 + 10 * len(asks))

@@ -9,6 +9,7 @@ from gofer.errors import BadRequest
 from gofer.messages import ProviderError
 from gofer.models.error_bodies import error_in
 from gofer.models.failures import failed
+from gofer.models.model import DEPLOYED, Access
 
 _BEGINS = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:(?:data|event|id|retry)\s*:|:)")
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -22,7 +23,7 @@ def is_stream(raw: bytes) -> bool:
     return _BEGINS.match(raw[:200]) is not None
 
 
-def completion_of(raw: bytes, key: str = "") -> Mapping[str, object]:
+def completion_of(raw: bytes, at: Access = DEPLOYED) -> Mapping[str, object]:
     """The body that the same answer has when it is not streamed.
 
     Raises Unavailable when the stream broke off before its end, and what stands for an error that it holds.
@@ -37,8 +38,8 @@ def completion_of(raw: bytes, key: str = "") -> Mapping[str, object]:
         except BadRequest:
             # The last event of a stream that broke off; a whole one ends in another way.
             break
-        if error := error_in(chunk, 200, key):
-            raise failed(error)
+        if error := error_in(chunk, 200, at.key.reveal()):
+            raise failed(error, at)
         whole.take(as_object(chunk))
     if not whole.ended and not whole.finish:
         raise failed(ProviderError("unreachable", message="the stream broke off"))

@@ -5,8 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 from gofer.journal.coordination import Head
 from gofer.journal.unlisted_ends import Ends
+from gofer.projections.progress import Progress
 from gofer.projections.trace import timestamp
 from gofer.projections.waits import dated
+
+UNPRICED = "its cost is not known, because a model has no price"
+"""Said of a run in lists, which `usd` did not limit."""
 
 
 def unlisted_lines(ends: Sequence[Ends]) -> list[str]:
@@ -26,6 +30,13 @@ def why(head: Head) -> str:
     if head.status != "parked" or not head.wakes_at:
         return head.reason
     return dated(head.reason, timestamp(head.wakes_at))
+
+
+def with_cost(reason: str, progress: Progress) -> str:
+    """Return the reason of a run that ended, with a word on its cost where that is not known."""
+    if progress.cost_usd is not None:
+        return reason
+    return "; ".join(filter(None, [reason.rstrip("."), UNPRICED]))
 
 
 def row_of(head: Head) -> dict[str, object]:

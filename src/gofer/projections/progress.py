@@ -34,7 +34,7 @@ from gofer.journal.entries import (
 )
 from gofer.journal.subagents import Exchanged, Slice
 from gofer.journal.workspace import BOOKKEEPING, ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
-from gofer.messages import Usage
+from gofer.messages import Usage, asked_at
 from gofer.projections.waits import sentence_of, sentence_of_quiet
 
 
@@ -67,6 +67,8 @@ class Progress:
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = 0.0
     """None as soon as one call's price is not known."""
+    spent_usd: float = 0.0
+    """Of the calls whose price is known; limits count these."""
     largest: dict[str, int] = field(default_factory=dict[str, int])
     """Tokens of the largest exchange with each model that answered, request and answer together."""
     accepted_at: int = 0
@@ -91,7 +93,7 @@ class Progress:
     deferred_why: str = ""
     """What went wrong the last time, for people."""
     asked: str = ""
-    """The model that was asked last, by its provider's name; empty when the first one of the run is up next."""
+    """The model that was asked last, as `messages.asked_at` has it; empty when the first one of the run is up next."""
     asked_at: int = 0
     """When it was asked."""
     waited_ms: int = 0
@@ -132,13 +134,17 @@ class Progress:
 
     def reserved(self, but: str = "") -> Slice:
         """What is kept for subagents that have not answered, all `but` one."""
-        parts = [one.reserved or Slice(1, 0, 0, 0.0, 0.0) for call, one in self.asking.items() if call != but]
+        parts = [
+            one.reserved or Slice(llm_calls=1, tool_calls=0, tokens=0, usd=0.0, minutes=0.0)
+            for call, one in self.asking.items()
+            if call != but
+        ]
         return Slice(
-            sum(part.llm_calls for part in parts),
-            sum(part.tool_calls for part in parts),
-            sum(part.tokens for part in parts),
-            sum(part.usd for part in parts),
-            max((part.minutes for part in parts), default=0.0),
+            llm_calls=sum(part.llm_calls for part in parts),
+            tool_calls=sum(part.tool_calls for part in parts),
+            tokens=sum(part.tokens for part in parts),
+            usd=sum(part.usd for part in parts),
+            minutes=max((part.minutes for part in parts), default=0.0),
         )
 
     @property
@@ -261,7 +267,8 @@ def fold(state: Progress, recorded: Recorded) -> Progress:
         case ContextCompacted():
             _get_on(state)
         case LlmRequest(params=params):
-            state.asked, state.asked_at = str(params.get("model", "")), recorded.at
+            state.asked = asked_at(params)
+            state.asked_at = recorded.at
         case _:
             assert_never(recorded.entry)
     state.last_at = recorded.at
@@ -372,12 +379,13 @@ def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:
     state.deferrals = state.deferred_ms = 0
     _get_on(state)
     state.usage = Usage(
-        state.usage.input_tokens + response.usage.input_tokens,
-        state.usage.output_tokens + response.usage.output_tokens,
-        state.usage.cached_tokens + response.usage.cached_tokens,
+        input_tokens=state.usage.input_tokens + response.usage.input_tokens,
+        output_tokens=state.usage.output_tokens + response.usage.output_tokens,
+        cached_tokens=state.usage.cached_tokens + response.usage.cached_tokens,
     )
     for one in _exchanged(response):
         state.largest[one.model] = max(one.tokens, state.largest.get(one.model, 0))
+    state.spent_usd += response.cost_usd or 0.0
     if state.cost_usd is not None and response.cost_usd is not None:
         state.cost_usd += response.cost_usd
     else:

@@ -38,6 +38,7 @@ from gofer.journal.workspace import ContextCompacted, FileAdded, FileRead, PlanU
 
 _PARAMETERS = {
     "model": "gen_ai.request.model",
+    "endpoint": "gofer.endpoint",
     "temperature": "gen_ai.request.temperature",
     "seed": "gen_ai.request.seed",
     "max_completion_tokens": "gen_ai.request.max_tokens",
@@ -103,7 +104,16 @@ def fold(state: Trace, recorded: Recorded) -> Trace:
     match recorded.entry:
         case RunAccepted(workflow=workflow, event=event):
             attributes = {"gofer.event.kind": event.kind, "gofer.workflow": workflow}
-            _open(state, recorded, Span("run", None, "run", workflow, "accepted", recorded.at, None, attributes))
+            _open(
+                state,
+                recorded,
+                id="run",
+                parent=None,
+                kind="run",
+                name=workflow,
+                status="accepted",
+                attributes=attributes,
+            )
         case RunOwned() | RunParked() | RunHandedOver() as change:
             _change_hands(state, recorded.owner, change)
         case RunStarted(bundle=bundle, continues=earlier):
@@ -156,8 +166,29 @@ def timestamp(at: int) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _open(state: Trace, recorded: Recorded, span: Span) -> None:
-    state.spans[span.id] = replace(span, began_in=recorded.address)
+def _open(
+    state: Trace,
+    recorded: Recorded,
+    *,
+    id: str,  # noqa: A002 - as the field of a span
+    kind: str,
+    name: str,
+    parent: str | None = "run",
+    status: str = "open",
+    start: int | None = None,
+    attributes: Mapping[str, object] | None = None,
+) -> None:
+    """Begin a span with an entry, at the time of the entry where no other `start` is known."""
+    state.spans[id] = Span(
+        id=id,
+        parent=parent,
+        kind=kind,
+        name=name,
+        status=status,
+        start=start or recorded.at,
+        attributes=attributes or {},
+        began_in=recorded.address,
+    )
 
 
 def _ask(state: Trace, recorded: Recorded, request: LlmRequest) -> None:
@@ -173,7 +204,7 @@ def _ask(state: Trace, recorded: Recorded, request: LlmRequest) -> None:
         attributes |= {"gofer.context.window": weights.window, "gofer.context.expected": weights.expected}
         attributes |= {f"gofer.context.{role}": tokens for role, tokens in weights.roles.items()}
     name = f"chat {request.params.get('model', '')}"
-    _open(state, recorded, Span(state.llm, "run", "llm", name, "open", recorded.at, None, attributes))
+    _open(state, recorded, id=state.llm, kind="llm", name=name, attributes=attributes)
 
 
 def _requested(params: Mapping[str, object]) -> dict[str, object]:
@@ -214,7 +245,7 @@ def _ask_aside(state: Trace, recorded: Recorded, asked: SubagentStarted) -> None
         state.spans[asked.call] = again
         return
     name = f"subagent {asked.name}"
-    _open(state, recorded, Span(asked.call, "run", "llm", name, "open", recorded.at, None, attributes))
+    _open(state, recorded, id=asked.call, kind="llm", name=name, attributes=attributes)
 
 
 def _begin_agent(state: Trace, recorded: Recorded, asked: SubagentStarted) -> None:
@@ -227,7 +258,7 @@ def _begin_agent(state: Trace, recorded: Recorded, asked: SubagentStarted) -> No
     name = f"subagent {asked.name}"
     earlier = state.spans.get(asked.call)
     if earlier is None:
-        _open(state, recorded, Span(asked.call, "run", "agent", name, "open", recorded.at, None, attributes))
+        _open(state, recorded, id=asked.call, kind="agent", name=name, attributes=attributes)
     elif earlier.kind != "agent":
         state.spans[asked.call] = replace(earlier, kind="agent", name=name, attributes=attributes)
 
@@ -279,11 +310,12 @@ def _begin(state: Trace, recorded: Recorded, call: ToolCall) -> None:
         "gen_ai.tool.call.id": call.call,
         "gofer.effect": call.effect,
     }
-    span = Span(call.call, parent, "tool", call.tool, "open", recorded.at, None, attributes)
+    start = recorded.at
     if call.call in state.waiting:
         earlier = state.spans[call.call]
-        span = replace(span, start=earlier.start, attributes={**earlier.attributes, **attributes})
-    _open(state, recorded, span)
+        start = earlier.start
+        attributes = {**earlier.attributes, **attributes}
+    _open(state, recorded, id=call.call, parent=parent, kind="tool", name=call.tool, start=start, attributes=attributes)
 
 
 def _change_hands(state: Trace, owner: str, change: RunOwned | RunParked | RunHandedOver) -> None:
@@ -305,14 +337,15 @@ def _approve(state: Trace, recorded: Recorded, change: ApprovalRequested | Appro
     attributes = {"gen_ai.tool.name": change.tool, "gofer.approval.until": timestamp(change.until)}
     attributes["gofer.approval.asked"] = ", ".join(change.by)
     title, parent = f"approval of {change.tool}", state.llm or "run"
-    _open(state, recorded, Span(name, parent, "approval", title, "open", recorded.at, None, attributes))
+    _open(state, recorded, id=name, parent=parent, kind="approval", name=title, attributes=attributes)
     return None
 
 
 def _settle(state: Trace, recorded: Recorded, result: ToolResult) -> None:
     if result.call not in state.spans:
-        parent, at = state.llm or "run", recorded.at
-        _open(state, recorded, Span(result.call, parent, "tool", _uncalled(result), result.status, at))
+        parent = state.llm or "run"
+        name = _uncalled(result)
+        _open(state, recorded, id=result.call, parent=parent, kind="tool", name=name, status=result.status)
     attributes: dict[str, object] = {"gofer.summary": result.summary} if result.summary else {}
     code = (result.details or {}).get("code") if result.status == "error" else None
     if isinstance(code, str) and code:

@@ -25,9 +25,9 @@ def difference(before: Catalog | None, after: Catalog) -> Difference:
     old: Mapping[str, object] = _said(before) if before else dict[str, object]()
     new = _said(after)
     return Difference(
-        sorted(new.keys() - old.keys()),
-        sorted(name for name in new.keys() & old.keys() if new[name] != old[name]),
-        sorted(old.keys() - new.keys()),
+        added=sorted(new.keys() - old.keys()),
+        changed=sorted(name for name in new.keys() & old.keys() if new[name] != old[name]),
+        removed=sorted(old.keys() - new.keys()),
     )
 
 

@@ -76,7 +76,14 @@ def entry_of(plan: Planned, now: datetime) -> Entry:
     told = json.dumps({"workflow": plan.workflow, "schedule": plan.id, "at": NOMINAL})
     starts = next_after(plan.schedule, now) if isinstance(plan.schedule, Every) else None
     late = OLDEST if plan.catch_up else HEARD
-    return Entry(name, expression(plan.schedule), zone_name(plan.schedule), told, int(late.total_seconds()), starts)
+    return Entry(
+        name=name,
+        expression=expression(plan.schedule),
+        zone=zone_name(plan.schedule),
+        input=told,
+        seconds=int(late.total_seconds()),
+        starts=starts,
+    )
 
 
 async def changes(plans: Sequence[Planned], timetable: Timetable, now: datetime) -> Changes:

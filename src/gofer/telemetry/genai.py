@@ -43,6 +43,7 @@ _TYPED = (
     "gofer.bundle",
     "gofer.cost_usd",
     "gofer.effect",
+    "gofer.endpoint",
     "gofer.event.kind",
     "gofer.llm_calls",
     "gofer.tool_calls",
@@ -168,7 +169,17 @@ def _span(run: str, span: Span, last: int, common: Mapping[str, Value]) -> Expor
         attributes["error.type"] = error
     end, client = max(span.start, last if span.end is None else span.end), span.kind == "llm"
     own = span_id(run, span.began_in)
-    return Exported(trace_id(run), own, b"", _name(span), span.start, end, client, attributes, error)
+    return Exported(
+        trace=trace_id(run),
+        id=own,
+        parent=b"",
+        name=_name(span),
+        start=span.start,
+        end=end,
+        client=client,
+        attributes=attributes,
+        error=error,
+    )
 
 
 def _name(span: Span) -> str:

@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from gofer.canonical import as_object, encode
+from gofer.canonical import as_list, as_object, encode
+from gofer.models.served import Candidate, model_from_json
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Allowance, Workflow
 from gofer.workflows.skill import skill_from_json
-from gofer.workflows.subagent import parameters, subagent_from_json
+from gofer.workflows.subagent import candidate, subagent_from_json
 
 FOLDER = "bundles"
 """Where bundles stand among the bodies; they are shared by runs, all other bodies are not."""
@@ -24,9 +25,9 @@ class Bundle:
     """Tool schemas as the model gets them, without those it has to search for: first the tools that most runs have,
     then those of the workflow file in its order."""
 
-    def params(self) -> Sequence[Mapping[str, object]]:
-        """The request parameters of the run, for each of its models, in the order in which they are asked."""
-        return [parameters(self.loaded.workflow.model, model) for model in self.loaded.models]
+    def chain(self) -> Sequence[Candidate]:
+        """Return the models of the run with the parameters of their requests, in the order in which they are asked."""
+        return [candidate(self.loaded.workflow.model, model) for model in self.loaded.models]
 
 
 def encode_bundle(bundle: Bundle) -> bytes:
@@ -38,8 +39,8 @@ def encode_bundle(bundle: Bundle) -> bytes:
             "workflow": loaded.workflow.model_dump(mode="json"),
             "system": loaded.system,
             "prompt_file": loaded.prompt_file,
-            "models": loaded.models,
-            "search_models": loaded.search_models,
+            "models": [model.to_json() for model in loaded.models],
+            "search_models": [model.to_json() for model in loaded.search_models],
             "limits_per_person": loaded.limits_per_person.model_dump(mode="json"),
             "tools": bundle.tools,
             "script_sha256": loaded.script_sha256,
@@ -57,8 +58,8 @@ def decode_bundle(raw: bytes) -> Bundle:
         workflow=Workflow.model_validate(value["workflow"]),
         system=str(value["system"]),
         prompt_file=str(value["prompt_file"]),
-        models=tuple(cast(Sequence[str], value["models"])),
-        search_models=tuple(cast(Sequence[str], value.get("search_models", ()))),
+        models=tuple(map(model_from_json, as_list(value["models"]))),
+        search_models=tuple(map(model_from_json, as_list(value.get("search_models")))),
         limits_per_person=Allowance.model_validate(value["limits_per_person"]),
         script_sha256=str(value.get("script_sha256", "")),
         subagents={name: subagent_from_json(as_object(it)) for name, it in as_object(value.get("subagents")).items()},

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from gofer.errors import ConfigError
+from gofer.models.served import LookUp, ServedModel
 from gofer.workflows.form import fill
 from gofer.workflows.found import granted_skills, required_text, section
 from gofer.workflows.hook import compile_hooks
@@ -15,6 +16,8 @@ from gofer.workflows.output import instructions
 from gofer.workflows.output_file import read_output
 from gofer.workflows.output_schema import Schema
 from gofer.workflows.planning import planning
+from gofer.workflows.price_list import recorded
+from gofer.workflows.roles import Roles
 from gofer.workflows.schema import Allowance, Defaults, Workflow
 from gofer.workflows.script import Script, load_script
 from gofer.workflows.skill import FOLDER as SKILLS
@@ -42,15 +45,15 @@ class Loaded:
     """The preamble, the prompt and the form of the answer, as the model reads them; empty for a script."""
     prompt_file: str
     """Path of the prompt, or of the script, below the repository, for people."""
-    models: tuple[str, ...]
-    """The providers' names of its models; each after the first is asked when those before it have no answer."""
+    models: tuple[ServedModel, ...]
+    """Its models; each after the first is asked when those before it have no answer."""
     limits_per_person: Allowance = field(default_factory=Allowance)
     """What one person may use of all workflows together."""
     script_sha256: str = ""
     """The hash of the script, where there is one."""
     subagents: Mapping[str, LoadedSubagent] = field(default_factory=dict[str, LoadedSubagent])
     """What it may ask, by name, and what those may ask in turn."""
-    search_models: tuple[str, ...] = ()
+    search_models: tuple[ServedModel, ...] = ()
     """The models that choose among the tools and skills its prompt does not list; words choose where there is none."""
     skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
     """What its model may read beside its prompt, by name: required skills, and those that it may load."""
@@ -83,6 +86,13 @@ class Catalog:
                     compiled.setdefault(kind, []).append((name, {**where, **own}))
         return compiled
 
+    def windows(self) -> dict[str, int]:
+        """Return the tokens that its models take at most, by name, where that is known."""
+        subagents = (one for loaded in self.workflows.values() for one in loaded.subagents.values())
+        asking = [*self.workflows.values(), *subagents]
+        known = {model.name: model.ability for one in asking for model in one.models}
+        return {name: ability.window for name, ability in known.items() if ability and ability.window}
+
     def schedules(self) -> list[tuple[str, object]]:
         """Workflows and the times at which they are started, as plain JSON, in the order of their names."""
         return [
@@ -93,11 +103,12 @@ class Catalog:
         ]
 
 
-def load_catalog(folder: Path, code: Path | None = None) -> Catalog:
+def load_catalog(folder: Path, code: Path | None = None, look_up: LookUp | None = None) -> Catalog:
     """Every workflow of a folder. Raises ConfigError with every file that cannot be read or is not of its form.
 
     `code` is where `coordinators/` stands when it was deployed and the folder was not; a script that is not there is no
-    mistake then: the runs that need it say so.
+    mistake then: the runs that need it say so. `look_up` is a price list for what the files do not say of models; left
+    out, the one that was published with them.
     """
     if not folder.is_dir():
         raise ConfigError(f"There is no folder {folder}; run Gofer in the repository that holds your workflows.")
@@ -119,11 +130,12 @@ def load_catalog(folder: Path, code: Path | None = None) -> Catalog:
         if trigger.webhook is not None
     )
     skills = read_skills(folder.parent / SKILLS)
-    subagents = load_subagents(folder.parent, defaults.models, skills)
+    roles = defaults.roles(look_up or recorded(folder))
+    subagents = load_subagents(folder.parent, roles, skills)
     scripts: dict[str, Script] = {}
     loaded: list[Loaded] = []
     for path, workflow in forms.items():
-        item = replace(_load(path, workflow, defaults, preamble, skills), subagents=_asked(workflow, subagents))
+        item = replace(_load(path, workflow, defaults, roles, preamble, skills), subagents=_asked(workflow, subagents))
         if workflow.coordinator == "llm" and (offered := told_of(item.asks)):
             item = replace(item, system=f"{item.system}\n\n{offered}")
         if workflow.coordinator == "script" and (script := _script(path, workflow.coordinator_script, code)):
@@ -157,7 +169,9 @@ def _defaults(folder: Path) -> tuple[Defaults, list[Mistake]]:
     return defaults or Defaults(), mistakes
 
 
-def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str, known: Mapping[str, Skill]) -> Loaded:
+def _load(
+    path: Path, workflow: Workflow, defaults: Defaults, roles: Roles, preamble: str, known: Mapping[str, Skill]
+) -> Loaded:
     # Limits are merged key by key: a file that sets `usd` keeps the other defaults of the house.
     limits = defaults.limits.model_copy(update=workflow.limits.model_dump(exclude_unset=True))
     both = defaults.limits_per_workflow.model_copy(update=workflow.limits_per_workflow.model_dump(exclude_unset=True))
@@ -179,9 +193,9 @@ def _load(path: Path, workflow: Workflow, defaults: Defaults, preamble: str, kno
         workflow=workflow,
         system=system,
         prompt_file=prompt_file,
-        models=defaults.models.get(workflow.model.name, (workflow.model.name,)),
+        models=roles.of(workflow.model.name),
         limits_per_person=defaults.limits_per_person,
-        search_models=defaults.models.get(SEARCH_ROLE, ()),
+        search_models=roles.playing(SEARCH_ROLE),
         skills=skills,
     )
 

@@ -124,7 +124,7 @@ RULES: Mapping[Rule, str] = {
     "unknown-value": "A value is none of those that the key allows.",
     "unlisted-destination": "A hint: a workflow that writes in Slack names a channel that its `writes` does not list.",
     "unmentioned-tool": "A hint: a prompt names some of its tools, and this one nowhere.",
-    "unpriced-model": "A limit in US dollars cannot hold, because a model has no known price.",
+    "unpriced-model": "A hint: the price of a model is not known, so `tokens` limits its runs, and `usd` does not.",
     "unreadable-file": "The file cannot be read.",
     "unused-prompt": "No workflow, and no subagent, uses the Markdown file.",
     "unused-schema": "No workflow uses the JSON file.",
@@ -132,7 +132,7 @@ RULES: Mapping[Rule, str] = {
 }
 
 
-HINTS: Collection[Rule] = frozenset(("unlisted-destination", "unmentioned-tool"))
+HINTS: Collection[Rule] = frozenset(("unlisted-destination", "unmentioned-tool", "unpriced-model"))
 """Rules that may be right to break: what they find is told, and keeps nothing from running."""
 
 

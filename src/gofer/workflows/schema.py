@@ -6,9 +6,11 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, field_validator, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from gofer.models.served import LookUp
 from gofer.workflows.grants import Approve, Spelled
 from gofer.workflows.output_schema import Flaw, flaws
-from gofer.workflows.parts import Name, Names, Number, Strict, Whole, mistake
+from gofer.workflows.parts import Name, Number, Strict, Whole, mistake
+from gofer.workflows.roles import EndpointForm, Models, Roles, check_endpoints
 from gofer.workflows.when import When
 from gofer.workflows.who import Who
 from gofer.workflows.writes import Destinations
@@ -42,7 +44,7 @@ class Limits(Strict):
     minutes: Number = Field(default=5, gt=0)
     """Minutes in the hands of a worker."""
     usd: Number = Field(default=0.50, gt=0)
-    """US dollars, by the price table; a model without a known price is not limited by it."""
+    """US dollars, by the prices of its models; what a model without a known price costs is not limited by it."""
 
 
 class Allowance(Strict):
@@ -51,7 +53,7 @@ class Allowance(Strict):
     runs_per_hour: int | None = Field(default=None, ge=1)
     """Runs that may begin within an hour."""
     usd_per_day: float | None = Field(default=None, gt=0)
-    """US dollars within 24 hours, by the price table; a model without a known price is not limited by it."""
+    """US dollars within 24 hours, by the prices of its models; a model without a known price is not limited by it."""
 
 
 class ModelChoice(Strict):
@@ -258,8 +260,10 @@ def _told(flaw: Flaw) -> InitErrorDetails:
 class Defaults(Strict):
     """`agents/defaults.yaml`: what holds for every workflow that does not say otherwise."""
 
-    models: dict[str, Names] = Field(default_factory=dict)
-    """Roles and the provider's name of the model that plays each; of a list, the next when one is not there."""
+    endpoints: dict[Name, EndpointForm] = Field(default_factory=dict)
+    """Where models are asked beside the endpoint that the deployment sets up, by a name of your choice."""
+    models: dict[str, Models] = Field(default_factory=dict)
+    """Roles and the model that plays each; of a list, the next when one is not there."""
     preamble: str | None = None
     """A Markdown file of this folder that stands before every prompt."""
     limits: Limits = Limits()
@@ -274,6 +278,15 @@ class Defaults(Strict):
     """The public Slack channel that a summary of each run is posted to, as "#name" or id; empty means none is."""
     log_links: str = ""
     """Where logs and traces of a run are looked at: a URL with {run} or {trace}; each summary links to it."""
+
+    @model_validator(mode="after")
+    def _endpoints(self) -> "Defaults":
+        check_endpoints(self.models, self.endpoints)
+        return self
+
+    def roles(self, look_up: LookUp) -> Roles:
+        """Return the models by role, with what a price list says of them."""
+        return Roles(self.models, self.endpoints, look_up)
 
     @field_validator("ai_logs")
     @classmethod

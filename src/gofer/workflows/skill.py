@@ -57,7 +57,7 @@ class Skill:
 def skill_from_json(name: str, value: Mapping[str, object]) -> Skill:
     """The skill of a bundle."""
     files = {path: _decoded(content) for path, content in as_object(value.get("files")).items()}
-    return Skill(name, as_text(value.get("description")), as_text(value.get("body")), files)
+    return Skill(name=name, description=as_text(value.get("description")), body=as_text(value.get("body")), files=files)
 
 
 def skill_folders(folder: Path) -> list[Path]:
@@ -79,7 +79,7 @@ def read_skill(folder: Path) -> Skill:
     if found := flaws(fields, folder.name):
         raise ConfigError(f"{file}: {'; '.join(found)}.")
     name, description = skill_name(as_text(fields["name"])), as_text(fields["description"]).strip()
-    return Skill(name, description, body, _contents(folder, file))
+    return Skill(name=name, description=description, body=body, files=_contents(folder, file))
 
 
 def read_skills(folder: Path) -> Mapping[str, Skill]:

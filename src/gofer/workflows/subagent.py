@@ -5,16 +5,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
-from gofer.canonical import as_object
+from gofer.canonical import as_list, as_object
 from gofer.errors import ConfigError
+from gofer.messages import ENDPOINT
+from gofer.models.served import Candidate, ServedModel, model_from_json
 from gofer.workflows.form import fill
 from gofer.workflows.found import granted_skills, required_text
 from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.output import instructions
 from gofer.workflows.output_file import read_output
 from gofer.workflows.output_schema import Schema
-from gofer.workflows.parts import Names
 from gofer.workflows.planning import planning
+from gofer.workflows.roles import Roles
 from gofer.workflows.schema import ModelChoice, Subagent
 from gofer.workflows.skill import Skill, skill_from_json
 from gofer.workflows.source import read_source
@@ -38,8 +40,8 @@ class LoadedSubagent:
     subagent: Subagent
     system: str
     """The prompt and the form of the answer, as the model reads them."""
-    models: tuple[str, ...]
-    """The providers' names of its models; each after the first is asked when those before it have no answer."""
+    models: tuple[ServedModel, ...]
+    """Its models; each after the first is asked when those before it have no answer."""
     skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
     """What it may read beside its prompt, by name: required skills, and those that it may load."""
 
@@ -48,38 +50,44 @@ class LoadedSubagent:
         """The schema of its answers; None for text."""
         return cast(Mapping[str, object] | None, self.subagent.output)
 
-    def params(self) -> Sequence[Mapping[str, object]]:
-        """The request parameters for each of its models, in the order in which they are asked."""
-        return [parameters(self.subagent.model, model) for model in self.models]
+    def chain(self) -> Sequence[Candidate]:
+        """Return its models with the parameters of their requests, in the order in which they are asked."""
+        return [candidate(self.subagent.model, model) for model in self.models]
 
     def to_json(self) -> dict[str, object]:
         """As a bundle keeps it."""
         return {
             "subagent": self.subagent.model_dump(mode="json"),
             "system": self.system,
-            "models": self.models,
+            "models": [model.to_json() for model in self.models],
             "skills": {name: skill.to_json() for name, skill in self.skills.items()},
         }
 
 
 def subagent_from_json(value: Mapping[str, object]) -> LoadedSubagent:
     """The subagent of a bundle."""
-    models = tuple(cast(Sequence[str], value["models"]))
+    models = tuple(map(model_from_json, as_list(value["models"])))
     skills = {name: skill_from_json(name, as_object(it)) for name, it in as_object(value.get("skills")).items()}
     return LoadedSubagent(Subagent.model_validate(value["subagent"]), str(value["system"]), models, skills)
 
 
-def parameters(choice: ModelChoice, model: str) -> Mapping[str, object]:
-    """What a request says of the model it is for."""
-    params = {
-        "model": model,
+def candidate(choice: ModelChoice, model: ServedModel) -> Candidate:
+    """Return a model with what a request says of it: the parameters of the workflow before those of the model."""
+    chosen = {
         "temperature": choice.temperature,
         "seed": choice.seed,
         "max_completion_tokens": choice.max_output_tokens,
+    }
+    params = {
+        **model.parameters,
+        **{name: value for name, value in chosen.items() if value is not None},
+        "model": model.name,
         # Some compatible servers stream unless they are told not to.
         "stream": False,
     }
-    return {name: value for name, value in params.items() if value is not None}
+    if not model.endpoint.is_default:
+        params[ENDPOINT] = model.endpoint.name
+    return Candidate(model, params)
 
 
 def subagent_files(root: Path) -> list[Path]:
@@ -87,7 +95,7 @@ def subagent_files(root: Path) -> list[Path]:
     return sorted((root / FOLDER).glob("*.yaml"))
 
 
-def load_subagents(root: Path, roles: Mapping[str, Names], known: Mapping[str, Skill]) -> Mapping[str, LoadedSubagent]:
+def load_subagents(root: Path, roles: Roles, known: Mapping[str, Skill]) -> Mapping[str, LoadedSubagent]:
     """Every subagent by its name; `known` are all skills.
 
     Raises ConfigError with every file that cannot be read or is not of its form.
@@ -133,7 +141,7 @@ def _with_those_it_asks(loaded: LoadedSubagent, every: Mapping[str, LoadedSubage
     return replace(loaded, system="\n\n".join(filter(None, [loaded.system, told_of(asked)])))
 
 
-def _load(file: Path, subagent: Subagent, roles: Mapping[str, Names], known: Mapping[str, Skill]) -> LoadedSubagent:
+def _load(file: Path, subagent: Subagent, roles: Roles, known: Mapping[str, Skill]) -> LoadedSubagent:
     prompt = prompt_of(file, subagent.prompt)
     text, _ = read_text(prompt)
     if text is None:
@@ -143,5 +151,5 @@ def _load(file: Path, subagent: Subagent, roles: Mapping[str, Names], known: Map
     required = [required_text(skills[name], files=subagent.an_agent) for name in subagent.skills.required]
     form = instructions(output) if output is not None else ""
     parts = [text.strip(), *required, form, planning(subagent.plan)]
-    name = subagent.model.name
-    return LoadedSubagent(subagent, "\n\n".join(part for part in parts if part), roles.get(name, (name,)), skills)
+    system = "\n\n".join(part for part in parts if part)
+    return LoadedSubagent(subagent, system, roles.of(subagent.model.name), skills)

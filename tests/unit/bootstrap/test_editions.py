@@ -16,6 +16,7 @@ from gofer.workflows.fingerprint import fingerprint
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
 from gofer.workflows.schema import Defaults, Workflow
+from served import served
 from stand_ins import SetClock, make_outside, memory_stores
 
 pytestmark = pytest.mark.anyio
@@ -61,7 +62,9 @@ class Repository:
         if "broken" in texts.values():
             raise ConfigError("agents/answer.md:1:1: broken. Mend it.")
         workflow = Workflow(description="d", owner="#o", when=("slack.mention",))
-        return Catalog({name: Loaded(name, workflow, text, "", ("m",)) for name, text in texts.items()}, Defaults())
+        return Catalog(
+            {name: Loaded(name, workflow, text, "", served("m")) for name, text in texts.items()}, Defaults()
+        )
 
     async def wait(self, seconds: float) -> None:
         for _ in range(round(seconds / LOOK_SECONDS)):

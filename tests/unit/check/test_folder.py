@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gofer.bootstrap.catalog import checked_catalog, known_tools, mistakes
 from gofer.check.folder import check_folder
 from gofer.errors import ConfigError
-from gofer.models.prices import load_prices
+from gofer.models.library import look_up
 from gofer.workflows.load import load_catalog
 from gofer.workflows.mistake import RULES, Mistake
 from gofer.workflows.source import read_source
@@ -85,12 +85,12 @@ def test_a_file_whose_name_is_a_trick_is_told_of_without_harm(tmp_path: Path) ->
     assert all(str(m).isprintable() for m in found)
 
 
-def test_a_role_that_stands_for_a_list_of_models_needs_a_price_for_each(tmp_path: Path) -> None:
+def test_each_model_of_a_list_without_a_price_is_one_hint(tmp_path: Path) -> None:
     (tmp_path / "w.yaml").write_text(MINIMAL.replace("gpt-5", "default"))
     (tmp_path / "w.md").write_text("Do it.")
     (tmp_path / "defaults.yaml").write_text("models: {default: [gpt-5, llama-9, llama-10]}\nlimits: {usd: 1}\n")
     unpriced = [m for m in mistakes(tmp_path) if m.rule == "unpriced-model"]
-    assert ["llama-10" in m.message or "llama-9" in m.message for m in unpriced] == [True, True]
+    assert [(m.place.column, m.is_hint) for m in unpriced] == [(27, True), (36, True)]
 
 
 def test_a_script_may_call_what_every_run_has_without_listing_it(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_script_may_call_what_every_run_has_without_listing_it(tmp_path: Path)
 def checked(folder: Path, yaml: bytes, prompt: bytes = b"Do it.") -> list[Mistake]:
     (folder / "w.yaml").write_bytes(yaml)
     (folder / "w.md").write_bytes(prompt)
-    return check_folder(folder, known_tools(), load_prices())
+    return check_folder(folder, known_tools(), look_up)
 
 
 SHIPPED = (ROOT / "agents" / "answer-here.yaml").read_text()

@@ -28,6 +28,7 @@ from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits, Workflow
 from gofer.workflows.skill import Skill
+from served import served
 
 pytestmark = pytest.mark.anyio
 REPORT = NewFile("report.txt", "text/plain", None, "Slack", 9_000, {"tool": "fetch", "arguments": {"text": "F1"}})
@@ -96,7 +97,7 @@ def furnished() -> tuple[Room, Bundle]:
     given = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": listed, "search_above": 2}
     limits = Limits(llm_calls=200, tool_calls=500, tokens=10**9, usd=10**6, minutes=600)
     workflow = Workflow.model_validate({**given, "limits": limits, "context": Context(window=8_000)})
-    loaded = Loaded("answer-here", workflow, "You tell.", "p.md", ("m",), skills=SKILLS)
+    loaded = Loaded("answer-here", workflow, "You tell.", "p.md", served("m"), skills=SKILLS)
     return made, Bundle(loaded, [tool.schema() for tool in made.services().offered(loaded)])
 
 
@@ -104,7 +105,7 @@ async def tell(made: Room, bundle: Bundle, owner: str = "me") -> Ending:
     model = Narrator()
     made.model = model  # type: ignore[assignment]
     model.step = step = await made.step(owner)
-    step.shown = Shown(2_000, 300)
+    step.shown = Shown(whole=2_000, preview=300)
     if not step.conversation.parts:
         step.note(MessageReceived("please"))
     ending = await coordinate(step, bundle, PROVENANCE)

@@ -14,8 +14,10 @@ from gofer.journal.entries import CallDeferred, LlmRequest, MessageReceived, Run
 from gofer.messages import FailureClass, ProviderError
 from gofer.models.failures import failed, reason_of
 from gofer.models.model import Answer, Unusable
+from gofer.models.served import Candidate
 from gofer.projections import progress
 from gofer.workflows.schema import Limits
+from served import served
 
 pytestmark = pytest.mark.anyio
 
@@ -132,8 +134,9 @@ async def test_a_run_stays_with_the_model_that_was_asked_last_also_in_other_hand
 
 
 async def test_the_chain_is_asked_once_around_from_where_it_stands() -> None:
-    assert [params["model"] for params in order([{"model": name} for name in "abc"], "b")] == ["b", "c", "a"]
-    assert [params["model"] for params in order([{"model": name} for name in "abc"], "gone")] == ["a", "b", "c"]
+    chain = [Candidate(model, {"model": model.name}) for model in served("a", "b", "c")]
+    assert [one.model.name for one in order(chain, "b")] == ["b", "c", "a"]
+    assert [one.model.name for one in order(chain, "gone")] == ["a", "b", "c"]
     made = chained(REFUSED, says("", ("look", {})), BUSY, says("The small one is back."))
     assert await work(made) == "The small one is back."
     assert asked(made) == ["small", "big", "big", "small"]

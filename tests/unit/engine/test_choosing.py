@@ -23,6 +23,7 @@ from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Loaded, load_catalog
 from gofer.workflows.schema import Limits, Workflow
 from gofer.workflows.skill import Skill
+from served import served
 
 pytestmark = pytest.mark.anyio
 SKILLS = {name: Skill(name, f"How {name} look.", "Like this.") for name in ("tables", "numbers")}
@@ -43,7 +44,13 @@ def bundle_of(made: Room, search_models: Sequence[str] = ("small",), skills: Map
     base = {"description": "d", "owner": "#o", "when": ["slack.mention"], "plan": "off", "tools": [*LISTED]}
     workflow = Workflow.model_validate({**base, "search_above": 1, "limits": made.limits})
     loaded = Loaded(
-        "answer-here", workflow, "You are a test.", "p.md", ("m",), search_models=tuple(search_models), skills=skills
+        "answer-here",
+        workflow,
+        "You are a test.",
+        "p.md",
+        served("m"),
+        search_models=served(*search_models),
+        skills=skills,
     )
     return decode_bundle(encode_bundle(Bundle(loaded, [tool.schema() for tool in made.services().offered(loaded)])))
 
@@ -154,7 +161,7 @@ async def test_of_more_than_the_window_takes_those_whose_words_fit_are_chosen_fr
 
 def test_the_models_of_the_role_stay_with_the_run() -> None:
     made = many()
-    assert bundle_of(made).loaded.search_models == ("small",)
+    assert bundle_of(made).loaded.search_models == served("small")
     assert bundle_of(made, ()).loaded.search_models == ()
 
 
@@ -166,5 +173,5 @@ def test_the_role_search_of_the_house_holds_for_every_workflow(tmp_path: Path) -
     defaults = tmp_path / "agents" / "defaults.yaml"
     defaults.write_text(defaults.read_text().replace("models: ", "models:\n  search: [small, smaller]", 1))
     loaded = load_catalog(tmp_path / "agents").workflows["answer-here"]
-    assert loaded.search_models == ("small", "smaller")
+    assert [model.name for model in loaded.search_models] == ["small", "smaller"]
     assert load_catalog(ROOT / "agents").workflows["answer-here"].search_models == ()

@@ -14,6 +14,7 @@ from gofer.workflows.schema import Defaults, Subagent
 from gofer.workflows.script import Script
 from gofer.workflows.subagent import LoadedSubagent
 from office import CATALOG, Lost, Office
+from served import served
 
 pytestmark = pytest.mark.anyio
 FILE = "coordinators/s.py"
@@ -46,7 +47,7 @@ def lost_with_a_claim(code: str) -> tuple[Office, list[str]]:
             "tools": [{"file_ticket": {"once": "per_message"}}],
         }
     )
-    clerk = LoadedSubagent(Subagent.model_validate({"description": "files", "tools": "inherit"}), "Clerk.", ("m",))
+    clerk = LoadedSubagent(Subagent.model_validate({"description": "files", "tools": "inherit"}), "Clerk.", served("m"))
     loaded = replace(CATALOG.workflows["answer-here"], workflow=workflow, subagents={"clerk": clerk})
     scripts = {FILE: Script(FILE, {"s": f"async def coordinate(run):\n    {code}\n    return 'Told.'\n"})}
     tool = Tool("file_ticket", "files", "keyed", Said, file)

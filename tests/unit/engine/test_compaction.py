@@ -27,6 +27,7 @@ from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits, Workflow
 from long_run import Messages, ReadingModel, adder, compactions, is_asked_to_sum_up, pages, run
+from served import served
 
 pytestmark = pytest.mark.anyio
 SPACE = Space(16_000, 0.8, 16_000)
@@ -200,7 +201,7 @@ async def test_what_cannot_be_made_to_fit_ends_the_run_before_it_is_sent() -> No
     workflow = Workflow(description="d", owner="#o", when=("slack.mention",), context=Context(window=16_000))
     step = await made.step()
     step.note(MessageReceived(step_text))
-    ending = await coordinate(step, Bundle(Loaded("a", workflow, "s", "p.md", ("m",)), []), PROVENANCE)
+    ending = await coordinate(step, Bundle(Loaded("a", workflow, "s", "p.md", served("m")), []), PROVENANCE)
     assert ending.status == "limited"
     assert re.fullmatch(
         r"stopped: the next request would have about \d+ tokens, and the model takes 16000", ending.reason

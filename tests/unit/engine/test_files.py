@@ -96,7 +96,7 @@ async def test_a_text_is_loaded_whole_or_not_at_all() -> None:
     await ask(step, "1.0", "flood")
     (file,) = step.workspace.files
     for whole, status in ((10_000, "error"), (20_000, "ok")):
-        step.shown = Shown(whole, 100)
+        step.shown = Shown(whole=whole, preview=100)
         loaded = await ask(step, f"1.{whole}", "load_file", file=file)
         assert (loaded.status, list(step.workspace.files)) == (status, [file])
     assert loaded.text.count("word") == 12_000
@@ -105,7 +105,7 @@ async def test_a_text_is_loaded_whole_or_not_at_all() -> None:
 async def test_bytes_that_are_shown_are_never_none_and_never_a_file_again() -> None:
     made = room("𝄞" * 20_000)
     step = await made.step()
-    step.shown = Shown(500, 100)
+    step.shown = Shown(whole=500, preview=100)
     await ask(step, "1.0", "flood")
     (file,) = step.workspace.files
     assert "𝄞" in (await ask(step, "1.1", "peek_file", file=file, start=8, stop=9)).text
@@ -120,7 +120,7 @@ async def test_bytes_that_are_shown_are_never_none_and_never_a_file_again() -> N
 async def test_bytes_are_never_cut_inside_a_character() -> None:
     made = room("ä€𝄞" * 20_000)
     step = await made.step()
-    step.shown = Shown(500, 100)
+    step.shown = Shown(whole=500, preview=100)
     await ask(step, "1.0", "flood")
     (file,) = step.workspace.files
     for start in range(9):

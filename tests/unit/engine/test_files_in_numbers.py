@@ -81,7 +81,7 @@ async def test_a_text_of_few_tokens_and_many_characters_becomes_a_file_too() -> 
 async def test_lines_that_are_shown_are_never_a_file_again(line: str) -> None:
     made = room("\n".join([line] * 30))
     step = await made.step()
-    step.shown = Shown(500, 100)
+    step.shown = Shown(whole=500, preview=100)
     await ask(step, "1.0", "flood")
     (file,) = step.workspace.files
     read = await ask(step, "1.1", "file_read", file=file, start_line=3)

@@ -18,6 +18,7 @@ from gofer.tools.plan.tools import plan_tools
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Limits, Plan, Workflow
+from served import served
 
 pytestmark = pytest.mark.anyio
 STATUSES: Sequence[TodoStatus] = ("pending", "in_progress", "completed", "blocked")
@@ -27,7 +28,7 @@ def planned(made: Room, plan: Plan = "optional", output: object = None, tools: S
     made.tools |= {tool.name: tool for tool in plan_tools()}
     base = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": [*tools]}
     workflow = Workflow.model_validate({**base, "plan": plan, "limits": made.limits, "output": output})
-    return Bundle(Loaded("answer-here", workflow, "You are a test.", "p.md", ("m",)), [])
+    return Bundle(Loaded("answer-here", workflow, "You are a test.", "p.md", served("m")), [])
 
 
 async def work(made: Room, plan: Plan = "optional", output: object = None, tools: Sequence[str] = ()) -> Ending:

@@ -25,6 +25,7 @@ from gofer.tools.tool import Call, ToolResult
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Context, Limits, Workflow
+from served import served
 
 WINDOW = 8_000
 
@@ -96,7 +97,7 @@ async def play(story: Sequence[Turn]) -> tuple[list[bytes], Sequence[Recorded]]:
     limits = Limits(llm_calls=200, tool_calls=500, tokens=10**9, usd=10**6, minutes=600)
     given_ = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": ["look"]}
     workflow = Workflow.model_validate({**given_, "limits": limits, "context": Context(window=WINDOW)})
-    bundle = Bundle(Loaded("answer-here", workflow, "You look.", "p.md", ("m",)), [])
+    bundle = Bundle(Loaded("answer-here", workflow, "You look.", "p.md", served("m")), [])
     step = await made.step()
     step.note(MessageReceived("please"))
     for owner in range(1, 20):

@@ -15,8 +15,7 @@ from gofer.files.image import Fitted
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.workspace import FileAdded
 from gofer.messages import user
-from gofer.models.abilities import Abilities, Ability, load_abilities
-from gofer.models.prices import load_prices
+from gofer.models.abilities import Abilities, Ability, common, load_abilities
 from gofer.tools.tool import Call, NewFile
 from gofer.tools.tool import ToolResult as Result
 from gofer.workflows.load import Loaded
@@ -261,11 +260,14 @@ async def test_a_text_that_became_a_file_is_not_preloaded() -> None:
     assert (await preload(step, desk.loaded(), PROVENANCE)).text == ""
 
 
-def test_every_model_with_a_price_has_abilities_and_an_unknown_one_takes_text_only() -> None:
+def test_a_model_that_no_pattern_fits_reads_text_only_and_one_of_a_gateway_is_known_by_its_own_name() -> None:
     abilities = load_abilities()
-    assert abilities.models.keys() == load_prices().models.keys()
-    assert abilities.of("gpt-5.4-mini-2026-03-17") == abilities.of("gpt-5.4-mini")
-    assert abilities.of("some-model") == Ability(0)
-    both = abilities.common(["gpt-5.4", "gpt-4o"])
-    assert (both.window, both.vision, both.pdf) == (128_000, True, True)
-    assert abilities.common(["gpt-5.4", "some-model"]) == Ability(1_050_000)
+    assert abilities.of("gpt-5.4-mini-2026-03-17").reads == ["image", "pdf"]
+    assert abilities.of("anthropic/claude-sonnet-4-5").reads == ["image"]
+    assert abilities.of("o3-mini").reads == abilities.of("some-model").reads == []
+
+
+def test_models_of_one_run_take_what_each_of_them_takes() -> None:
+    assert common([Ability(1_000, vision=True, pdf=True), Ability(500, vision=True)]) == Ability(500, vision=True)
+    assert common([Ability(1_000, vision=True), Ability(0)]) == Ability(1_000)
+    assert common([]) == Ability(0)

@@ -21,6 +21,7 @@ from gofer.tools.tool import Call
 from gofer.tools.tool import ToolResult as Result
 from gofer.workflows.schema import Subagent
 from gofer.workflows.subagent import LoadedSubagent
+from served import served
 
 pytestmark = pytest.mark.anyio
 
@@ -99,7 +100,7 @@ def slow_room(delays: Sequence[int], lives: Sequence[tuple[int, bool]]) -> Room:
     made.model = SlowModel(list(turns))  # type: ignore[assignment]
     made.store = MortalStore(lives)
     made.script = SCRIPT
-    made.subagents["s"] = LoadedSubagent(Subagent(description="d"), "You are short.", ("m",))
+    made.subagents["s"] = LoadedSubagent(Subagent(description="d"), "You are short.", served("m"))
 
     async def act(call: Call, said: Said) -> Result:
         await later(turns)

@@ -15,10 +15,11 @@ from gofer.tools.tool import Call, NewFile
 from gofer.tools.tool import ToolResult as Result
 from gofer.workflows.schema import Subagent
 from gofer.workflows.subagent import LoadedSubagent
+from served import served
 
 pytestmark = pytest.mark.anyio
 HEAD = "from gofer.coordinator import Run, ToolFailed\n\nasync def coordinate(run: Run):\n"
-CLASSIFY = LoadedSubagent(Subagent(description="d"), "Classify.", ("m",))
+CLASSIFY = LoadedSubagent(Subagent(description="d"), "Classify.", served("m"))
 
 
 def scripted(body: str, *answers: str, content: bytes = b"what it says") -> Room:

@@ -28,6 +28,7 @@ from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow
 from gofer.workflows.skill import Skill
 from office import CATALOG, office
+from served import served
 
 pytestmark = pytest.mark.anyio
 WIDE = "references/wide.md"
@@ -42,7 +43,7 @@ BASE = {"description": "d", "owner": "#o", "when": ["slack.mention"]}
 def bundle_with(made: Room, known: Mapping[str, Skill], **keys: object) -> Bundle:
     made.tools |= {tool.name: tool for tool in (*skill_tools(), *file_tools(Children()))}
     workflow = Workflow.model_validate({**BASE, **keys})
-    loaded = Loaded("answer-here", workflow, "You are a test.", "p.md", ("m",), skills=known)
+    loaded = Loaded("answer-here", workflow, "You are a test.", "p.md", served("m"), skills=known)
     # As a run finds it again, after its files changed.
     return decode_bundle(encode_bundle(Bundle(loaded, [it.schema() for it in made.services().offered(loaded)])))
 

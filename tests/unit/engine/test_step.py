@@ -219,7 +219,7 @@ async def test_inbox_items_are_journaled_once_before_the_next_intent() -> None:
 
 async def ask(made: Room, step: Step) -> None:
     bundle = made.bundle()
-    await step.ask_model(Window(bundle), bundle.params(), tail(step.progress, step.workspace, made.limits), 10)
+    await step.ask_model(Window(bundle), bundle.chain(), tail(step.progress, step.workspace, made.limits), 10)
 
 
 async def test_an_answer_is_recorded_with_its_usage_and_cost() -> None:

@@ -15,6 +15,7 @@ from gofer.projections import progress, trace
 from gofer.projections.outline import outline
 from gofer.workflows.schema import Limits, Subagent
 from gofer.workflows.subagent import LoadedSubagent
+from served import served
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +30,7 @@ def asking(
     made.script = "from gofer.coordinator import ToolFailed\nasync def coordinate(run):\n"
     made.script += "\n".join(f"    {line}" for line in body.split("\n"))
     subagent = Subagent.model_validate({"description": "d", "output": output, "limits": limits or {}})
-    made.subagents["classify"] = LoadedSubagent(subagent, "You classify.", ("m", "n"))
+    made.subagents["classify"] = LoadedSubagent(subagent, "You classify.", served("m", "n"))
     return made
 
 

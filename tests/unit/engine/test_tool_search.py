@@ -23,6 +23,7 @@ from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Workflow
 from gofer.workflows.skill import Skill
+from served import served
 from ticket_desk import desk, status
 
 pytestmark = pytest.mark.anyio
@@ -34,7 +35,7 @@ Asked = tuple[str, dict[str, object] | str]
 def bundle_of(made: Room, *, above: int, skills: dict[str, Skill] | None = None, tools: Sequence[str] = ()) -> Bundle:
     made.tools |= {tool.name: tool for tool in (*search_tools(), *skill_tools(), *plan_tools())}
     workflow = Workflow.model_validate({**BASE, "tools": [*tools], "search_above": above, "limits": made.limits})
-    loaded = Loaded("answer-here", workflow, "You are a test.", "p.md", ("m",), skills=skills or {})
+    loaded = Loaded("answer-here", workflow, "You are a test.", "p.md", served("m"), skills=skills or {})
     return Bundle(loaded, [tool.schema() for tool in made.services().offered(loaded)])
 
 

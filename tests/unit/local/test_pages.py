@@ -11,6 +11,7 @@ from gofer.local.pages import Pages
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow
 from gofer.workflows.script import Script
+from served import served
 from stand_ins import SetClock, claimed, memory_stores
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +30,7 @@ async def browser() -> AsyncIterator[httpx2.AsyncClient]:
     await store.create_head(parked)
     workflow = Workflow(description=SCRIPT, owner="#o", when=("slack.mention",))
     script = Script("coordinators/s.py", {"s": SCRIPT})
-    loaded = Loaded("w", workflow, SCRIPT, "agents/w.md", ("m",))
+    loaded = Loaded("w", workflow, SCRIPT, "agents/w.md", served("m"))
     scripted = replace(loaded, name="s", system="", prompt_file=script.file)
     catalog = Catalog({"w": loaded, "s": scripted}, Defaults(), scripts={script.file: script})
     app = Starlette(routes=Pages(store, blobs, catalog, SetClock()).routes())

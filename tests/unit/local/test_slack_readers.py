@@ -7,6 +7,7 @@ import pytest
 from gofer.journal.hidden import is_hidden
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow
+from served import served
 from signing_in import ADA, BOARD, GENERAL, OTHER, Browser, browser
 
 pytestmark = pytest.mark.anyio
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.anyio
 
 def workflow(name: str, *triggers: object, owner: str = "#board") -> Loaded:
     form = Workflow.model_validate({"description": "What it does.", "owner": owner, "when": list(triggers)})
-    return Loaded(name, form, f"The prompt of {name}.", f"agents/{name}.md", ("m",))
+    return Loaded(name, form, f"The prompt of {name}.", f"agents/{name}.md", served("m"))
 
 
 def catalog(*workflows: Loaded) -> Catalog:

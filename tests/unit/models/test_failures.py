@@ -165,7 +165,7 @@ def test_each_error_body_of_a_provider_has_its_class(status: int, body: object, 
         ("unknown_model", Refused, False),
         ("unknown_parameter", Refused, False),
         ("refused", Refused, False),
-        ("wrong_key", Refused, True),
+        ("wrong_key", Refused, False),
         ("filtered", Refused, True),
         ("busy", Unavailable, None),
         ("unreachable", Unavailable, None),
@@ -175,6 +175,7 @@ def test_a_class_says_what_follows(failure: FailureClass, error: type, final: bo
     raised = failed(ProviderError(failure, 400))
     assert type(raised) is error
     assert getattr(raised, "final", None) is final
+    assert getattr(raised, "elsewhere", False) is (failure == "wrong_key")
 
 
 def test_the_operator_reads_code_type_and_parameter_and_the_colleague_whom_to_tell() -> None:

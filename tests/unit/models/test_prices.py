@@ -1,24 +1,25 @@
 import pytest
 
 from gofer.messages import Usage
-from gofer.models.prices import Price, Prices, load_prices
+from gofer.models import scripted
+from gofer.models.prices import STAND_INS, Price, price_from_json, stand_in_prices
+from gofer.simulators import offline_model
 
-PRICES = Prices({"m": Price(input=2.0, cached_input=0.5, output=8.0)})
+PRICE = Price(input=2.0, cached_input=0.5, output=8.0)
 
 
 def test_cached_tokens_cost_their_own_price() -> None:
-    assert PRICES.cost("m", Usage(1_000_000, 100_000, 400_000)) == pytest.approx(0.6 * 2 + 0.4 * 0.5 + 0.8)
+    assert PRICE.cost(Usage(1_000_000, 100_000, 400_000)) == pytest.approx(0.6 * 2 + 0.4 * 0.5 + 0.8)
 
 
-def test_a_dated_name_has_the_price_of_its_family() -> None:
-    assert PRICES.cost("m-2026-03-17", Usage(1_000_000)) == 2.0
+def test_a_long_request_costs_the_price_of_its_length_for_every_token() -> None:
+    tiered = Price(input=2.0, cached_input=0.5, output=8.0, above=((1_000, Price(input=4, cached_input=1, output=9)),))
+    assert tiered.cost(Usage(1_000, 0)) == pytest.approx(0.002)
+    assert tiered.cost(Usage(1_001, 1_000, 1)) == pytest.approx((1_000 * 4 + 1 + 9_000) / 1_000_000)
+    assert price_from_json(tiered.to_json()) == tiered
 
 
-def test_an_unknown_model_has_no_cost_rather_than_none_at_all() -> None:
-    assert PRICES.cost("somebody-elses", Usage(1)) is None
-
-
-def test_the_table_that_ships_is_complete() -> None:
-    prices = load_prices().models
-    assert "gpt-5.4-mini" in prices
-    assert all(price.cached_input <= price.input <= price.output for price in prices.values())
+def test_what_stands_in_for_a_model_costs_nothing_and_all_else_is_unknown() -> None:
+    prices = stand_in_prices()
+    assert set(STAND_INS) == {offline_model.MODEL, scripted.NAME}
+    assert [prices.cost(name, Usage(9, 9)) for name in (*STAND_INS, "somebody-elses")] == [0.0, 0.0, None]

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+from gofer.engine.gates import budget
 from gofer.journal.entries import (
     CallDeferred,
     Entry,
@@ -20,6 +21,7 @@ from gofer.journal.entries import (
 )
 from gofer.messages import Usage
 from gofer.projections import progress
+from gofer.workflows.schema import Limits
 from stand_ins import mention
 
 
@@ -54,6 +56,14 @@ def test_usage_adds_up_and_one_unknown_price_makes_the_sum_unknown() -> None:
     assert state.cost_usd is not None
     assert round(state.cost_usd, 6) == 0.3
     assert project(answer(0.1), answer(None), answer(0.2)).cost_usd is None
+
+
+def test_what_is_known_of_a_cost_still_counts_for_limits() -> None:
+    state = project(answer(0.1), answer(None), answer(0.2))
+    assert budget(state, Limits(usd=0.31), 0) is None
+    stop = budget(state, Limits(usd=0.3), 0)
+    assert stop is not None
+    assert stop.reason == "stopped at 0.30 USD"
 
 
 def test_only_the_models_calls_count_and_outcomes_end_doubt() -> None:

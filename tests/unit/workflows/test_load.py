@@ -7,9 +7,10 @@ import pytest
 from gofer.engine.services import Links
 from gofer.errors import ConfigError
 from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
-from gofer.workflows.load import Catalog, load_catalog
+from gofer.workflows.load import Catalog, Loaded, load_catalog
 from gofer.workflows.routes import read_routes
 from gofer.workflows.schema import Plan
+from gofer.workflows.subagent import LoadedSubagent
 from stand_ins import mention
 
 ROOT = Path(__file__).parents[3]
@@ -20,6 +21,10 @@ def folder(tmp_path: Path, **files: str) -> Path:
     for name, text in files.items():
         (tmp_path / name.replace("__", ".")).write_text(text)
     return tmp_path
+
+
+def names(loaded: Loaded | LoadedSubagent) -> tuple[str, ...]:
+    return tuple(model.name for model in loaded.models)
 
 
 def load(tmp_path: Path, yaml: str, **files: str) -> Catalog:
@@ -34,7 +39,7 @@ def test_the_shipped_workflows_load_and_route() -> None:
 
 def test_a_minimal_file_has_defaults(tmp_path: Path) -> None:
     loaded = load(tmp_path, MINIMAL + "plan: off\n").workflows["w"]
-    assert (loaded.system, loaded.models, loaded.workflow.reply) == ("Do it.", ("default",), "thread")
+    assert (loaded.system, names(loaded), loaded.workflow.reply) == ("Do it.", ("default",), "thread")
     assert loaded.workflow.limits.llm_calls == 12
 
 
@@ -43,7 +48,7 @@ def test_defaults_of_the_house_hold_key_by_key(tmp_path: Path) -> None:
     yaml = MINIMAL + "model: {name: small, temperature: 0}\nlimits: {usd: 0.1}\nplan: off\n"
     loaded = load(tmp_path, yaml, defaults__yaml=defaults, house__md="House rules.").workflows["w"]
     assert loaded.system == "House rules.\n\nDo it."
-    assert loaded.models == ("little",)
+    assert names(loaded) == ("little",)
     assert (loaded.workflow.limits.usd, loaded.workflow.limits.llm_calls) == (0.1, 3)
 
 
@@ -151,16 +156,17 @@ def test_a_bundle_comes_back_as_it_was_pinned(tmp_path: Path) -> None:
     loaded = load(tmp_path, MINIMAL + "model: {name: m, seed: 7}\ntools: [look]\n").workflows["w"]
     bundle = Bundle(loaded, [{"type": "function", "function": {"name": "look"}}])
     assert decode_bundle(encode_bundle(bundle)) == bundle
-    assert bundle.params() == [{"model": "m", "seed": 7, "stream": False}]
+    assert [one.params for one in bundle.chain()] == [{"model": "m", "seed": 7, "stream": False}]
 
 
 def test_a_role_may_name_models_in_the_order_in_which_they_are_asked(tmp_path: Path) -> None:
     defaults = "models: {default: [little, big], small: little}\n"
     roles = load(tmp_path, MINIMAL, defaults__yaml=defaults, x__yaml=MINIMAL + "model: other\n", x__md="Do.").workflows
-    assert (roles["w"].models, roles["x"].models) == (("little", "big"), ("other",))
+    assert (names(roles["w"]), names(roles["x"])) == (("little", "big"), ("other",))
     bundle = Bundle(roles["w"], [])
     assert decode_bundle(encode_bundle(bundle)) == bundle
-    assert bundle.params() == [{"model": "little", "stream": False}, {"model": "big", "stream": False}]
+    params = [one.params for one in bundle.chain()]
+    assert params == [{"model": "little", "stream": False}, {"model": "big", "stream": False}]
 
 
 @pytest.mark.parametrize("chain", ["[]", '[""]', '""', "[little, 7]", "{a: b}"])
@@ -199,8 +205,8 @@ def test_a_script_needs_no_prompt_and_brings_its_neighbours_and_the_subagents(tm
     assert set(script.sources) == {"s", "near", "far"}
     assert (loaded.system, loaded.prompt_file, loaded.script_sha256) == ("", "coordinators/s.py", script.sha256)
     subagent = loaded.subagents["s"]
-    assert (subagent.system, subagent.models) == ("Be brief.", ("a", "b"))
-    assert subagent.params()[1] == {"model": "b", "temperature": 0, "stream": False}
+    assert (subagent.system, names(subagent)) == ("Be brief.", ("a", "b"))
+    assert subagent.chain()[1].params == {"model": "b", "temperature": 0, "stream": False}
     assert decode_bundle(encode_bundle(Bundle(loaded, []))).loaded == loaded
 
 

@@ -52,9 +52,9 @@ def read_account(environment: Mapping[str, str]) -> Account:
     return Account(
         environment.get("AWS_ACCESS_KEY_ID", ""),
         Secret(environment.get("AWS_SECRET_ACCESS_KEY", "")),
-        environment.get("AWS_SESSION_TOKEN", ""),
-        environment.get("AWS_REGION", ""),
-        environment.get("AWS_ENDPOINT_URL", ""),
+        token=environment.get("AWS_SESSION_TOKEN", ""),
+        region=environment.get("AWS_REGION", ""),
+        endpoint=environment.get("AWS_ENDPOINT_URL", ""),
     )
 
 
@@ -75,7 +75,9 @@ class Wire:
         self._origin = self.account.origin(self.service, self.bucket)
         self._host = urlsplit(self._origin).netloc
         account = self.account
-        self._signer = Signer(account.key_id, account.key, account.token, account.region, self.service)
+        self._signer = Signer(
+            account.key_id, account.key, token=account.token, region=account.region, service=self.service
+        )
 
     def send(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """The answer to a request, whatever its status. Raises EndpointConnectionError."""

@@ -5,18 +5,19 @@ from dataclasses import replace
 
 from gofer.bootstrap.aws import build_client, new_session, open_cloud
 from gofer.bootstrap.aws_settings import aws_settings
+from gofer.bootstrap.endpoints import Endpoints, build_model
 from gofer.bootstrap.functions.ground import Ground
 from gofer.bootstrap.functions.invocation import Handler
-from gofer.bootstrap.functions.measures import measuring
+from gofer.bootstrap.functions.measures import measure
 from gofer.bootstrap.functions.parameter_store import SsmParameters
 from gofer.bootstrap.functions.parameters import SYSTEMS, Following
 from gofer.bootstrap.functions.places import children
 from gofer.bootstrap.functions.working import LEAVE, Working
 from gofer.bootstrap.http import SharedHttp, http_client
 from gofer.bootstrap.published_catalog import live_catalog
-from gofer.bootstrap.worker import build_model, build_worker
+from gofer.bootstrap.worker import build_worker
 from gofer.engine.effects import Patience
-from gofer.models.abilities import load_abilities
+from gofer.secret import Secret
 from gofer.worker import Worker
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
@@ -38,23 +39,29 @@ def worker_function(
     reading, python = children(ground.environment)
     for helped in (reading, python):
         ground.kept.callback(helped.close)
-    http, measure = http_client(), measuring(load_abilities())
+    http = http_client()
+
+    def key_in(variable: str) -> Secret:
+        # By its own name: the role of the function reads no parameters by their path.
+        return Secret(parameters.told([variable]).get(variable, "").strip())
 
     def make(environment: Mapping[str, str]) -> Worker:
         known = aws_settings(environment)
+        model = build_model(known.settings, http)
         worker = build_worker(
             known.settings,
             Catalog({}, Defaults()),
             cloud.store,
             cloud.blobs,
             cloud.queue,
-            build_model(known.settings, http),
+            model,
             ground.outside(SharedHttp(http)),
             known.settings.public_url,
             known.installation_key,
             reading,
             alone=False,
             python=python,
+            reach=Endpoints(known.settings, http, key_in, model),
         )
         # Without GOFER_URL no page is known that a person could sign in to.
         links = replace(worker.services.links, signs_in=bool(known.settings.public_url))

@@ -111,7 +111,9 @@ def _unread(wanted: Wanted, count: int, seen: Sequence[Seen]) -> Iterator[Missin
 
 
 def _range(first: int, last: int, why: str, arguments: dict[str, object]) -> Missing:
-    return Missing("pages", numbered("page", range(first, last + 1)), why, "extract_file", arguments)
+    return Missing(
+        "pages", part=numbered("page", range(first, last + 1)), why=why, tool="extract_file", arguments=arguments
+    )
 
 
 def _without_text(seen: Sequence[Seen]) -> Iterator[Missing]:
@@ -122,7 +124,14 @@ def _without_text(seen: Sequence[Seen]) -> Iterator[Missing]:
     run = min(run, LOOKED_AT)
     arguments: dict[str, object] = {"first_page": scans[0], "last_page": scans[run - 1]}
     instead = "and the other pages alike" if run < len(scans) else ""
-    yield Missing("scans", f"the text of {numbered('page', scans)}", _DRAWN, "load_file", arguments, instead)
+    yield Missing(
+        "scans",
+        part=f"the text of {numbered('page', scans)}",
+        why=_DRAWN,
+        tool="load_file",
+        arguments=arguments,
+        instead=instead,
+    )
 
 
 def _damage(data: bytes, seen: Sequence[Seen]) -> Iterator[Missing]:

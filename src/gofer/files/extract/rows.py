@@ -40,12 +40,14 @@ def _table(lines: Sequence[str], first: int, most: int) -> Reading:
     last = begin + len(kept) + 1
     missing: list[Missing] = []
     if begin:
-        missing.append(Missing("rows", numbered("row", range(2, begin + 2)), AS_ASKED, "extract_file", {}))
+        missing.append(
+            Missing("rows", part=numbered("row", range(2, begin + 2)), why=AS_ASKED, tool="extract_file", arguments={})
+        )
     rest = list[str]()
     if last < count:
         part = numbered("row", range(last + 1, count + 1))
         why = f"one text holds about {most:,} characters"
-        missing.append(Missing("rows", part, why, "extract_file", {"first_row": last + 1}))
+        missing.append(Missing("rows", part=part, why=why, tool="extract_file", arguments={"first_row": last + 1}))
         rest.append(f"[{part} missing here]")
     return Reading("\n".join([*lines[:_HEAD], *kept, *rest]), tuple(missing))
 

@@ -106,7 +106,9 @@ class _Workbook:
 
     def _lacks_sheets(self, names: Sequence[str], why: str) -> None:
         instead = "and the other sheets alike" if len(names) > 1 else ""
-        gap = Missing("sheets", _named(names), why, "extract_file", {"sheet": names[0]}, instead)
+        gap = Missing(
+            "sheets", part=_named(names), why=why, tool="extract_file", arguments={"sheet": names[0]}, instead=instead
+        )
         self._missing.append(gap)
 
     def _sheet(self, name: str, hidden: str) -> Iterator[str]:
@@ -169,7 +171,7 @@ def _area(sheet: CalamineSheet, exact: Exact) -> Area | None:
     if sheet.start is not None and sheet.width:
         rows |= {sheet.start[0], sheet.start[0] + sheet.height - 1}
         columns |= {sheet.start[1], sheet.start[1] + sheet.width - 1}
-    return Area(min(rows), min(columns), max(rows) + 1, max(columns) + 1) if rows else None
+    return Area(top=min(rows), left=min(columns), bottom=max(rows) + 1, right=max(columns) + 1) if rows else None
 
 
 def _batches(sheet: CalamineSheet, exact: Exact) -> Iterator[tuple[Sequence[Sequence[object]], int]]:

@@ -110,7 +110,7 @@ class People:
         """Somebody reviews a pull request; whoever was asked for it is so no more."""
         pull, hub = _pull(issue), self._hub
         self._touch(issue)
-        review = Review(hub.new_id(), hub.user(user).login, state, body, issue.updated_at)
+        review = Review(hub.new_id(), user=hub.user(user).login, state=state, body=body, submitted_at=issue.updated_at)
         pull.reviews.append(review)
         pull.reviewers = [login for login in pull.reviewers if login != review.user]
         payload = self._payload("submitted", issue, user, {"review": review_shape(hub, issue, review, webhook=True)})

@@ -190,7 +190,16 @@ class Hub:
         """A new issue with the next number."""
         number = max(repository.issues, default=0) + 1
         now = self.clock() if at is None else at
-        issue = Issue(repository.full_name, self.new_id(), number, user, title, body, now, now)
+        issue = Issue(
+            repository.full_name,
+            self.new_id(),
+            number,
+            user=user,
+            title=title,
+            body=body,
+            created_at=now,
+            updated_at=now,
+        )
         repository.issues[number] = issue
         return issue
 
@@ -236,7 +245,8 @@ class Hub:
         commits = repository.branches.setdefault(branch, list(repository.branches.get(repository.default_branch, [])))
         parent = commits[-1].sha if commits else ""
         seed = "\0".join((repository.full_name, branch, parent, author, message, str(self.new_id())))
-        commit = Commit(hashlib.sha1(seed.encode()).hexdigest(), author, message, at, files)  # noqa: S324 - as git does
+        sha = hashlib.sha1(seed.encode()).hexdigest()  # noqa: S324 - as git does
+        commit = Commit(sha=sha, author=author, message=message, date=at, files=files)
         commits.append(commit)
         return commit
 

@@ -125,9 +125,9 @@ class _Loading:
             one.private,
             one.hidden,
             one.default_branch,
-            frozenset(map(self._known, everybody)),
-            frozenset(one.teams),
-            frozenset(one.submodules),
+            collaborators=frozenset(map(self._known, everybody)),
+            teams=frozenset(one.teams),
+            submodules=frozenset(one.submodules),
         )
         self._hub.repositories[one.full_name] = repository
         first = _Commit(author=self._hub.own, message="First files", files=dict(one.files), hours_ago=24.0 * 365)
@@ -163,7 +163,15 @@ class _Loading:
         pull.reviewers = list(map(self._known, one.reviewers))
         for review in one.reviews:
             at = self._ago(review.hours_ago)
-            pull.reviews.append(Review(self._hub.new_id(), self._known(review.user), review.state, review.body, at))
+            pull.reviews.append(
+                Review(
+                    self._hub.new_id(),
+                    user=self._known(review.user),
+                    state=review.state,
+                    body=review.body,
+                    submitted_at=at,
+                )
+            )
         self._hub.make_pull(issue, pull, _bytes(one.changes))
         if one.merged:
             self._hub.merge(issue, pull, issue.user)

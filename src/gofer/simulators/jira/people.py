@@ -114,7 +114,15 @@ class People:
         """Somebody adds a file, which Jira tells twice."""
         self._known(account)
         now = self._site.clock()
-        one = Attachment(self._site.new_id(), filename, account, len(content), now, content, mime_type)
+        one = Attachment(
+            id=self._site.new_id(),
+            filename=filename,
+            author=account,
+            size=len(content),
+            created=now,
+            content=content,
+            mime_type=mime_type,
+        )
         after = self._site.put(replace(issue, attachments=(*issue.attachments, one), updated=now))
         shown = shapes.attachment(self._site, one, self._deliveries.flavour)
         self._deliveries.announce({"webhookEvent": "attachment_created", "attachment": shown})
@@ -131,7 +139,7 @@ class People:
         """A link to something outside, and whether it is new: the same global id is the same link."""
         same = next((one for one in issue.remote_links if global_id and one.global_id == global_id), None)
         number = same.id if same else int(self._site.new_id())
-        link = RemoteLink(number, global_id or f"id={number}", url, title)
+        link = RemoteLink(number, global_id=global_id or f"id={number}", url=url, title=title)
         others = tuple(one for one in issue.remote_links if one is not same)
         self._site.put(replace(issue, remote_links=(*others, link)))
         return link, same is None

@@ -104,7 +104,9 @@ def load_site(world: Mapping[str, object], clock: Callable[[], float]) -> tuple[
         place = ".".join(["jira", *map(str, first["loc"])])
         raise ConfigError(f"The world is wrong at {place}: {first['msg']}.") from error
     site = Site(read.site, read.account, read.search_lag, clock)
-    site.names = Names(read.priorities, read.link_types, read.resolutions, read.roles)
+    site.names = Names(
+        priorities=read.priorities, link_types=read.link_types, resolutions=read.resolutions, roles=read.roles
+    )
     site.users.update({user.account_id: User(**user.model_dump()) for user in read.users})
     _person(site, read.account, "account")
     for project in read.projects:
@@ -117,13 +119,13 @@ def load_site(world: Mapping[str, object], clock: Callable[[], float]) -> tuple[
 def _project(site: Site, project: _Project) -> Project:
     types = [_Type(name=one) if isinstance(one, str) else one for one in project.issue_types]
     return Project(
-        site.new_id(),
-        project.key,
-        project.name,
-        tuple(IssueType(site.new_id(), one.name, one.required) for one in types),
-        project.statuses,
-        project.moves,
-        project.hidden,
+        id=site.new_id(),
+        key=project.key,
+        name=project.name,
+        types=tuple(IssueType(site.new_id(), one.name, one.required) for one in types),
+        statuses=project.statuses,
+        moves=project.moves,
+        hidden=project.hidden,
     )
 
 
@@ -173,7 +175,15 @@ def _comment(site: Site, comment: _Comment, now: float) -> Comment:
 
 def _attachment(site: Site, one: _Attachment, now: float) -> Attachment:
     content, at = one.content or one.text.encode(), now - one.minutes_ago * MINUTE
-    return Attachment(site.new_id(), one.filename, one.author, len(content), at, content, one.mime_type)
+    return Attachment(
+        id=site.new_id(),
+        filename=one.filename,
+        author=one.author,
+        size=len(content),
+        created=at,
+        content=content,
+        mime_type=one.mime_type,
+    )
 
 
 def _person(site: Site, account_id: str, place: str) -> None:

@@ -32,13 +32,13 @@ def create_issue(asked: Asked) -> Answer:
     if errors:
         raise JiraRefusal(400, errors=errors)
     new = NewIssue(
-        project.key,
-        kind.name,
-        text_of(fields, "summary").strip(),
-        object_of(fields, "description") or None,
-        tuple(texts(fields.get("labels"))),
-        text_of(object_of(fields, "assignee"), "accountId"),
-        _priority(asked, fields),
+        project=project.key,
+        type=kind.name,
+        summary=text_of(fields, "summary").strip(),
+        description=object_of(fields, "description") or None,
+        labels=tuple(texts(fields.get("labels"))),
+        assignee=text_of(object_of(fields, "assignee"), "accountId"),
+        priority=_priority(asked, fields),
         properties=_properties(body),
     )
     issue = asked.people.create(asked.site.account, new)

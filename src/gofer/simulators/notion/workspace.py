@@ -98,7 +98,7 @@ class Change:
     page: str = ""
 
 
-_TITLE = {"title": Property("title", "title", "title", {})}
+_TITLE = {"title": Property(id="title", name="title", kind="title", options={})}
 
 
 FILE_SECONDS = 3600
@@ -220,7 +220,12 @@ class Workspace:
     def comment(self, page: Page, block: str, texts: list[Answer], by: User, discussion: str = "") -> Comment:
         """A new comment, in a discussion that goes on or in a new one."""
         made = Comment(
-            self.new_id("comment"), discussion or self.new_id("discussion"), page.id, block, texts, (self.now(), by.id)
+            id=self.new_id("comment"),
+            discussion=discussion or self.new_id("discussion"),
+            page=page.id,
+            block=block,
+            texts=texts,
+            created=(self.now(), by.id),
         )
         self.comments[made.id] = made
         parent: Answer = {"id": block or page.id, "type": "block" if block else "page"}

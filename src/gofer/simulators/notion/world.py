@@ -56,7 +56,7 @@ def _database(workspace: Workspace, place: "_Place") -> None:
         raise place.at("properties").wrong("must have exactly one property of the kind title")
     source = place.id("data_source") if place.has("data_source") else workspace.new_id("source")
     shared = place.flag("shared", default=True)
-    database = Database(place.id(), source, place.text("name"), columns, shared)
+    database = Database(id=place.id(), source=source, name=place.text("name"), columns=columns, shared=shared)
     workspace.databases[database.id] = database
     for page in place.items("pages"):
         _page(workspace, page.mapping(_PAGE), database)
@@ -73,13 +73,18 @@ def _column(workspace: Workspace, name: str, place: "_Place") -> Property:
     # As Notion does: ids of properties have characters that are encoded in URLs, and stay so.
     short = f"{workspace.new_id('property')[:3]}%3A"
     own = place.text("id") if place.has("id") else short
-    return Property("title" if kind == "title" else own, name, kind, {one: workspace.new_id("option") for one in names})
+    return Property(
+        id="title" if kind == "title" else own,
+        name=name,
+        kind=kind,
+        options={one: workspace.new_id("option") for one in names},
+    )
 
 
 def _page(workspace: Workspace, place: "_Place", database: Database | None) -> None:
     by = _person(workspace, place.at("created_by")) if place.has("created_by") else workspace.bot.id
     stamp = (workspace.now(), by)
-    columns = database.columns if database else {"title": Property("title", "title", "title", {})}
+    columns = database.columns if database else {"title": Property(id="title", name="title", kind="title", options={})}
     values = {name: empty(column.kind) for name, column in columns.items()}
     values[next(name for name, one in columns.items() if one.kind == "title")] = place.text("title")
     for name, one in place.fields("properties"):
@@ -142,7 +147,15 @@ def _comment(workspace: Workspace, place: "_Place", page: Page) -> None:
         texts = rich_text.from_markdown(one.text("text"))
         stamp = (workspace.now(), _person(workspace, one.at("user")))
         resolved = place.flag("resolved", default=False)
-        made = Comment(workspace.new_id("comment"), discussion, page.id, known.get(block, ""), texts, stamp, resolved)
+        made = Comment(
+            id=workspace.new_id("comment"),
+            discussion=discussion,
+            page=page.id,
+            block=known.get(block, ""),
+            texts=texts,
+            created=stamp,
+            resolved=resolved,
+        )
         workspace.comments[made.id] = made
 
 

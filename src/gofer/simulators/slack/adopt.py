@@ -40,7 +40,7 @@ def _channel_id(event: JsonObject) -> str:
 
 def _plant_user(workspace: Workspace, user_id: str) -> None:
     if user_id not in workspace.users:
-        workspace.users[user_id] = User(user_id, user_id, user_id)
+        workspace.users[user_id] = User(id=user_id, name=user_id, real_name=user_id)
 
 
 def _plant_channel(workspace: Workspace, channel_id: str, event: JsonObject, people: list[str]) -> None:
@@ -64,7 +64,11 @@ def _plant_message(workspace: Workspace, channel_id: str, body: JsonObject) -> N
     if micros(ts) is None or workspace.find(channel_id, ts):
         return
     if thread_ts and micros(thread_ts) is not None and not workspace.find(channel_id, thread_ts) and thread_ts != ts:
-        workspace.put(Message(channel_id, thread_ts, text_of(body, "parent_user_id"), "", thread_ts))
+        workspace.put(
+            Message(
+                channel=channel_id, ts=thread_ts, user=text_of(body, "parent_user_id"), text="", thread_ts=thread_ts
+            )
+        )
     message = Message(
         channel=channel_id,
         ts=ts,

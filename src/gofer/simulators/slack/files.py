@@ -52,7 +52,9 @@ def complete_upload(backend: Backend, arguments: Arguments) -> Answer:
     if channel:
         bot, comment = workspace.bot, arguments.text("initial_comment")
         extra: Answer = {"subtype": "file_share", "files": shown}
-        draft = Message(channel.id, "", bot.user, comment, thread_ts, bot.bot_id, extra=extra)
+        draft = Message(
+            channel=channel.id, ts="", user=bot.user, text=comment, thread_ts=thread_ts, bot_id=bot.bot_id, extra=extra
+        )
         backend.delivery.announce(message_envelopes(workspace, workspace.post(draft)))
     return {"files": shown}
 

@@ -30,13 +30,13 @@ def post_ephemeral(backend: Backend, arguments: Arguments) -> Answer:
         raise SlackRefusal("invalid_thread_ts")
     message = workspace.whisper(
         Message(
-            channel.id,
-            "",
-            bot.user,
-            content.text,
-            thread_ts,
-            bot.bot_id,
-            content.blocks,
+            channel=channel.id,
+            ts="",
+            user=bot.user,
+            text=content.text,
+            thread_ts=thread_ts,
+            bot_id=bot.bot_id,
+            blocks=content.blocks,
             paged=content.mentions,
             only_for=user,
         )

@@ -56,14 +56,14 @@ def _post_message(backend: Backend, arguments: Arguments) -> Answer:
         extra["subtype"] = "thread_broadcast"
     bot = workspace.bot
     draft = Message(
-        channel.id,
-        "",
-        bot.user,
-        content.text,
-        thread_ts,
-        bot.bot_id,
-        content.blocks,
-        metadata,
+        channel=channel.id,
+        ts="",
+        user=bot.user,
+        text=content.text,
+        thread_ts=thread_ts,
+        bot_id=bot.bot_id,
+        blocks=content.blocks,
+        metadata=metadata,
         extra=extra,
         paged=content.mentions,
     )
@@ -107,7 +107,11 @@ def remove(backend: Backend, message: Message) -> None:
     if not message.is_reply and workspace.replies(message):
         extra = {"subtype": "tombstone", "hidden": True}
         words = "This message was deleted."
-        left = workspace.put(Message(message.channel, message.ts, "USLACKBOT", words, message.ts, extra=extra))
+        left = workspace.put(
+            Message(
+                channel=message.channel, ts=message.ts, user="USLACKBOT", text=words, thread_ts=message.ts, extra=extra
+            )
+        )
     else:
         workspace.remove(message)
     backend.delivery.announce(deletion_envelopes(workspace, message, left))

@@ -96,7 +96,9 @@ class OpenId:
         if user is None or user.bot or user.deactivated:
             return HTMLResponse(self._people(request))
         code = f"{len(self._grants) + 1}.{stable_id(user.id, str(len(self._grants)), state)}"
-        self._grants[code] = _Grant(user.id, redirect_uri, asked.text("nonce"), self.clock() + CODE_SECONDS)
+        self._grants[code] = _Grant(
+            user=user.id, redirect_uri=redirect_uri, nonce=asked.text("nonce"), until=self.clock() + CODE_SECONDS
+        )
         return RedirectResponse(f"{redirect_uri}?{urlencode({'code': code, 'state': state})}", 302)
 
     def _refusal(self, asked: Arguments) -> str:

@@ -77,7 +77,7 @@ class SlackSimulator:
 
     async def say(self, user_id: str, channel_id: str, text: str, thread_ts: str | None = None) -> Message:
         """A user writes a message, in wire form (`<@U…>` mentions); its events begin to be delivered."""
-        return self._write(Message(channel_id, "", user_id, text, thread_ts))
+        return self._write(Message(channel=channel_id, ts="", user=user_id, text=text, thread_ts=thread_ts))
 
     async def upload(
         self,
@@ -93,7 +93,9 @@ class SlackSimulator:
         """A user shares a file, with a text or without one; `mode` as Slack has it, such as `external`."""
         shown = uploaded(self.workspace, user_id, name, content, mimetype, mode)
         extra = {"subtype": "file_share", "files": [shown], "upload": False, "display_as_bot": False}
-        return self._write(Message(channel_id, "", user_id, text, thread_ts, extra=extra))
+        return self._write(
+            Message(channel=channel_id, ts="", user=user_id, text=text, thread_ts=thread_ts, extra=extra)
+        )
 
     async def edit(self, user_id: str, channel_id: str, ts: str, text: str) -> Message:
         """A user changes what they wrote."""

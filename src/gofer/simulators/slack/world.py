@@ -25,14 +25,20 @@ def load_workspace(world: JsonObject, clock: Callable[[], float]) -> Workspace:
     bot = top.at("bot").mapping({"user", "bot_id", "name", "scopes"})
     scopes = frozenset(bot.at("scopes").strings()) if bot.has("scopes") else None
     workspace = Workspace(
-        Team(team.text("id"), team.text("domain"), team.text("name")),
-        Bot(bot.text("user"), bot.text("bot_id"), bot.text("name"), app.text("id"), scopes),
+        Team(id=team.text("id"), domain=team.text("domain"), name=team.text("name")),
+        Bot(
+            user=bot.text("user"),
+            bot_id=bot.text("bot_id"),
+            name=bot.text("name"),
+            app_id=app.text("id"),
+            scopes=scopes,
+        ),
         clock,
     )
     if top.has("emoji"):
         workspace.emoji = frozenset(top.at("emoji").strings())
     own = workspace.bot
-    workspace.users[own.user] = User(own.user, own.name, own.name, bot=True)
+    workspace.users[own.user] = User(id=own.user, name=own.name, real_name=own.name, bot=True)
     for place in top.items("users"):
         _user(workspace, place)
     for place in top.items("groups"):
@@ -48,15 +54,15 @@ def _user(workspace: Workspace, place: "_Place") -> None:
     place = place.mapping({"id", "name", "real_name", "bot", "restricted", "title", "tz", "deactivated", "external"})
     name = place.text("name")
     user = User(
-        place.text("id"),
-        name,
-        place.text("real_name") if place.has("real_name") else name,
-        place.flag("bot"),
-        place.flag("restricted"),
-        place.text("title") if place.has("title") else "",
-        place.text("tz") if place.has("tz") else "Etc/UTC",
-        place.flag("deactivated"),
-        place.flag("external"),
+        id=place.text("id"),
+        name=name,
+        real_name=place.text("real_name") if place.has("real_name") else name,
+        bot=place.flag("bot"),
+        restricted=place.flag("restricted"),
+        title=place.text("title") if place.has("title") else "",
+        tz=place.text("tz") if place.has("tz") else "Etc/UTC",
+        deactivated=place.flag("deactivated"),
+        external=place.flag("external"),
     )
     if user.id in workspace.users:
         raise place.wrong(f"has the id {user.id}, which another user has already")
@@ -68,7 +74,7 @@ def _group(workspace: Workspace, place: "_Place") -> None:
     handle = place.text("handle").removeprefix("@")
     users = _people(workspace, place.at("users"), "has the user") if place.has("users") else ()
     name = place.text("name") if place.has("name") else handle
-    workspace.groups[place.text("id")] = Group(place.text("id"), handle, name, users)
+    workspace.groups[place.text("id")] = Group(id=place.text("id"), handle=handle, name=name, users=users)
 
 
 def _channel(workspace: Workspace, place: "_Place") -> None:
@@ -110,7 +116,18 @@ def _message(workspace: Workspace, place: "_Place", channel: Channel, thread_ts:
     text = place.text("text").strip()
     files = [_file(workspace, file, user_id) for file in place.items("files")]
     extra = {"subtype": "file_share", "files": files} if files else {}
-    return workspace.put(Message(channel.id, ts, user_id, text, thread_ts, bot_id, reactions=reactions, extra=extra))
+    return workspace.put(
+        Message(
+            channel=channel.id,
+            ts=ts,
+            user=user_id,
+            text=text,
+            thread_ts=thread_ts,
+            bot_id=bot_id,
+            reactions=reactions,
+            extra=extra,
+        )
+    )
 
 
 def _file(workspace: Workspace, place: "_Place", user: str) -> JsonObject:

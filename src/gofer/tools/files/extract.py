@@ -25,9 +25,9 @@ class ExtractFile(Arguments):
     """A document, and the part of it that is wanted."""
 
     file: str
-    first_page: int | None = Field(default=None, ge=1, description="Of a PDF.")
+    first_page: int | None = Field(default=None, ge=1)
     last_page: int | None = Field(default=None, ge=1)
-    first_row: int | None = Field(default=None, ge=1, description="Of a table.")
+    first_row: int | None = Field(default=None, ge=1)
     sheet: str = ""
     member: str = Field(default="", description="Path in an archive.")
     encoding: str = Field(default="", description="Instead of a guess.")

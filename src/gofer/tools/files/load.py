@@ -60,7 +60,10 @@ async def load_file(children: Children, call: Call, arguments: LoadFile) -> Tool
     if kind.name in IMAGES:
         image = await fitted(children, content, most=min(BYTES, call.look_bytes * 3 // 4))
         return _to_look_at(
-            arguments.file, name, len(content), Media(arguments.file, image.media_type, _text(image.data))
+            arguments.file,
+            name,
+            len(content),
+            Media(file=arguments.file, media_type=image.media_type, data=_text(image.data)),
         )
     if kind.name == "pdf":
         if arguments.first_page is None and arguments.last_page is None:
@@ -108,7 +111,7 @@ async def _pdf(children: Children, call: Call, file: str, content: bytes) -> Too
     if (pages := await pages_of(children, content)) > LOOKED_AT:
         raise ToolError(f"{file} has {pages:,} pages, and at most {LOOKED_AT} can be looked at whole; {instead}.")
     name = held(call, file).added.name
-    return _to_look_at(file, name, len(content), Media(file, PDF, _text(content), pages))
+    return _to_look_at(file, name, len(content), Media(file=file, media_type=PDF, data=_text(content), pages=pages))
 
 
 async def _pages(children: Children, call: Call, arguments: LoadFile, content: bytes) -> ToolResult:
@@ -124,7 +127,7 @@ async def _pages(children: Children, call: Call, arguments: LoadFile, content: b
         sentences.append(f"Not shown, because damaged: {numbered('page', drawn.damaged)}; {AGAIN}.")
     if drawn.last < min(last or drawn.of, drawn.of):
         sentences.append(f'Go on with load_file(file="{file}", first_page={drawn.last + 1}).')
-    media = tuple(Media(file, "image/jpeg", _text(image)) for image in drawn.images)
+    media = tuple(Media(file=file, media_type="image/jpeg", data=_text(image)) for image in drawn.images)
     shown = FileRead(file, "pages", drawn.first, drawn.last)
     return ToolResult(" ".join(sentences), f"{len(media)} pages to look at", facts=(shown,), media=media)
 

@@ -41,7 +41,7 @@ def columns(source: Fields) -> Mapping[str, Column]:
         kind = as_text(as_object(value).get("type"))
         options = as_list(as_object(as_object(value).get(kind)).get("options"))
         names = [as_text(as_object(option).get("name")) for option in options]
-        found[name] = Column(name, as_text(as_object(value).get("id")), kind, names)
+        found[name] = Column(name=name, id=as_text(as_object(value).get("id")), kind=kind, options=names)
     return found
 
 

@@ -121,7 +121,7 @@ async def _columns(api: NotionApi, call: Call, page: Fields) -> Mapping[str, Col
     if source:
         return columns(await api.get(call, f"data_sources/{source}"))
     return {
-        name: Column(name, as_text(value.get("id")), as_text(value.get("type")))
+        name: Column(name=name, id=as_text(value.get("id")), kind=as_text(value.get("type")))
         for name, value in properties(page).items()
     }
 

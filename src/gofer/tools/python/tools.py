@@ -78,7 +78,7 @@ def _program(call: Call, arguments: RunPython, texts: Mapping[str, HeldText], sc
         raise ToolError("There is nothing to run; write Python as `code`, or name the script of a skill.")
     files = {file: found.text for file, found in texts.items()}
     script = scripts(call, arguments.skill, arguments.script) if arguments.script else ""
-    return Program(arguments.code, script, arguments.script, files, call.at)
+    return Program(code=arguments.code, script=script, script_name=arguments.script, files=files, at=call.at)
 
 
 def _missing(call: Call, files: Sequence[str]) -> tuple[Missing, ...]:

@@ -50,10 +50,10 @@ class Cost:
 
     def __add__(self, other: "Cost") -> "Cost":
         return Cost(
-            self.characters + other.characters,
-            self.blocks + other.blocks,
-            self.rows + other.rows,
-            self.cells + other.cells,
+            characters=self.characters + other.characters,
+            blocks=self.blocks + other.blocks,
+            rows=self.rows + other.rows,
+            cells=self.cells + other.cells,
         )
 
     def within(self, most: "Cost") -> bool:
@@ -143,7 +143,7 @@ def cost(markdown: str) -> Cost:
     """What a `normal` text takes of one message."""
     found = blocks(markdown)
     apart = _total(found)
-    return Cost(characters(markdown), _expanded(found), apart.rows, apart.cells)
+    return Cost(characters=characters(markdown), blocks=_expanded(found), rows=apart.rows, cells=apart.cells)
 
 
 def widest_table(markdown: str) -> int:

@@ -10,11 +10,10 @@ import pytest
 
 from gofer.bootstrap.functions.expiry import measuring_tokens
 from gofer.bootstrap.functions.lines import start_lines
-from gofer.bootstrap.functions.measures import measuring
+from gofer.bootstrap.functions.measures import measure
 from gofer.bootstrap.settings import LogLevel, read_settings
 from gofer.errors import ConfigError
 from gofer.journal.unlisted_ends import Ends
-from gofer.models.abilities import Abilities, load_abilities
 from gofer.projections.progress import Progress
 from gofer.worker import Ended
 
@@ -96,7 +95,7 @@ def metrics(told: list[dict]) -> dict[str, tuple[object, list[list[str]]]]:
 
 def test_a_run_that_ends_is_measured_by_service_and_status_alone(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(largest={"gpt-4o-2024-11-20": 64_000, "unknown-model": 10**9}, cost_usd=0.25)
-    measuring(load_abilities())(Ended("done", 12.5, progress))
+    measure(Ended("done", 12.5, progress, windows={"gpt-4o": 128_000, "gpt-4o-mini": 8_000}))
     assert metrics(said(capsys)) == {
         "RunsEnded": ([1.0], [["status", "service"]]),
         "RunSeconds": ([12.5], [["service"]]),
@@ -106,18 +105,18 @@ def test_a_run_that_ends_is_measured_by_service_and_status_alone(capsys: pytest.
 
 
 def test_what_is_not_known_is_not_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    measuring(Abilities({}))(Ended("done", 1.0, Progress(largest={"m": 10}, cost_usd=None)))
-    assert metrics(said(capsys)).keys() == {"RunsEnded", "RunSeconds"}
+    measure(Ended("done", 1.0, Progress(largest={"m": 10}, cost_usd=None)))
+    assert metrics(said(capsys)).keys() == {"RunsEnded", "RunSeconds", "RunsWithoutCost"}
 
 
 @pytest.mark.parametrize(("trouble", "name"), [("poison", "PoisonRuns"), ("damaged", "DamagedRuns")])
 def test_what_an_alarm_waits_for_is_counted(trouble: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    measuring(Abilities({}))(Ended("needs_attention", 1.0, trouble=trouble))  # type: ignore[arg-type]
+    measure(Ended("needs_attention", 1.0, trouble=trouble))  # type: ignore[arg-type]
     assert metrics(said(capsys))[name] == ([1.0], [["service"]])
 
 
 def test_an_end_that_no_list_shows_is_counted_by_cause_and_system(capsys: pytest.CaptureFixture[str]) -> None:
-    measuring(Abilities({}))(Ended("failed", 1.0, unlisted=Ends(0, "begin", "outage", "Slack", 1)))
+    measure(Ended("failed", 1.0, unlisted=Ends(0, "begin", "outage", "Slack", 1)))
     told = said(capsys)
     found = metrics(told)
     assert found["UnlistedEnds"] == ([1.0], [["service"]])

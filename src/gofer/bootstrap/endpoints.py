@@ -1,0 +1,84 @@
+"""The models behind endpoints that defaults.yaml names, as far as the deployment allows them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import httpx2
+from openai import AsyncOpenAI
+
+from gofer.bootstrap.settings import Settings
+from gofer.errors import ConfigError
+from gofer.messages import ProviderError
+from gofer.models.model import Access, Model, Refused
+from gofer.models.openai import OpenAIModel
+from gofer.models.served import OPENAI_KEY, Endpoint
+from gofer.secret import Secret
+
+OPENAI = "https://api.openai.com/v1"
+"""The base URL that needs no permission."""
+
+Keys = Callable[[str], Secret]
+"""Returns the key in a variable; an empty one where it is not set. May raise TemporaryError."""
+
+
+def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
+    """Return the model behind the default endpoint. Raises ConfigError when no endpoint is set up."""
+    if not settings.has_model:
+        raise ConfigError("No model is set up; set OPENAI_API_KEY, or OPENAI_BASE_URL for a compatible endpoint.")
+    return OpenAIModel(_client(http, settings.openai_base_url or OPENAI, settings.openai_api_key))
+
+
+def keys_of(settings: Settings) -> Keys:
+    """Return what finds keys among the settings of this process."""
+    known = {**settings.model_keys, OPENAI_KEY: settings.openai_api_key}
+    return lambda variable: known.get(variable, Secret(""))
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """The endpoints of one process: a key is sent to base URLs that its operator listed, and to no others."""
+
+    settings: Settings
+    http: httpx2.AsyncClient
+    keys: Keys
+    default: Model
+    _open: dict[tuple[Endpoint, str], Model] = field(default_factory=dict[tuple[Endpoint, str], Model])
+
+    def __call__(self, endpoint: Endpoint) -> Model:
+        """Return the models behind an endpoint. Raises Refused when it may not be asked, or cannot be without a key."""
+        if self.settings.offline:
+            return self.default
+        if endpoint.base_url not in {OPENAI, self.settings.openai_base_url, *self.settings.model_base_urls}:
+            raise _refused(
+                f"The endpoint `{endpoint.name}` of agents/defaults.yaml has the base URL {endpoint.base_url}, which "
+                "MODEL_BASE_URLS does not list; add it there, or correct the endpoint."
+            )
+        key = self._key(endpoint)
+        opened = (endpoint, key.reveal())
+        if opened not in self._open:
+            self._open[opened] = self._model(endpoint, key)
+        return self._open[opened]
+
+    def _key(self, endpoint: Endpoint) -> Secret:
+        if not endpoint.key:
+            return Secret("")
+        key = self.keys(endpoint.key)
+        if not key:
+            raise _refused(f"The endpoint `{endpoint.name}` has no key; set {endpoint.key}.")
+        return key
+
+    def _model(self, endpoint: Endpoint, key: Secret) -> Model:
+        at = Access(
+            key=key,
+            key_setting=endpoint.key or f"`key` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
+            url_setting=f"`base_url` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
+        )
+        return OpenAIModel(_client(self.http, endpoint.base_url, key), at)
+
+
+def _client(http: httpx2.AsyncClient, base_url: str, key: Secret) -> AsyncOpenAI:
+    return AsyncOpenAI(api_key=key.reveal() or "none", base_url=base_url, http_client=http, max_retries=0)
+
+
+def _refused(why: str) -> Refused:
+    return Refused(why, ProviderError("no_endpoint"), elsewhere=True)

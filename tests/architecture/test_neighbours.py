@@ -1,0 +1,88 @@
+"""Neighbouring fields of one type are passed by keyword: by position, an exchange of two of them is no error."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+NEIGHBOURS = 3
+"""Fields of one type beside each other from which on a call has to name them."""
+TABLES = {"Kind", "Rule", "Brevity"}
+"""Rows of tables, which are read column by column."""
+
+Field = tuple[str, str]
+"""Its name and its type, as they are written."""
+
+
+@cache
+def modules() -> Mapping[Path, ast.Module]:
+    return {path: ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def fields(node: ast.ClassDef) -> Sequence[Field]:
+    """The fields that a dataclass takes by position; none for any other class."""
+    marks = [ast.unparse(decorator) for decorator in node.decorator_list]
+    if not any(mark.startswith("dataclass") and "kw_only=True" not in mark for mark in marks):
+        return ()
+    named = [item for item in node.body if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)]
+    positional = [item for item in named if "kw_only=True" not in ast.unparse(item)]
+    return [(ast.unparse(item.target), ast.unparse(item.annotation)) for item in positional]
+
+
+def of_one_type(passed: Sequence[Field]) -> bool:
+    """Whether as many fields as may not stand beside each other have one type."""
+    types = [annotation for _, annotation in passed]
+    runs = (types[at : at + NEIGHBOURS] for at in range(len(types) - NEIGHBOURS + 1))
+    return any(len(set(run)) == 1 for run in runs)
+
+
+def by_position(trees: Mapping[Path, ast.Module]) -> Iterator[str]:
+    """Each call that passes neighbours of one type by position; names that two classes share are left alone."""
+    classes: dict[str, list[Sequence[Field]]] = defaultdict(list)
+    for tree in trees.values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                classes[node.name].append(fields(node))
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
+                continue
+            name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+            known = classes.get(name, [])
+            starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+            if len(known) == 1 and not starred and of_one_type(known[0][: len(node.args)]):
+                yield f"{name} at {path}:{node.lineno}"
+
+
+def test_neighbours_of_one_type_are_passed_by_keyword() -> None:
+    found = [one for one in by_position(modules()) if one.split()[0] not in TABLES]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [("A(1, 'a', 'b', 'c')", True), ("A(1, 'a', 'b', third='c')", False), ("A(*given)", False), ("B(1, 2, 3)", False)],
+)
+def test_a_call_by_position_is_found(call: str, found: bool) -> None:
+    text = f"""
+@dataclass(frozen=True)
+class A:
+    n: int
+    first: str
+    second: str
+    third: str
+
+@dataclass(frozen=True, kw_only=True)
+class B:
+    x: int
+    y: int
+    z: int
+
+made = {call}
+"""
+    assert bool(list(by_position({Path("a.py"): ast.parse(text)}))) is found

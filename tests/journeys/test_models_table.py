@@ -1,0 +1,23 @@
+"""Eight models at endpoints of their own: what docs/models.md says of each is what it was sent."""
+
+from pathlib import Path
+
+import pytest
+
+import models_table
+from models_table import MODELS, PAGE
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_table_of_models_is_what_each_of_them_was_sent(tmp_path: Path) -> None:
+    found = await models_table.proofs(tmp_path)
+    agents = tmp_path / "repository" / "agents"
+    assert models_table.page(models_table.rows(found, agents), PAGE.read_text()) == PAGE.read_text()
+    for role, model in MODELS.items():
+        for proof in found[role].values():
+            endpoint = str(model["endpoint"])
+            assert (proof.endpoint, proof.credential) == (endpoint, f"Bearer sk-{endpoint}")
+            assert proof.request.params["endpoint"] == endpoint
+            assert proof.body["model"] == proof.response.model == model["name"]
+            assert proof.body.get("top_p") == (0.5 if role == "three" else None)

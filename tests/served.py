@@ -1,0 +1,7 @@
+"""Models at the default endpoint, as tests name them."""
+
+from gofer.models.served import ServedModel
+
+
+def served(*names: str) -> tuple[ServedModel, ...]:
+    return tuple(map(ServedModel, names))

@@ -1,0 +1,87 @@
+"""A key leaves for base URLs that the operator listed, and for no others."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+import httpx2
+import pytest
+
+from gofer.bootstrap.endpoints import OPENAI, Endpoints, keys_of
+from gofer.bootstrap.reach import closed_endpoints
+from gofer.bootstrap.settings import read_settings
+from gofer.errors import ConfigError
+from gofer.models.model import Model, Refused
+from gofer.models.served import Endpoint
+from gofer.workflows.load import load_catalog
+
+DEFAULT = cast(Model, object())
+OURS = "https://models.example.com/v1"
+
+
+def endpoints(**environment: str) -> Endpoints:
+    settings = read_settings(environment)
+    return Endpoints(settings, httpx2.AsyncClient(), keys_of(settings), DEFAULT)
+
+
+def at(base_url: str, key: str = "") -> Endpoint:
+    return Endpoint(name="ours", base_url=base_url, key=key)
+
+
+@pytest.mark.parametrize(
+    ("environment", "base_url"),
+    [
+        ({"MODEL_BASE_URLS": f"https://other.example.com, {OURS}/"}, OURS),
+        ({"OPENAI_BASE_URL": OURS}, OURS),
+        ({}, OPENAI),
+    ],
+)
+def test_a_base_url_that_is_listed_is_asked(environment: Mapping[str, str], base_url: str) -> None:
+    reach = endpoints(**environment)
+    assert reach(at(base_url)) is reach(at(base_url))
+
+
+@pytest.mark.parametrize("base_url", [f"{OURS}/", f"{OURS}.evil.com", "http://models.example.com/v1", f"{OURS}/../v2"])
+def test_any_other_base_url_is_refused_also_for_an_endpoint_without_a_key(base_url: str) -> None:
+    with pytest.raises(Refused, match="which MODEL_BASE_URLS does not list") as error:
+        endpoints(MODEL_BASE_URLS=OURS, MODEL_KEY_OURS="sk")(at(base_url))
+    assert (error.value.elsewhere, error.value.final) == (True, False)
+
+
+def test_a_key_that_is_not_set_is_named() -> None:
+    with pytest.raises(Refused, match="set MODEL_KEY_OURS"):
+        endpoints(MODEL_BASE_URLS=OURS, MODEL_KEY_OTHER="sk")(at(OURS, "MODEL_KEY_OURS"))
+
+
+def test_a_key_that_was_changed_is_used_from_then_on() -> None:
+    keys = {"MODEL_KEY_OURS": "one"}
+    settings = read_settings({"MODEL_BASE_URLS": OURS, **keys})
+    changing = dict(settings.model_keys)
+    reach = Endpoints(settings, httpx2.AsyncClient(), changing.__getitem__, DEFAULT)
+    before = reach(at(OURS, "MODEL_KEY_OURS"))
+    changing |= read_settings({"MODEL_KEY_OURS": "two"}).model_keys
+    assert reach(at(OURS, "MODEL_KEY_OURS")) is not before
+
+
+def test_serving_says_which_endpoints_are_closed(tmp_path: Path) -> None:
+    (tmp_path / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\n')
+    (tmp_path / "w.md").write_text("Do it.")
+    (tmp_path / "defaults.yaml").write_text(
+        f"endpoints: {{ours: {{base_url: {OURS}, key: MODEL_KEY_OURS}}}}\n"
+        "models: {default: [gpt-5, {name: llama, endpoint: ours}]}\n"
+    )
+    catalog = load_catalog(tmp_path)
+    (unlisted,) = closed_endpoints(endpoints(), catalog)
+    (keyless,) = closed_endpoints(endpoints(MODEL_BASE_URLS=OURS), catalog)
+    assert ("MODEL_BASE_URLS does not list" in unlisted, "set MODEL_KEY_OURS" in keyless) == (True, True)
+    assert closed_endpoints(endpoints(MODEL_BASE_URLS=OURS, MODEL_KEY_OURS="sk"), catalog) == []
+
+
+def test_settings_have_the_keys_and_the_list_and_refuse_what_is_neither() -> None:
+    settings = read_settings({"MODEL_KEY_OURS": " sk ", "MODEL_KEY_EMPTY": "", "MODEL_BASE_URLS": OURS})
+    assert {name: key.reveal() for name, key in settings.model_keys.items()} == {"MODEL_KEY_OURS": "sk"}
+    assert settings.has_model
+    assert "sk" not in repr(settings)
+    for wrong in ({"MODEL_KEY_OURS": "s k"}, {"MODEL_BASE_URLS": "models.example.com"}):
+        with pytest.raises(ConfigError, match=next(iter(wrong))):
+            read_settings(wrong)

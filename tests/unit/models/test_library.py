@@ -1,0 +1,61 @@
+"""The prices that Gofer writes down are those that the library would calculate for the same call."""
+
+from decimal import Decimal
+
+import pytest
+from genai_prices import Usage as Counted
+from genai_prices import calc_price
+from genai_prices.data import providers
+
+from gofer.messages import Usage
+from gofer.models.library import look_up, price_of
+
+CALLS = [Usage(0, 0), Usage(1_000, 200, 400), Usage(199_000, 9_000, 1), Usage(300_000, 50, 299_000), Usage(900_000, 1)]
+
+
+@pytest.mark.parametrize("provider", providers, ids=lambda provider: provider.id)
+def test_every_model_of_a_provider_costs_what_the_library_says(provider) -> None:
+    for model in provider.models:
+        for usage in CALLS:
+            counted = Counted(
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                cache_read_tokens=usage.cached_tokens,
+            )
+            try:
+                expected = calc_price(counted, model.id, provider_id=provider.id)
+            except LookupError:
+                continue
+            price = price_of(expected.model_price)
+            if price is not None:
+                assert price.cost(usage) == pytest.approx(float(expected.total_price)), (provider.id, model.id, usage)
+
+
+@pytest.mark.parametrize(
+    ("model", "base_url", "paid", "window"),
+    [
+        ("gpt-5.4-mini", "", 0.75, 400_000),
+        ("gpt-5.4-mini-2026-03-17", "", 0.75, 400_000),
+        ("claude-sonnet-4-5", "https://api.anthropic.com/v1", 3.0, 200_000),
+        ("claude-sonnet-4-5", "http://127.0.0.1:1/v1", 3.0, 200_000),
+        ("anthropic/claude-sonnet-4-5", "https://gateway.example.com", 3.0, 200_000),
+        ("llama-3.3-70b-versatile", "https://api.groq.com/openai/v1", 0.59, 0),
+    ],
+)
+def test_a_model_is_found_by_its_base_url_or_by_its_name(model: str, base_url: str, paid: float, window: int) -> None:
+    found = look_up(model, base_url)
+    assert found is not None
+    assert found.price is not None
+    assert (found.price.input, found.window) == (paid, window)
+
+
+def test_a_model_that_no_provider_lists_is_not_guessed() -> None:
+    assert look_up("our-fine-tuned-model", "https://models.example.com/v1") is None
+    assert look_up("our-fine-tuned-model", "") is None
+
+
+def test_decimal_prices_lose_nothing_that_is_paid() -> None:
+    found = look_up("gpt-5.4", "")
+    assert found is not None
+    assert found.price is not None
+    assert found.price.cost(Usage(1_000_000, 1_000_000)) == float(Decimal("5") + Decimal("22.5"))

@@ -1,0 +1,19 @@
+"""A run whose cost is not known says so in lists."""
+
+import pytest
+
+from gofer.projections.listing import UNPRICED, with_cost
+from gofer.projections.progress import Progress
+
+
+@pytest.mark.parametrize(
+    ("reason", "cost", "listed"),
+    [
+        ("", 0.01, ""),
+        ("stopped at 10 tokens", 0.0, "stopped at 10 tokens"),
+        ("", None, UNPRICED),
+        ("stopped at 10 tokens.", None, f"stopped at 10 tokens; {UNPRICED}"),
+    ],
+)
+def test_a_cost_that_is_not_known_is_listed(reason: str, cost: float | None, listed: str) -> None:
+    assert with_cost(reason, Progress(cost_usd=cost)) == listed
