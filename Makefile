@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test unit journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability same-code bench package sam runtime lock clean
+.PHONY: help install demo check lint types test unit unit-to-l unit-from-m journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability same-code bench package sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -30,10 +30,16 @@ types: .venv/.dev
 	$(BIN)/basedpyright
 
 test: lint ## everything that must hold: check and all tests, four things at a time, as some of them wait
-	@$(MAKE) --no-print-directory -j4 journeys-to-l journeys-from-m unit types survival contracts schedules
+	@$(MAKE) --no-print-directory -j4 journeys-from-m journeys-to-l unit-from-m unit-to-l survival schedules contracts types
 
 unit: .venv/.dev
 	$(RUN) pytest tests/unit $(ARGS)
+
+unit-to-l: .venv/.dev
+	$(RUN) pytest $(wildcard tests/unit/[a-l]*) $(ARGS)
+
+unit-from-m: .venv/.dev
+	$(RUN) pytest $(filter-out $(wildcard tests/unit/[a-l]*),$(wildcard tests/unit/[a-z]*)) $(ARGS)
 
 contracts: .venv/.dev
 	$(RUN) pytest tests/contracts tests/architecture $(ARGS)
