@@ -15,22 +15,22 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 CODE_CEILINGS = {
-    "parallel assignments": 418,
-    "conditional expressions": 1_413,
-    "nested conditional expressions": 27,
-    "module docstrings that are questions": 311,
-    "indefinite pronouns in docstrings": 419,
+    "parallel assignments": 383,
+    "conditional expressions": 1_395,
+    "nested conditional expressions": 25,
+    "module docstrings that are questions": 259,
+    "indefinite pronouns in docstrings": 415,
 }
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 
 WORD_CEILINGS = {
-    "doorbell": 208,
+    "doorbell": 203,
     "shelf": 189,
     "aside": 61,
     "surroundings": 3,
     "occasion": 4,
-    "given up": 86,
-    "put off": 36,
+    "given up": 79,
+    "put off": 30,
 }
 """Occurrences in code, documents and data files. None of these words has an ordinary meaning here."""
 

@@ -42,7 +42,7 @@ class Endpoints:
     http: httpx2.AsyncClient
     keys: Keys
     default: Model
-    _open: dict[tuple[Endpoint, str], Model] = field(default_factory=dict[tuple[Endpoint, str], Model])
+    _open: dict[tuple[Endpoint, str], Model] = field(default_factory=dict[tuple[Endpoint, str], Model], repr=False)
 
     def __call__(self, endpoint: Endpoint) -> Model:
         """Return the models behind an endpoint. Raises Refused when it may not be asked, or cannot be without a key."""
