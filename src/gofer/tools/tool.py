@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any, Generic, Literal, Protocol, TypeVar, cast
 
@@ -145,9 +145,11 @@ class NewFile:
 
     @property
     def id(self) -> str:
-        """Its id: the same whenever the same is found or made again."""
-        told = self.content if self.source is None else encode(self.source)
-        return f"{self.prefix}_{hashlib.sha256(told or b'').hexdigest()[:12]}"
+        """Its id: the same whenever the same is found or made again, with the same parts missing."""
+        told = (self.content or b"") if self.source is None else encode(self.source)
+        if self.missing and self.source is None:
+            told = b"\0".join([told, encode([asdict(gap) for gap in self.missing])])
+        return f"{self.prefix}_{hashlib.sha256(told).hexdigest()[:12]}"
 
 
 @dataclass(frozen=True, slots=True)

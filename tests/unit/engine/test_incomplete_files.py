@@ -1,0 +1,89 @@
+"""Incomplete files of a run: what is made from them, and the same bytes once more, stay as incomplete as they are."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from documents import lines, pdf
+from engine_room import Room, Said
+from engine_room import room as empty_room
+from file_room import ask
+from gofer.engine.step import Step
+from gofer.files.child import Children
+from gofer.files.completeness import incomplete
+from gofer.journal.workspace import Missing
+from gofer.sandbox.python import sandbox
+from gofer.tools.files.tools import file_tools
+from gofer.tools.python.tools import python_tools
+from gofer.tools.tool import Call, NewFile
+from gofer.tools.tool import ToolResult as Result
+
+pytestmark = pytest.mark.anyio
+CHILDREN = Children()
+SANDBOX = sandbox()
+REPORT = NewFile("report.pdf", "application/pdf", pdf([lines([f"Page {n}"]) for n in range(1, 13)]), "Slack")
+LAST = Missing("pages", "pages 4 to 12", "only a part was asked for", of="file_1")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ended() -> Iterator[None]:
+    yield
+    CHILDREN.close()
+    SANDBOX.close()
+
+
+async def with_files(*files: NewFile) -> Step:
+    """Return a step of a run that has these files."""
+    made: Room = empty_room()
+    made.tools |= {tool.name: tool for tool in (*file_tools(CHILDREN), *python_tools(SANDBOX))}
+
+    async def find(call: Call, said: Said) -> Result:
+        return Result("found them", "files", files=files)
+
+    made.tool("find", "read", find)
+    step = await made.step()
+    await ask(step, "1.0", "find")
+    return step
+
+
+async def beginning(step: Step) -> str:
+    """Return the id of a text that holds 3 of the 12 pages of the report."""
+    await ask(step, "1.1", "extract_file", file=REPORT.id, last_page=3)
+    return newest(step)
+
+
+def newest(step: Step) -> str:
+    return list(step.workspace.files)[-1]
+
+
+def said(step: Step, file: str) -> str:
+    """Return what every answer over a file says of its lacks."""
+    return incomplete(step.workspace.files[file].added.missing, file)
+
+
+def test_a_file_has_an_id_for_its_bytes_and_for_what_it_lacks() -> None:
+    whole = NewFile("a.txt", "text/plain", b"3", "python")
+    part = NewFile("a.txt", "text/plain", b"3", "python", missing=(LAST,))
+    other = NewFile("a.txt", "text/plain", b"3", "python", missing=(Missing("pages", LAST.part, LAST.why, of="x"),))
+    again = NewFile("b.txt", "text/plain", b"3", "python", missing=(LAST,))
+    assert len({whole.id, part.id, other.id}) == 3
+    assert again.id == part.id
+
+
+def test_a_file_from_elsewhere_keeps_its_id_when_only_a_part_is_fetched() -> None:
+    source = {"tool": "slack_get_file", "arguments": {"file": "F1"}}
+    known = NewFile("a.log", "text/plain", None, "Slack", source=source)
+    fetched = NewFile("a.log", "text/plain", b"a\n", "Slack", source=source, missing=(LAST,))
+    assert known.id == fetched.id
+
+
+async def test_the_same_bytes_from_complete_files_leave_an_incomplete_one_incomplete() -> None:
+    step = await with_files(REPORT)
+    text = await beginning(step)
+    await ask(step, "2.0", "python", code="3", files=[text], output_file="n.txt")
+    part = newest(step)
+    await ask(step, "2.1", "python", code="3", output_file="n.txt")
+    assert newest(step) != part
+    found = await ask(step, "2.2", "file_regex", file=part, pattern="3")
+    assert said(step, part)
+    assert said(step, part) in found.text
