@@ -10,12 +10,13 @@ from gofer.canonical import clean, encode
 from gofer.engine.effects import Done, Later, Refused, Silence
 from gofer.engine.shelf import FILE_LIMIT, Reach, Shelf
 from gofer.errors import TemporaryError, ToolError
+from gofer.files.completeness import incomplete
 from gofer.files.image import EACH
 from gofer.files.preview import Preview, preview
 from gofer.files.tokens import estimate
 from gofer.journal.entries import Entry, MessageReceived, ToolUnknown
 from gofer.journal.entries import ToolResult as Result
-from gofer.journal.workspace import FileAdded, FileRead
+from gofer.journal.workspace import FileAdded, FileRead, Missing
 from gofer.messages import Media
 from gofer.tools.tool import PREVIEW_TOKENS, NewFile, Tool, ToolResult
 
@@ -89,7 +90,7 @@ async def entries_of(
     match outcome:
         case Done(result=done):
             try:
-                return [*fetched, *await _done(taken, done, took, shelf, shown)]
+                return [*fetched, *await _done(taken, done, took, shelf, shown, reach.missing)]
             except ToolError as error:
                 return [*fetched, _failed(taken.call, error.message_to_model, error.code, took)]
         case Refused(text=text, code=code, access=access):
@@ -106,10 +107,13 @@ def unknown(call: str, tool: str, why: str, destination: str = "") -> ToolUnknow
     return ToolUnknown(call=call, text=cut(text), destination=destination)
 
 
-async def shorten(text: str, name: str, origin: str, shelf: Shelf, shown: Shown) -> tuple[str, FileAdded | None]:
-    """A text as a model is shown it: whole, or as a preview of the file that it became.
+async def shorten(
+    text: str, name: str, origin: str, shelf: Shelf, shown: Shown, *, missing: tuple[Missing, ...] = ()
+) -> tuple[str, FileAdded | None]:
+    """Return a text as a model is shown it: whole, or as a preview of the file that it became.
 
-    Raises ToolError for one that is too large to be kept, before anything is made of it, and TemporaryError.
+    `missing` is what the files lack that the text was made from. Raises ToolError for a text that is too large to be
+    kept, before anything is made of it, and TemporaryError.
     """
     if _fits(text, shown):
         return text, None
@@ -123,9 +127,10 @@ async def shorten(text: str, name: str, origin: str, shelf: Shelf, shown: Shown)
         # On a thread: this takes seconds, and others are waiting.
         made = await asyncio.to_thread(preview, text, prefix=PREFIX, max_tokens=shown.preview)
     suffix, media_type = _KINDS[made.kind]
-    file = NewFile(f"{name}{suffix}", media_type, text.encode(), origin, prefix=PREFIX)
+    file = NewFile(f"{name}{suffix}", media_type, text.encode(), origin, prefix=PREFIX, missing=missing)
     (added,) = await shelf.add([file])
-    return _told(made), added
+    told = [_told(made.of_file(added.file)), incomplete(missing, added.file)]
+    return "\n".join(filter(None, told)), added
 
 
 def _fits(text: str, shown: Shown) -> bool:
@@ -140,7 +145,9 @@ def _told(made: Preview) -> str:
     return f"{json.dumps(fields, ensure_ascii=False)}\npartial_data:\n{part}"
 
 
-async def _done(taken: Taken, done: ToolResult, took: int, shelf: Shelf, shown: Shown) -> Sequence[Entry]:
+async def _done(
+    taken: Taken, done: ToolResult, took: int, shelf: Shelf, shown: Shown, missing: tuple[Missing, ...]
+) -> Sequence[Entry]:
     # Only of reads: what took effect is not said to be an error, and such a tool gives little.
     if taken.valued and taken.read and len(encode(done.value)) > VALUE_LIMIT:
         raise ToolError(f"{taken.tool} gives more than {VALUE_LIMIT} bytes; ask for less.", code="too_large")
@@ -149,7 +156,7 @@ async def _done(taken: Taken, done: ToolResult, took: int, shelf: Shelf, shown: 
     facts: list[Entry] = [*await shelf.add(done.files), *read]
     text = done.text
     if taken.long:
-        text, added = await _shortened(taken, text, shelf, shown)
+        text, added = await _shortened(taken, text, shelf, shown, missing)
         facts += [added] if added else []
     text = "\n".join([text, *(f"{file} {why}" for file, why in unseen.items())])
     value = done.value if taken.valued else None
@@ -158,9 +165,11 @@ async def _done(taken: Taken, done: ToolResult, took: int, shelf: Shelf, shown: 
     return [*facts, result, *seen]
 
 
-async def _shortened(taken: Taken, text: str, shelf: Shelf, shown: Shown) -> tuple[str, FileAdded | None]:
+async def _shortened(
+    taken: Taken, text: str, shelf: Shelf, shown: Shown, missing: tuple[Missing, ...]
+) -> tuple[str, FileAdded | None]:
     try:
-        return await shorten(text, taken.tool, taken.tool, shelf, shown)
+        return await shorten(text, taken.tool, taken.tool, shelf, shown, missing=missing)
     except (ToolError, TemporaryError):
         if taken.read:
             raise

@@ -7,10 +7,11 @@ from dataclasses import replace
 from gofer.canonical import as_object, as_text
 from gofer.engine.services import Services
 from gofer.errors import Damaged, Gone, ToolError
+from gofer.files.completeness import together
 from gofer.files.names import display
 from gofer.files.size import FILE_BYTES
 from gofer.journal.log import Journal, read_body
-from gofer.journal.workspace import FileAdded
+from gofer.journal.workspace import FileAdded, Missing
 from gofer.projections.workspace import Workspace
 from gofer.tools.tool import Call, NewFile
 
@@ -91,17 +92,15 @@ class Reach:
 
     def __init__(self, shelf: Shelf, services: Services, workspace: Workspace) -> None:
         self.fetched: list[FileAdded] = []
+        self._read: list[str] = []
         self._shelf, self._services, self._workspace = shelf, services, workspace
         self.call: Call | None = None
         """The call that reaches for them, which lends its identity to fetching."""
 
     async def content(self, file: str) -> bytes:
         """See Files.content."""
-        held = self._workspace.files.get(file)
-        if held is None:
-            known = ", ".join(list(self._workspace.files)[-_SHOWN:]) or "none"
-            raise ToolError(f"There is no file {file[:64]!r}. The files of this run: {known}.", code="no_such_file")
-        added = next((one for one in self.fetched if one.file == file), held.added)
+        added = self.added(file)
+        self._read.append(file)
         if not added.body:
             added = await self._fetch(added)
         try:
@@ -111,6 +110,19 @@ class Reach:
             if not (added.home and added.source):
                 raise
             return await self._shelf.content(await self._fetch(added))
+
+    def added(self, file: str) -> FileAdded:
+        """See Files.added."""
+        held = self._workspace.files.get(file)
+        if held is None:
+            known = ", ".join(list(self._workspace.files)[-_SHOWN:]) or "none"
+            raise ToolError(f"There is no file {file[:64]!r}. The files of this run: {known}.", code="no_such_file")
+        return next((one for one in self.fetched if one.file == file), held.added)
+
+    @property
+    def missing(self) -> tuple[Missing, ...]:
+        """Return what the files lack that the call read, and so all that it made of them."""
+        return together(self.added(file).missing for file in self._read)
 
     async def _fetch(self, added: FileAdded) -> FileAdded:
         source: Mapping[str, object] = added.source or {}
@@ -123,7 +135,12 @@ class Reach:
                 raise ToolError(f"{added.file} cannot be fetched: {given.text}", code="gone")
             (fresh,) = await self._shelf.add(given.files[:1])
         fetched = replace(
-            added, body=fresh.body, home="", size=fresh.size, media_type=fresh.media_type or added.media_type
+            added,
+            body=fresh.body,
+            home="",
+            size=fresh.size,
+            media_type=fresh.media_type or added.media_type,
+            missing=fresh.missing,
         )
         self.fetched.append(fetched)
         return fetched

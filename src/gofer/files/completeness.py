@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import cast
 
 from gofer.canonical import as_list, as_object, as_text
@@ -96,6 +97,15 @@ def _from_object(fields: Mapping[str, object]) -> Missing:
 def of_file(missing: Iterable[Missing], file: str) -> tuple[Missing, ...]:
     """Return the same parts with the id of the document that they are parts of."""
     return tuple(replace(gap, of=file) for gap in missing)
+
+
+def together(groups: Iterable[Iterable[Missing]]) -> tuple[Missing, ...]:
+    """Return the missing parts of several files, each once and in order."""
+    found: list[Missing] = []
+    for gap in chain.from_iterable(groups):
+        if gap not in found:
+            found.append(gap)
+    return tuple(found)
 
 
 def exact_call(gap: Missing) -> str:

@@ -1,7 +1,7 @@
 """What does a model see of something that is too large for its window?"""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from gofer.canonical import clean
@@ -45,6 +45,10 @@ class Preview:
             "partial_tokens": self.partial_tokens,
             "note_to_llm": self.note_to_llm,
         }
+
+    def of_file(self, file: str) -> "Preview":
+        """Return the same preview with the id of the file that holds the whole."""
+        return replace(self, id=file, note_to_llm=self.note_to_llm.replace(self.id, file))
 
 
 def content_id(prefix: str, raw: bytes) -> str:

@@ -13,7 +13,7 @@ from gofer.canonical import as_list, as_object, as_text, encode
 from gofer.errors import ConfigError, ToolError
 from gofer.events import Actor
 from gofer.journal.entries import Effect
-from gofer.journal.workspace import Fact, Missing
+from gofer.journal.workspace import Fact, FileAdded, Missing
 from gofer.messages import Media
 from gofer.messages import arguments as written
 from gofer.outside import Clock, Http
@@ -64,13 +64,28 @@ class Files(Protocol):
         """
         ...
 
+    def added(self, file: str) -> FileAdded:
+        """Return what is known of a file; after `content` that is what its fetching found.
+
+        Raises ToolError when the run has no such file.
+        """
+        ...
+
 
 class NoFiles:
     """A run without files."""
 
     async def content(self, file: str) -> bytes:
         """See Files.content."""
-        raise ToolError(f"There is no file {file[:64]!r}; this run has none.", code="no_such_file")
+        raise _no_file(file)
+
+    def added(self, file: str) -> FileAdded:
+        """See Files.added."""
+        raise _no_file(file)
+
+
+def _no_file(file: str) -> ToolError:
+    return ToolError(f"There is no file {file[:64]!r}; this run has none.", code="no_such_file")
 
 
 SEARCH = "tool_search"

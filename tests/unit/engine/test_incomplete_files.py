@@ -1,6 +1,10 @@
 """Incomplete files of a run: what is made from them, and the same bytes once more, stay as incomplete as they are."""
 
+import json
+import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
+from io import BytesIO
 
 import pytest
 
@@ -87,3 +91,56 @@ async def test_the_same_bytes_from_complete_files_leave_an_incomplete_one_incomp
     found = await ask(step, "2.2", "file_regex", file=part, pattern="3")
     assert said(step, part)
     assert said(step, part) in found.text
+
+
+async def test_a_text_of_an_incomplete_text_is_incomplete_too() -> None:
+    step = await with_files(REPORT)
+    text = await beginning(step)
+    await ask(step, "2.0", "python", code=f"files['{text}']*2", files=[text], output_file="twice.txt")
+    twice = newest(step)
+    told = await ask(step, "2.1", "extract_file", file=twice)
+    again = newest(step)
+    assert again not in {text, twice}
+    lacks = said(step, again)
+    assert f'pages 4 to 12, because only a part was asked for; get it with extract_file(file="{REPORT.id}", ' in lacks
+    assert lacks in told.text
+    assert lacks in (await ask(step, "2.2", "file_regex", file=again, pattern="Page 9")).text
+
+
+async def test_a_file_of_an_incomplete_archive_is_incomplete_too() -> None:
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w") as target:
+        target.writestr("a.txt", "some text")
+    archive = NewFile("all.zip", "application/zip", packed.getvalue(), "Slack", missing=(LAST,))
+    step = await with_files(archive)
+    told = await ask(step, "2.0", "extract_file", file=archive.id, member="a.txt")
+    assert said(step, newest(step))
+    assert said(step, newest(step)) in told.text
+
+
+LONG = "\n".join(f"line {n} of a text that only a preview is shown of" for n in range(6_000))
+ROWS = json.dumps([{"name": f"row {n} of a long list"} for n in range(6_000)])
+
+
+@pytest.mark.parametrize(
+    ("content", "tool", "arguments"),
+    [
+        (LONG, "python", {"code": "'\\n'.join(files['{file}'] for n in range(2))", "files": ["{file}"]}),
+        (ROWS, "jq", {"file": "{file}", "program": "limit(200; .[]) | .name"}),
+    ],
+)
+async def test_a_long_answer_over_an_incomplete_file_becomes_an_incomplete_file(
+    content: str, tool: str, arguments: dict[str, object]
+) -> None:
+    source = NewFile("a.txt", "text/plain", content.encode(), "Slack", missing=(LAST,))
+    step = await with_files(source)
+    filled = json.loads(json.dumps(arguments).replace("{file}", source.id))
+    step.shown = replace(step.shown, whole=300)
+    told = await ask(step, "2.0", tool, **filled)
+    result = newest(step)
+    assert result.startswith("result_")
+    assert f'"{result}"' in told.text
+    assert told.text.endswith(said(step, result))
+    assert said(step, result).startswith(f"{result} is incomplete.")
+    found = await ask(step, "2.1", "file_regex", file=result, pattern="nowhere")
+    assert said(step, result) in found.text

@@ -6,13 +6,13 @@ from typing import Any
 from pydantic import Field
 
 from gofer.files.child import Children
-from gofer.files.completeness import Wanted, incomplete, of_file
+from gofer.files.completeness import Wanted, incomplete, of_file, together
 from gofer.files.document import Document, Member, extract, member_of
 from gofer.files.kind import kind_of
 from gofer.files.said import charset_of, guessed
 from gofer.files.size import left_out
 from gofer.files.tokens import estimate
-from gofer.tools.files.text import held
+from gofer.journal.workspace import Missing
 from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
 
 TIMEOUT = 120.0
@@ -50,10 +50,11 @@ def extract_tools(children: Children) -> tuple[Tool[Any], ...]:
 
 async def extract_file(children: Children, call: Call, arguments: ExtractFile) -> ToolResult:
     """A new file with the text; a short one is shown as well. `value` is the id of the new file."""
-    added = held(call, arguments.file).added
     content = await call.files.content(arguments.file)
+    added = call.files.added(arguments.file)
     if arguments.member:
-        return _taken(arguments, await member_of(children, content, arguments.member, name=added.name))
+        member = await member_of(children, content, arguments.member, name=added.name)
+        return _taken(arguments, member, added.missing)
     wanted = Wanted(
         first_page=arguments.first_page or 1,
         last_page=arguments.last_page or 0,
@@ -74,7 +75,7 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
         document.text.encode(),
         f"the text of {arguments.file}",
         prefix="text",
-        missing=of_file(document.missing, arguments.file),
+        missing=together([added.missing, of_file(document.missing, arguments.file)]),
     )
     told = _told(document, made, arguments.file, left_out(content), call.whole_tokens)
     summary = f"text of {_lines(document)} lines"
@@ -111,11 +112,15 @@ def _told(document: Document, made: NewFile, file: str, gap: str, whole_tokens: 
     return told
 
 
-def _taken(arguments: ExtractFile, member: Member) -> ToolResult:
-    """The file of an archive as a file of the run. `value` is its id."""
+def _taken(arguments: ExtractFile, member: Member, missing: tuple[Missing, ...]) -> ToolResult:
+    """Return the file of an archive as a file of the run, which lacks what the archive lacks. `value` is its id."""
     kind = kind_of(member.data, member.name)
     origin = f"{arguments.member} of {arguments.file}"
-    made = NewFile(member.name, guessed(member.name) or kind.media_type, member.data, origin)
+    made = NewFile(member.name, guessed(member.name) or kind.media_type, member.data, origin, missing=missing)
     size = f"{len(member.data):,} bytes"
-    told = f"{arguments.member!r} of {arguments.file} is now {made.id} {member.name!r}, {kind.title} of {size}."
+    sentences = [
+        f"{arguments.member!r} of {arguments.file} is now {made.id} {member.name!r}, {kind.title} of {size}.",
+        incomplete(missing, made.id),
+    ]
+    told = " ".join(filter(None, sentences))
     return ToolResult(told, f"a member of {size}", value=made.id, files=(made,))

@@ -56,7 +56,7 @@ async def held_text(call: Call, file: str) -> HeldText:
     """Return the whole text of a file. Raises ToolError for one that is no text, and what reading it raises."""
     content = await call.files.content(file)
     # On a thread: a guess over a large file takes a while, and others are waiting.
-    added = held(call, file).added
+    added = call.files.added(file)
     found = await asyncio.to_thread(decode, content, charset_of(added.media_type))
     if found is None:
         raise _no_text(call, file, content)
@@ -66,7 +66,7 @@ async def held_text(call: Call, file: str) -> HeldText:
 async def in_utf8(call: Call, file: str) -> tuple[bytes, str]:
     """Return the content of a file, of a text in UTF-8, and what is said of it as in HeldText."""
     content = await call.files.content(file)
-    added = held(call, file).added
+    added = call.files.added(file)
     found = await asyncio.to_thread(decode, content, charset_of(added.media_type))
     if found is None:
         return content, _lacks(call, file)
@@ -86,7 +86,7 @@ def _said(file: str, name: str, content: bytes, found: Decoded) -> str:
 
 def _lacks(call: Call, file: str) -> str:
     """Return a line that says what a file lacks, as it ends every answer; empty for a complete one."""
-    added = held(call, file).added
+    added = call.files.added(file)
     said = incomplete(added.missing, added.file)
     return f"\n[{said}]" * bool(said)
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from gofer.errors import ToolError
 from gofer.files.child import Children
+from gofer.files.completeness import together
 from gofer.journal.workspace import Missing
 from gofer.sandbox.python import Program, run
 from gofer.tools.files.text import HeldText, held_text
@@ -83,8 +84,7 @@ def _program(call: Call, arguments: RunPython, texts: Mapping[str, HeldText], sc
 
 def _missing(call: Call, files: Sequence[str]) -> tuple[Missing, ...]:
     """Return what the files lack, and so all that is made of them."""
-    known = call.workspace.files
-    return tuple(gap for file in dict.fromkeys(files) for gap in known[file].added.missing)
+    return together(call.files.added(file).missing for file in files)
 
 
 def _as_file(output: str, wanted: str, said: str, missing: tuple[Missing, ...]) -> ToolResult:
