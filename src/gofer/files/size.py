@@ -1,6 +1,8 @@
-"""The largest file that Gofer takes, and what stands in a larger text where its middle was left out."""
+"""The largest file that Gofer takes, and the two ends that are kept of a larger text."""
 
-import re
+from dataclasses import dataclass
+
+from gofer.journal.workspace import Missing
 
 FILE_BYTES = 64_000_000
 """Bytes of one file that are fetched, kept, read or taken from an archive at most: the one number for all of them."""
@@ -8,8 +10,15 @@ FILE_BYTES = 64_000_000
 IMAGE_BYTES = 20 << 20
 """Bytes of an image that is opened at most, which unpacks to many times as many."""
 
-_MARK = b"[Gofer left out bytes "
-_LEFT_OUT = re.compile(rb"\[(Gofer left out bytes [0-9,]+ to [0-9,]+ of [0-9,]+[^\]\n]{0,200}\.)\]\n")
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The beginning and the end of a larger text."""
+
+    content: bytes
+    """Both in whole lines, and between them a line for readers that says what was left out."""
+    missing: Missing
+    """The bytes between them. Answers over the file take what it lacks from here, never from its content."""
 
 
 def megabytes(size: int) -> str:
@@ -17,19 +26,12 @@ def megabytes(size: int) -> str:
     return f"{size / 1_000_000:,.0f} MB"
 
 
-def without_middle(head: bytes, tail: bytes, total: int) -> bytes:
-    """Return the beginning and the end of a text in whole lines, and between them what was left out."""
+def without_middle(head: bytes, tail: bytes, total: int) -> Ends:
+    """Return the beginning and the end of a text of `total` bytes."""
     head = head[: head.rfind(b"\n") + 1] or head
     tail = tail[tail.find(b"\n") + 1 :]
-    span = f"{len(head):,} to {total - len(tail):,} of {total:,}"
-    said = f"[Gofer left out bytes {span}, because up to {megabytes(FILE_BYTES)} of a file are kept.]"
-    return b"".join([head.removesuffix(b"\n"), b"\n", said.encode(), b"\n", tail])
-
-
-def left_out(content: bytes) -> str:
-    """Return the sentence on what was left out of a text; empty for a whole one."""
-    at = content.find(_MARK)
-    found = _LEFT_OUT.match(content, max(at, 0))
-    if not found:
-        return ""
-    return found[1].decode()
+    span = f"bytes {len(head):,} to {total - len(tail):,} of {total:,}"
+    why = f"up to {megabytes(FILE_BYTES)} of a file are kept"
+    line = f"[Gofer left out {span}, because {why}.]"
+    content = b"".join([head.removesuffix(b"\n"), b"\n", line.encode(), b"\n", tail])
+    return Ends(content, Missing("bytes", span, why, instead="ask for a file that holds that part"))

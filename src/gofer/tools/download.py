@@ -14,6 +14,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 from gofer.errors import TemporaryError, ToolError
 from gofer.files.said import likely, with_charset
 from gofer.files.size import FILE_BYTES, megabytes, without_middle
+from gofer.journal.workspace import Missing
 from gofer.outside import HttpRequest, HttpResponse, NotPublic, TooLarge
 from gofer.tools.tool import Call, NewFile
 
@@ -23,7 +24,7 @@ ENDS = 30_000_000
 """Bytes of the beginning, and of the end, that are fetched of a larger text."""
 HOPS = 3
 """Redirects in a row at most."""
-_TOTAL = re.compile(r"bytes [0-9]+-[0-9]+/([0-9]{1,15})")
+_RANGE = re.compile(r"bytes ([0-9]{1,15})-([0-9]{1,15})/([0-9]{1,15})")
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 
 
@@ -39,14 +40,23 @@ class Way:
     """The headers for an address; None for one that is not asked at all."""
 
 
-async def fetch(call: Call, way: Way, url: str, file: NewFile) -> HttpResponse:
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """The answer of a server, and the parts that its body lacks of the file."""
+
+    response: HttpResponse
+    """May have any status."""
+    missing: tuple[Missing, ...] = ()
+
+
+async def fetch(call: Call, way: Way, url: str, file: NewFile) -> Fetched:
     """Return a file that a vendor described, and of a text above the limit its beginning and its end.
 
-    The answer may have any status. Raises what `download` raises.
+    Raises what `download` raises.
     """
     if file.size <= LIMIT:
         try:
-            return await download(call, way, url)
+            return Fetched(await download(call, way, url))
         except ToolError as error:
             if error.code != "too_large":
                 raise
@@ -60,24 +70,48 @@ async def fetch(call: Call, way: Way, url: str, file: NewFile) -> HttpResponse:
         raise too_large(file.size) from error
 
 
-async def _ends(call: Call, way: Way, url: str) -> HttpResponse:
+async def _ends(call: Call, way: Way, url: str) -> Fetched:
     head = await download(call, way, url, f"bytes=0-{ENDS - 1}")
     if not 200 <= head.status < 300:
-        return head
+        return Fetched(head)
     tail = await download(call, way, url, f"bytes=-{ENDS}")
-    total = _total(head)
-    # A server that knows no ranges, a file that changed meanwhile, or a text whose lines are not found by their bytes.
-    if total <= 2 * ENDS or total != _total(tail) or b"\0" in head.body[:1_000]:
+    first = _span(head)
+    last = _span(tail)
+    # Lines of UTF-16 are not found by their bytes.
+    if first is None or last is None or not _are_ends(first, last) or b"\0" in head.body[:1_000]:
         raise too_large()
-    return HttpResponse(200, head.headers, without_middle(head.body, tail.body, total))
+    ends = without_middle(head.body, tail.body, first.total)
+    return Fetched(HttpResponse(200, head.headers, ends.content), (ends.missing,))
 
 
-def _total(part: HttpResponse) -> int:
-    """Return the size of the file that an answer is a part of; 0 for an answer that is none."""
-    found = _TOTAL.fullmatch(part.headers.get("content-range", ""))
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """The bytes of a file that an answer holds, from `start` to `stop`, both included, and those of the whole file."""
+
+    start: int
+    stop: int
+    total: int
+
+
+def _span(part: HttpResponse) -> _Span | None:
+    """Return which bytes an answer holds; None for an answer that is no part, or not as long as it says."""
+    found = _RANGE.fullmatch(part.headers.get("content-range", ""))
     if not found or part.status != 206:
-        return 0
-    return int(found[1])
+        return None
+    span = _Span(*map(int, found.groups()))
+    if len(part.body) != span.stop - span.start + 1:
+        return None
+    return span
+
+
+def _are_ends(first: _Span, last: _Span) -> bool:
+    """Return whether two parts are the two ends of one large file. A server may send less than it was asked for.
+
+    They are none where a server ignores ranges from the end, or where the file changed meanwhile.
+    """
+    if first.total != last.total or first.total <= 2 * ENDS:
+        return False
+    return first.start == 0 and first.stop < last.start and last.stop == last.total - 1
 
 
 async def download(call: Call, way: Way, url: str, part: str = "") -> HttpResponse:
@@ -122,10 +156,15 @@ def _taken(way: Way, response: HttpResponse) -> HttpResponse:
     return response
 
 
-def typed(file: NewFile, response: HttpResponse) -> NewFile:
-    """Return a file with the encoding that its server declares, which is heard where its text is decoded."""
-    sent = response.headers.get("content-type", "")
-    return replace(file, media_type=with_charset(file.media_type, sent))
+def filled(file: NewFile, fetched: Fetched) -> NewFile:
+    """Return a file with its content, the encoding that its server declares, and what it lacks."""
+    sent = fetched.response.headers.get("content-type", "")
+    return replace(
+        file,
+        media_type=with_charset(file.media_type, sent),
+        content=fetched.response.body,
+        missing=fetched.missing,
+    )
 
 
 def _joined(url: str, location: str) -> str:

@@ -10,9 +10,9 @@ from gofer.engine.results import FILE_LIMIT
 from gofer.errors import ToolError
 from gofer.events import Actor
 from gofer.files.child import LARGEST
-from gofer.files.size import FILE_BYTES, left_out
+from gofer.files.size import FILE_BYTES
 from gofer.outside import HttpRequest, HttpResponse, TooLarge
-from gofer.tools.download import ENDS, LIMIT, Way, fetch
+from gofer.tools.download import ENDS, LIMIT, Fetched, Way, fetch
 from gofer.tools.tool import Call, NewFile
 from stand_ins import SetClock
 
@@ -46,10 +46,10 @@ class Server:
         return (LINE * ((stop - start) // len(LINE) + 2))[skipped : skipped + stop - start]
 
 
-async def fetched(server: Server, media_type: str = "text/plain", size: int = 0) -> bytes:
+async def fetched(server: Server, media_type: str = "text/plain", size: int = 0) -> Fetched:
     call = Call("run1/call/1", Actor("U1"), {}, False, PROVENANCE, server, SetClock(1_000.0))
     file = NewFile("app.log", media_type, None, "Slack", size)
-    return (await fetch(call, WAY, "https://slack.example/app.log", file)).body
+    return await fetch(call, WAY, "https://slack.example/app.log", file)
 
 
 def test_one_number_holds_for_what_is_fetched_kept_and_read() -> None:
@@ -60,12 +60,14 @@ def test_one_number_holds_for_what_is_fetched_kept_and_read() -> None:
 @pytest.mark.parametrize("size", [310_000_000, 0])
 async def test_of_a_larger_text_the_beginning_and_the_end_are_fetched(size: int) -> None:
     server = Server(310_000_000)
-    body = await fetched(server, size=size)
+    found = await fetched(server, size=size)
+    body = found.response.body
     assert server.asked[-2:] == [f"bytes=0-{ENDS - 1}", f"bytes=-{ENDS}"]
     assert len(body) <= FILE_BYTES
     lines = set(body.split(b"\n"))
     said = "Gofer left out bytes 29,999,981 to 280,000,022 of 310,000,000, because up to 64 MB of a file are kept."
-    assert left_out(body) == said
+    (gap,) = found.missing
+    assert (gap.unit, gap.part) == ("bytes", "bytes 29,999,981 to 280,000,022 of 310,000,000")
     assert lines <= {LINE.strip(), f"[{said}]".encode(), LINE[: 310_000_000 % len(LINE)], b""}
 
 
@@ -80,5 +82,54 @@ async def test_what_cannot_be_read_in_parts_is_refused_with_its_size(server: Ser
 
 async def test_a_file_within_the_limit_is_fetched_whole() -> None:
     server = Server(1_000_000)
-    assert len(await fetched(server, size=1_000_000)) == 1_000_000
+    found = await fetched(server, size=1_000_000)
+    assert len(found.response.body) == 1_000_000
+    assert found.missing == ()
     assert server.asked == [""]
+
+
+BODY = LINE * 1_000
+SIZE = len(BODY)
+FIRST = f"bytes 0-{SIZE - 1}/310000000"
+LAST = f"bytes {310_000_000 - SIZE}-309999999/310000000"
+
+
+@dataclass
+class Answering:
+    """HTTP to a server that answers ranges with what it is told to say of them."""
+
+    first: str
+    last: str
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        said = self.first if request.headers["Range"].startswith("bytes=0") else self.last
+        return HttpResponse(206, {"content-range": said}, BODY)
+
+
+async def of(server: Answering) -> Fetched:
+    call = Call("run1/call/1", Actor("U1"), {}, False, PROVENANCE, server, SetClock(1_000.0))
+    file = NewFile("app.log", "text/plain", None, "Slack", 310_000_000)
+    return await fetch(call, WAY, "https://slack.example/app.log", file)
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        (FIRST, FIRST),
+        (LAST, LAST),
+        (FIRST, f"bytes {310_000_000 - SIZE - 1}-309999998/310000000"),
+        (FIRST, f"bytes {310_000_000 - SIZE - 1}-309999999/310000000"),
+        (f"bytes 0-{ENDS - 1}/310000000", LAST),
+        (FIRST, LAST.replace("/310000000", "/310000001")),
+        (FIRST, "bytes */310000000"),
+    ],
+    ids=["beginning twice", "end twice", "not the end", "longer end", "longer beginning", "changed", "no range"],
+)
+async def test_parts_that_are_not_the_two_ends_are_refused(first: str, last: str) -> None:
+    with pytest.raises(ToolError, match="too large"):
+        await of(Answering(first, last))
+
+
+async def test_a_server_may_send_less_of_each_end_than_it_was_asked_for() -> None:
+    (gap,) = (await of(Answering(FIRST, LAST))).missing
+    assert gap.part == f"bytes {SIZE:,} to {310_000_000 - SIZE + len(LINE):,} of 310,000,000"

@@ -10,7 +10,6 @@ from gofer.files.completeness import Wanted, incomplete, of_file, together
 from gofer.files.document import Document, Member, extract, member_of
 from gofer.files.kind import kind_of
 from gofer.files.said import charset_of, guessed
-from gofer.files.size import left_out
 from gofer.files.tokens import estimate
 from gofer.journal.workspace import Missing
 from gofer.tools.tool import Arguments, Call, NewFile, Tool, ToolResult
@@ -77,7 +76,7 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
         prefix="text",
         missing=together([added.missing, of_file(document.missing, arguments.file)]),
     )
-    told = _told(document, made, arguments.file, left_out(content), call.whole_tokens)
+    told = _told(document, made, arguments.file, call.whole_tokens)
     summary = f"text of {_lines(document)} lines"
     if made.missing:
         summary = f"{summary}, incomplete"
@@ -96,13 +95,12 @@ def _lines(document: Document) -> int:
     return document.text.count("\n") + 1
 
 
-def _told(document: Document, made: NewFile, file: str, gap: str, whole_tokens: int) -> str:
-    """Return what the model reads of the new file, and a short text as well; `gap` is what its file lacks already."""
+def _told(document: Document, made: NewFile, file: str, whole_tokens: int) -> str:
+    """Return what the model reads of the new file, and a short text as well."""
     tokens = estimate(document.text)
     size = f"{_lines(document)} lines, about {tokens} tokens"
     sentences = [
         f"The text of {file} ({document.kind.title}) is {made.id}: {size}.",
-        gap,
         *document.notes,
         incomplete(made.missing, made.id),
     ]

@@ -10,7 +10,6 @@ from gofer.files.completeness import incomplete
 from gofer.files.kind import kind_of, mislabelled
 from gofer.files.plain_text import Decoded, decode
 from gofer.files.said import charset_of
-from gofer.files.size import left_out
 from gofer.files.tokens import estimate
 from gofer.projections.workspace import HeldFile
 from gofer.tools.tool import Call
@@ -77,7 +76,7 @@ async def in_utf8(call: Call, file: str) -> tuple[bytes, str]:
 
 
 def _said(file: str, name: str, content: bytes, found: Decoded) -> str:
-    sentences = [left_out(content), mislabelled(kind_of(content, name), name), found.note]
+    sentences = [mislabelled(kind_of(content, name), name), found.note]
     if found.guessed:
         sentences.append(f'If words look wrong, extract_file(file="{file}", encoding=…) reads it in another.')
     said = " ".join(filter(None, sentences))

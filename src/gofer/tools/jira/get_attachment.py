@@ -2,7 +2,6 @@
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from urllib.parse import SplitResult, quote
 
@@ -12,7 +11,7 @@ from gofer.canonical import as_list, as_object, as_text
 from gofer.errors import ToolError
 from gofer.files.names import display
 from gofer.files.said import told
-from gofer.tools.download import Way, fetch, is_public, parts, same_place, typed
+from gofer.tools.download import Way, fetch, filled, is_public, parts, same_place
 from gofer.tools.jira.api import Fields, JiraApi, JiraRefusal
 from gofer.tools.tool import Arguments, Call, NewFile, ToolResult
 
@@ -68,12 +67,13 @@ async def get_attachment(api: JiraApi, call: Call, arguments: GetAttachment) -> 
         raise
     told_of = new_file({**about, "id": arguments.attachment})
     url = f"{api.base_url}/rest/api/3/attachment/content/{quote(arguments.attachment, safe='')}"
-    response = await fetch(call, Way("Jira", api.base_url, partial(_headers, api)), url, told_of)
+    fetched = await fetch(call, Way("Jira", api.base_url, partial(_headers, api)), url, told_of)
+    response = fetched.response
     if response.status in (404, 410):
         raise gone
     if not 200 <= response.status < 300:
         raise ToolError(f"Jira did not give that attachment (HTTP {response.status}).", code=str(response.status))
-    made = typed(replace(told_of, content=response.body), response)
+    made = filled(told_of, fetched)
     return ToolResult("The attachment was fetched.", "fetched an attachment", files=(made,))
 
 

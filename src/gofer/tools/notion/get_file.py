@@ -15,7 +15,7 @@ from gofer.files.kind import kind_of
 from gofer.files.names import display
 from gofer.files.said import UNTOLD, guessed, plain
 from gofer.outside import HttpResponse
-from gofer.tools.download import Way, fetch, is_public, same_place, typed
+from gofer.tools.download import Way, fetch, filled, is_public, same_place
 from gofer.tools.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.tools.notion.ids import object_id
 from gofer.tools.tool import Arguments, Call, NewFile, ToolResult
@@ -61,11 +61,12 @@ async def get_file(api: NotionApi, call: Call, arguments: GetFile) -> ToolResult
     if told is None or block.get("in_trash") is True:
         raise ToolError("There is no file in that block of the page any more.", code="gone")
     url = as_text(as_object(content["file"]).get("url"))
-    response = await fetch(call, Way("Notion", api.base_url, partial(_headers, api)), url, told)
+    fetched = await fetch(call, Way("Notion", api.base_url, partial(_headers, api)), url, told)
+    response = fetched.response
     if not 200 <= response.status < 300:
         raise ToolError(f"Notion did not give that file (HTTP {response.status}).", code=str(response.status))
     made = NewFile(told.name, _type(told, response), response.body, told.origin, source=told.source)
-    return ToolResult("The file was fetched.", "fetched a file", files=(typed(made, response),))
+    return ToolResult("The file was fetched.", "fetched a file", files=(filled(made, fetched),))
 
 
 async def _block(api: NotionApi, call: Call, block: str) -> Fields:

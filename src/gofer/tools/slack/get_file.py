@@ -10,7 +10,7 @@ from pydantic import Field
 from gofer.canonical import as_object, as_text
 from gofer.errors import ToolError
 from gofer.outside import HttpResponse
-from gofer.tools.download import Way, fetch, parts, same_place, typed
+from gofer.tools.download import Way, fetch, filled, parts, same_place
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.attached import Fields, absent, new_file
 from gofer.tools.tool import Arguments, Call, ToolResult
@@ -37,9 +37,9 @@ async def get_file(api: SlackApi, call: Call, arguments: GetFile) -> ToolResult:
     if why := absent(info):
         raise ToolError(f"That file cannot be read: {why}.", code="gone")
     url = as_text(info.get("url_private_download")) or as_text(info.get("url_private"))
-    response = await fetch(call, Way("Slack", api.base_url, partial(_headers, api)), url, new_file(info))
-    _check(response, info)
-    made = typed(new_file(info, response.body), response)
+    fetched = await fetch(call, Way("Slack", api.base_url, partial(_headers, api)), url, new_file(info))
+    _check(fetched.response, info)
+    made = filled(new_file(info, fetched.response.body), fetched)
     return ToolResult("The file was fetched.", "fetched a file", files=(made,))
 
 
