@@ -144,3 +144,9 @@ async def test_a_long_answer_over_an_incomplete_file_becomes_an_incomplete_file(
     assert said(step, result).startswith(f"{result} is incomplete.")
     found = await ask(step, "2.1", "file_regex", file=result, pattern="nowhere")
     assert said(step, result) in found.text
+
+
+async def test_an_empty_text_of_an_incomplete_file_is_not_said_to_be_all_of_it() -> None:
+    empty = NewFile("a.txt", "text/plain", b"\n", "Slack", missing=(LAST,))
+    step = await with_files(empty)
+    assert said(step, empty.id) in (await ask(step, "2.0", "file_read", file=empty.id)).text

@@ -62,7 +62,7 @@ async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
     found = await held_text(call, arguments.file)
     lines = lines_of(found.text)
     if not any(lines):
-        return ToolResult(f"{arguments.file} is empty.", "an empty file", value="")
+        return ToolResult(f"{arguments.file} is empty.{found.said}", "an empty file", value="")
     last = len(lines) if arguments.end_line is None else arguments.end_line
     content = found.text.encode("utf-8", "replace")
     shown = _Shown(arguments.file, content, part_of(lines, arguments.start_line, last, call.whole_tokens * 9 // 10))
