@@ -15,7 +15,7 @@ from gofer.models.served import OPENAI_KEY, Endpoint
 from gofer.secret import Secret
 
 OPENAI = "https://api.openai.com/v1"
-"""The base URL that needs no permission."""
+"""The base URL of the default endpoint, where OPENAI_BASE_URL names no other."""
 
 Keys = Callable[[str], Secret]
 """Returns the key in a variable; an empty one where it is not set. May raise TemporaryError."""
@@ -25,7 +25,7 @@ def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
     """Return the model behind the default endpoint. Raises ConfigError when no endpoint is set up."""
     if not settings.has_model:
         raise ConfigError("No model is set up; set OPENAI_API_KEY, or OPENAI_BASE_URL for a compatible endpoint.")
-    return OpenAIModel(_client(http, settings.openai_base_url or OPENAI, settings.openai_api_key))
+    return OpenAIModel(_client(http, _default_url(settings), settings.openai_api_key))
 
 
 def keys_of(settings: Settings) -> Keys:
@@ -48,7 +48,7 @@ class Endpoints:
         """Return the models behind an endpoint. Raises Refused when it may not be asked, or cannot be without a key."""
         if self.settings.offline:
             return self.default
-        if endpoint.base_url not in {OPENAI, self.settings.openai_base_url, *self.settings.model_base_urls}:
+        if endpoint.base_url not in {_default_url(self.settings), *self.settings.model_base_urls}:
             raise _refused(
                 f"The endpoint `{endpoint.name}` of agents/defaults.yaml has the base URL {endpoint.base_url}, which "
                 "MODEL_BASE_URLS does not list; add it there, or correct the endpoint."
@@ -74,6 +74,10 @@ class Endpoints:
             url_setting=f"`base_url` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
         )
         return OpenAIModel(_client(self.http, endpoint.base_url, key), at)
+
+
+def _default_url(settings: Settings) -> str:
+    return settings.openai_base_url or OPENAI
 
 
 def _client(http: httpx2.AsyncClient, base_url: str, key: Secret) -> AsyncOpenAI:

@@ -48,6 +48,12 @@ def test_any_other_base_url_is_refused_also_for_an_endpoint_without_a_key(base_u
     assert (error.value.elsewhere, error.value.final) == (True, False)
 
 
+def test_a_gateway_as_the_default_endpoint_takes_the_place_of_openai() -> None:
+    with pytest.raises(Refused, match="which MODEL_BASE_URLS does not list"):
+        endpoints(OPENAI_BASE_URL=OURS, MODEL_KEY_OURS="sk")(at(OPENAI, "MODEL_KEY_OURS"))
+    assert endpoints(OPENAI_BASE_URL=OURS, MODEL_BASE_URLS=OPENAI)(at(OPENAI))
+
+
 def test_a_key_that_is_not_set_is_named() -> None:
     with pytest.raises(Refused, match="set MODEL_KEY_OURS"):
         endpoints(MODEL_BASE_URLS=OURS, MODEL_KEY_OTHER="sk")(at(OURS, "MODEL_KEY_OURS"))
