@@ -9,7 +9,7 @@ from openai import AsyncOpenAI
 from gofer.bootstrap.settings import Settings
 from gofer.errors import ConfigError
 from gofer.messages import ProviderError
-from gofer.models.model import Access, Model, Refused
+from gofer.models.model import Access, Answer, Model, Refused
 from gofer.models.openai import OpenAIModel
 from gofer.models.served import OPENAI_KEY, Endpoint
 from gofer.secret import Secret
@@ -24,8 +24,23 @@ Keys = Callable[[str], Secret]
 def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
     """Return the model behind the default endpoint. Raises ConfigError when no endpoint is set up."""
     if not settings.has_model:
-        raise ConfigError("No model is set up; set OPENAI_API_KEY, or OPENAI_BASE_URL for a compatible endpoint.")
+        raise ConfigError(
+            "No model is set up; set OPENAI_API_KEY, OPENAI_BASE_URL for a compatible endpoint, or MODEL_BASE_URLS for "
+            "the endpoints of agents/defaults.yaml."
+        )
+    if not settings.has_default_endpoint:
+        return NoDefault()
     return OpenAIModel(_client(http, _default_url(settings), settings.openai_api_key))
+
+
+class NoDefault:
+    """The model behind the default endpoint where the deployment sets up other endpoints only."""
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        """Raise Refused, so that the models of other endpoints are asked."""
+        raise _refused(
+            "The default endpoint has no key; set OPENAI_API_KEY, or OPENAI_BASE_URL for an endpoint without one."
+        )
 
 
 def keys_of(settings: Settings) -> Keys:

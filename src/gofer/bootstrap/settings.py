@@ -84,7 +84,12 @@ class Settings:
     @property
     def has_model(self) -> bool:
         """Whether a real model is set up."""
-        return bool(self.openai_api_key or self.openai_base_url or self.model_base_urls)
+        return self.has_default_endpoint or bool(self.model_base_urls)
+
+    @property
+    def has_default_endpoint(self) -> bool:
+        """Whether models without an endpoint of agents/defaults.yaml can be asked."""
+        return bool(self.openai_api_key or self.openai_base_url)
 
     @property
     def reaches_people(self) -> bool:

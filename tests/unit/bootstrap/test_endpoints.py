@@ -7,7 +7,7 @@ from typing import cast
 import httpx2
 import pytest
 
-from gofer.bootstrap.endpoints import OPENAI, Endpoints, keys_of
+from gofer.bootstrap.endpoints import OPENAI, Endpoints, build_model, keys_of
 from gofer.bootstrap.reach import closed_endpoints
 from gofer.bootstrap.settings import read_settings
 from gofer.errors import ConfigError
@@ -52,6 +52,26 @@ def test_a_gateway_as_the_default_endpoint_takes_the_place_of_openai() -> None:
     with pytest.raises(Refused, match="which MODEL_BASE_URLS does not list"):
         endpoints(OPENAI_BASE_URL=OURS, MODEL_KEY_OURS="sk")(at(OPENAI, "MODEL_KEY_OURS"))
     assert endpoints(OPENAI_BASE_URL=OURS, MODEL_BASE_URLS=OPENAI)(at(OPENAI))
+
+
+@pytest.mark.anyio
+async def test_the_default_endpoint_gets_no_prompt_where_only_other_endpoints_are_set_up() -> None:
+    asked: list[httpx2.Request] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request)
+        return httpx2.Response(401)
+
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as http:
+        model = build_model(read_settings({"MODEL_BASE_URLS": OURS}), http)
+        with pytest.raises(Refused, match="set OPENAI_API_KEY") as error:
+            await model.ask(b"{}", 5)
+    assert (asked, error.value.elsewhere, error.value.final) == ([], True, False)
+
+
+def test_without_any_model_the_settings_that_bring_one_are_named() -> None:
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY, OPENAI_BASE_URL .* MODEL_BASE_URLS"):
+        build_model(read_settings({}), httpx2.AsyncClient())
 
 
 def test_a_key_that_is_not_set_is_named() -> None:
