@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import httpx2
-from openai import AsyncOpenAI
+from openai import AsyncOpenAI, Omit
 
 from gofer.bootstrap.settings import Settings
 from gofer.errors import ConfigError
@@ -30,7 +30,24 @@ def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
         )
     if not settings.has_default_endpoint:
         return NoDefault()
-    return OpenAIModel(_client(http, _default_url(settings), settings.openai_api_key))
+    return OpenAIModel(Client(http, _default_url(settings), settings.openai_api_key))
+
+
+class Client(AsyncOpenAI):
+    """The SDK's client without the headers of OPENAI_CUSTOM_HEADERS, which may replace the key of any endpoint."""
+
+    def __init__(self, http: httpx2.AsyncClient, base_url: str, key: Secret) -> None:
+        super().__init__(api_key=key.reveal() or "none", base_url=base_url, http_client=http, max_retries=0)
+
+    @property
+    def default_headers(self) -> dict[str, str | Omit]:
+        """The headers of each request beside its key."""
+        headers: dict[str, str | Omit] = {"Accept": "application/json", "User-Agent": self.user_agent}
+        if self.organization:
+            headers["OpenAI-Organization"] = self.organization
+        if self.project:
+            headers["OpenAI-Project"] = self.project
+        return headers
 
 
 class NoDefault:
@@ -88,15 +105,15 @@ class Endpoints:
             key_setting=endpoint.key or f"`key` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
             url_setting=f"`base_url` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
         )
-        return OpenAIModel(_client(self.http, endpoint.base_url, key), at)
+        client = Client(self.http, endpoint.base_url, key)
+        # The SDK reads both from OPENAI_ORG_ID and OPENAI_PROJECT_ID: they belong to the default endpoint only.
+        client.organization = None
+        client.project = None
+        return OpenAIModel(client, at)
 
 
 def _default_url(settings: Settings) -> str:
     return settings.openai_base_url or OPENAI
-
-
-def _client(http: httpx2.AsyncClient, base_url: str, key: Secret) -> AsyncOpenAI:
-    return AsyncOpenAI(api_key=key.reveal() or "none", base_url=base_url, http_client=http, max_retries=0)
 
 
 def _refused(why: str) -> Refused:

@@ -69,8 +69,37 @@ async def test_the_default_endpoint_gets_no_prompt_where_only_other_endpoints_ar
     assert (asked, error.value.elsewhere, error.value.final) == ([], True, False)
 
 
+@pytest.mark.anyio
+async def test_only_the_default_endpoint_gets_what_the_environment_says_to_the_sdk(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "project")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Custom: one\nAuthorization: Bearer other")
+    asked: list[httpx2.Headers] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request.headers)
+        return httpx2.Response(401)
+
+    settings = read_settings({"OPENAI_API_KEY": "sk", "MODEL_KEY_OURS": "sk-ours", "MODEL_BASE_URLS": OURS})
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as http:
+        default = build_model(settings, http)
+        reach = Endpoints(settings, http, keys_of(settings), default)
+        for model in (default, reach(at(OURS, "MODEL_KEY_OURS")), reach(at(OURS))):
+            with pytest.raises(Refused):
+                await model.ask(b"{}", 5)
+    names = ("authorization", "openai-organization", "openai-project", "x-custom")
+    assert [[headers.get(name) for name in names] for headers in asked] == [
+        ["Bearer sk", "org", "project", None],
+        ["Bearer sk-ours", None, None, None],
+        ["Bearer none", None, None, None],
+    ]
+    assert "org" not in str(asked[1]) + str(asked[2])
+
+
 def test_without_any_model_the_settings_that_bring_one_are_named() -> None:
-    with pytest.raises(ConfigError, match="OPENAI_API_KEY, OPENAI_BASE_URL .* MODEL_BASE_URLS"):
+    with pytest.raises(ConfigError, match=r"OPENAI_API_KEY, OPENAI_BASE_URL .* MODEL_BASE_URLS"):
         build_model(read_settings({}), httpx2.AsyncClient())
 
 
