@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import httpx2
 from openai import AsyncOpenAI, Omit
 
-from gofer.bootstrap.settings import Settings
+from gofer.bootstrap.settings import Settings, checked_credential
 from gofer.errors import ConfigError
 from gofer.messages import ProviderError
 from gofer.models.model import Access, Answer, Model, Refused
@@ -97,7 +97,10 @@ class Endpoints:
         key = self.keys(endpoint.key)
         if not key:
             raise _refused(f"The endpoint `{endpoint.name}` has no key; set {endpoint.key}.")
-        return key
+        try:
+            return checked_credential(endpoint.key, key.reveal())
+        except ConfigError as error:
+            raise _refused(str(error)) from error
 
     def _model(self, endpoint: Endpoint, key: Secret) -> Model:
         at = Access(

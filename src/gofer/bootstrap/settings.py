@@ -224,7 +224,11 @@ def _rotating(name: str, environment: Mapping[str, str]) -> Sequence[Secret]:
 
 def _credential(name: str, environment: Mapping[str, str]) -> Secret:
     """A credential that goes into a header."""
-    value = environment.get(name, "").strip()
+    return checked_credential(name, environment.get(name, "").strip())
+
+
+def checked_credential(name: str, value: str) -> Secret:
+    """Return the value of a variable as a credential. Raises ConfigError for one that no header can hold."""
     if not value.isascii() or not value.isprintable() or " " in value:
         raise ConfigError(f"{name} holds characters that no key has; copy it again.")
     return Secret(value)

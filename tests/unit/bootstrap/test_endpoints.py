@@ -13,6 +13,7 @@ from gofer.bootstrap.settings import read_settings
 from gofer.errors import ConfigError
 from gofer.models.model import Model, Refused
 from gofer.models.served import Endpoint
+from gofer.secret import Secret
 from gofer.workflows.load import load_catalog
 
 DEFAULT = cast(Model, object())
@@ -106,6 +107,16 @@ def test_without_any_model_the_settings_that_bring_one_are_named() -> None:
 def test_a_key_that_is_not_set_is_named() -> None:
     with pytest.raises(Refused, match="set MODEL_KEY_OURS"):
         endpoints(MODEL_BASE_URLS=OURS, MODEL_KEY_OTHER="sk")(at(OURS, "MODEL_KEY_OURS"))
+
+
+@pytest.mark.parametrize("key", ["“sk”", "s\nk", "s k", "sk-é"])
+def test_a_key_that_no_header_can_hold_is_named_and_not_shown(key: str) -> None:
+    settings = read_settings({"MODEL_BASE_URLS": OURS})
+    reach = Endpoints(settings, httpx2.AsyncClient(), lambda _: Secret(key), DEFAULT)
+    with pytest.raises(Refused, match="MODEL_KEY_OURS holds characters that no key has") as error:
+        reach(at(OURS, "MODEL_KEY_OURS"))
+    assert error.value.elsewhere
+    assert key not in str(error.value)
 
 
 def test_a_key_that_was_changed_is_used_from_then_on() -> None:
