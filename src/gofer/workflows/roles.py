@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import BeforeValidator, Field, ValidationError, field_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from gofer.canonical import encode
 from gofer.models.abilities import Abilities, Ability, Read, load_abilities
 from gofer.models.prices import Price
 from gofer.models.served import DEFAULT, OPENAI_KEY, Endpoint, Listed, LookUp, ServedModel, unlisted
@@ -86,6 +87,10 @@ class RoleModel(Strict):
     def _free(cls, value: dict[str, object]) -> dict[str, object]:
         if own := sorted({*value} & {*OWN}):
             raise mistake(f"Gofer writes the parameter `{own[0]}` itself.", "Remove it.")
+        try:
+            encode(value)
+        except ValueError as error:
+            raise mistake("JSON has no such number as one of these parameters.", "Write a finite number.") from error
         return value
 
 

@@ -39,6 +39,12 @@ def agents(tmp_path: Path, defaults: str) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("value", [".nan", ".inf", "[{deep: -.inf}]"])
+def test_a_parameter_that_no_request_can_hold_is_a_mistake(tmp_path: Path, value: str) -> None:
+    with pytest.raises(ConfigError, match="Write a finite number"):
+        load_catalog(agents(tmp_path, f"models: {{default: {{name: gpt-5, parameters: {{x: {value}}}}}}}\n"))
+
+
 def test_a_file_wins_over_the_price_list_and_the_table(tmp_path: Path) -> None:
     loaded = load_catalog(agents(tmp_path, MODELS), look_up=look_up).workflows["w"]
     plain, described = loaded.models
