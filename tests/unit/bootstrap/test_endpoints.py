@@ -143,6 +143,22 @@ def test_serving_says_which_endpoints_are_closed(tmp_path: Path) -> None:
     assert closed_endpoints(endpoints(MODEL_BASE_URLS=OURS, MODEL_KEY_OURS="sk"), catalog) == []
 
 
+def test_endpoints_of_subagents_and_of_the_search_are_said_to_be_closed_too(tmp_path: Path) -> None:
+    agents = tmp_path / "agents"
+    (tmp_path / "subagents").mkdir()
+    agents.mkdir()
+    (agents / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\nsubagents: [s]\n')
+    (agents / "w.md").write_text("Do it.")
+    (tmp_path / "subagents" / "s.yaml").write_text("description: d\nmodel: small\n")
+    (tmp_path / "subagents" / "s.md").write_text("Do it.")
+    (agents / "defaults.yaml").write_text(
+        f"endpoints: {{below: {{base_url: {OURS}/a}}, finds: {{base_url: {OURS}/b}}, unused: {{base_url: {OURS}/c}}}}\n"
+        "models:\n  default: gpt-5\n  small: {name: llama, endpoint: below}\n  search: {name: llama, endpoint: finds}\n"
+    )
+    closed = closed_endpoints(endpoints(), load_catalog(agents))
+    assert [sentence.split("`")[1] for sentence in closed] == ["below", "finds"]
+
+
 def test_settings_have_the_keys_and_the_list_and_refuse_what_is_neither() -> None:
     settings = read_settings({"MODEL_KEY_OURS": " sk ", "MODEL_KEY_EMPTY": "", "MODEL_BASE_URLS": OURS})
     assert {name: key.reveal() for name, key in settings.model_keys.items()} == {"MODEL_KEY_OURS": "sk"}
