@@ -13,6 +13,7 @@ from gofer.bootstrap.dotenv import read_dotenv
 from gofer.bootstrap.otlp import Otlp, read_otlp
 from gofer.errors import ConfigError
 from gofer.secret import Secret
+from gofer.workflows.base_url import is_base_url
 
 LogLevel: TypeAlias = Literal["minimal", "summary", "full"]
 """Ids, status and duration; also names and counts; or also what libraries say, which may hold contents."""
@@ -195,8 +196,13 @@ def _model_keys(environment: Mapping[str, str]) -> Mapping[str, Secret]:
 
 def _model_base_urls(environment: Mapping[str, str]) -> frozenset[str]:
     """Return the base URLs that a comma separates, without slashes at their ends. Raises ConfigError."""
-    listed = map(str.strip, environment.get("MODEL_BASE_URLS", "").split(","))
-    return frozenset(_url("MODEL_BASE_URLS", url) for url in listed if url)
+    listed = [url.strip() for url in environment.get("MODEL_BASE_URLS", "").split(",") if url.strip()]
+    if not all(map(is_base_url, listed)):
+        raise ConfigError(
+            "MODEL_BASE_URLS lists a text that is no base URL; write URLs such as https://api.example.com/v1 with a "
+            "comma between two, and without a query, a user or a pattern."
+        )
+    return frozenset(url.rstrip("/") for url in listed)
 
 
 def _webhook_secrets(environment: Mapping[str, str]) -> Mapping[str, Sequence[Secret]]:

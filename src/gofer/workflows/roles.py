@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, cast
-from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, ValidationError, field_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -13,6 +12,7 @@ from gofer.canonical import encode
 from gofer.models.abilities import Abilities, Ability, Read, load_abilities
 from gofer.models.prices import Price
 from gofer.models.served import DEFAULT, OPENAI_KEY, Endpoint, Listed, LookUp, ServedModel, unlisted
+from gofer.workflows.base_url import is_base_url
 from gofer.workflows.parts import Name, Number, Strict, Whole, mistake
 from gofer.workflows.sentences import close_match
 
@@ -157,17 +157,6 @@ class Roles:
             ability=Ability(model.window or listed.window, vision="image" in reads, pdf="pdf" in reads),
             parameters=model.parameters,
         )
-
-
-def is_base_url(value: str) -> bool:
-    """Return whether a text is the base URL of an endpoint, with nothing that a path cannot follow."""
-    try:
-        parts = urlsplit(value)
-        _ = parts.port  # raises for a port that is none
-    except ValueError:
-        return False
-    alone = not (parts.query or parts.fragment or parts.username or parts.password)
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and alone
 
 
 def check_endpoints(models: Mapping[str, tuple[RoleModel, ...]], endpoints: Mapping[str, EndpointForm]) -> None:

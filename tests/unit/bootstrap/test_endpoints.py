@@ -159,6 +159,27 @@ def test_endpoints_of_subagents_and_of_the_search_are_said_to_be_closed_too(tmp_
     assert [sentence.split("`")[1] for sentence in closed] == ["below", "finds"]
 
 
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "https://a.example.com/v1 https://b.example.com/v1",
+        "https://a.example.com/v1;https://b.example.com/v1",
+        "*",
+        "https://a.example.com/*",
+        "https://a.example.com/v1?version=1",
+        "https://a.example.com/v1?",
+        "https://a.example.com/v1#",
+        "https://user:secret@a.example.com/v1",
+        "https://@a.example.com/v1",
+        "https://<resource>.example.com/v1",
+    ],
+)
+def test_a_list_that_no_endpoint_could_match_is_refused_without_being_shown(listed: str) -> None:
+    with pytest.raises(ConfigError, match="MODEL_BASE_URLS") as error:
+        read_settings({"MODEL_BASE_URLS": f"{OURS},{listed}"})
+    assert "secret" not in str(error.value)
+
+
 def test_settings_have_the_keys_and_the_list_and_refuse_what_is_neither() -> None:
     settings = read_settings({"MODEL_KEY_OURS": " sk ", "MODEL_KEY_EMPTY": "", "MODEL_BASE_URLS": OURS})
     assert {name: key.reveal() for name, key in settings.model_keys.items()} == {"MODEL_KEY_OURS": "sk"}
