@@ -126,8 +126,11 @@ class Roles:
     abilities: Abilities = field(default_factory=load_abilities)
 
     def of(self, name: str) -> tuple[ServedModel, ...]:
-        """Return the models of a role; any other name is that of a model at the default endpoint."""
-        return tuple(self._served(model) for model in self.models.get(name, (RoleModel(name=name),)))
+        """Return the models of a role; any other name is that of a model at the default endpoint.
+
+        Such a model is as some role describes it, where one does.
+        """
+        return tuple(self._served(model) for model in self.models.get(name, (self._named(name),)))
 
     def playing(self, role: str) -> tuple[ServedModel, ...]:
         """Return the models of a role; none where the repository names no such role."""
@@ -138,6 +141,10 @@ class Roles:
         for role in self.models:
             for model in self.of(role):
                 yield role, model
+
+    def _named(self, name: str) -> RoleModel:
+        described = (model for listed in self.models.values() for model in listed if model.endpoint == DEFAULT)
+        return next((model for model in described if model.name == name), RoleModel(name=name))
 
     def _served(self, model: RoleModel) -> ServedModel:
         endpoint = Endpoint()

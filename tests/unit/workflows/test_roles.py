@@ -103,3 +103,20 @@ def test_what_is_wrong_with_a_model_is_said_at_its_place(tmp_path: Path, default
         load_catalog(agents(tmp_path, defaults))
     assert said in str(error.value)
     assert "defaults.yaml:" in str(error.value)
+
+
+def test_a_workflow_that_names_a_model_gets_it_as_a_role_describes_it(tmp_path: Path) -> None:
+    described = "models: {default: gpt-5, small: {name: own, price: {input: 2, output: 3}, window: 8000}}\n"
+    folder = agents(tmp_path, described)
+    (folder / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: own\n')
+    (model,) = load_catalog(folder).workflows["w"].models
+    assert model.price == Price(input=2, cached_input=2, output=3)
+    assert model.ability
+    assert model.ability.window == 8000
+
+
+def test_a_model_described_at_another_endpoint_is_not_the_one_that_a_workflow_names(tmp_path: Path) -> None:
+    folder = agents(tmp_path, MODELS)
+    (folder / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: llama\n')
+    (model,) = load_catalog(folder).workflows["w"].models
+    assert (model.endpoint, model.price) == (Endpoint(), None)
