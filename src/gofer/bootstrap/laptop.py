@@ -241,7 +241,8 @@ async def _offline_unless_set_up(
         # Words of a script are for a simulated world; people would take them for an answer.
         raise ConfigError(
             "No model is set up, and the offline model's words are never written into real systems. "
-            "Set OPENAI_API_KEY, or OPENAI_BASE_URL for a compatible endpoint."
+            "Set OPENAI_API_KEY, OPENAI_BASE_URL for a compatible endpoint, or MODEL_BASE_URLS for the endpoints of "
+            "agents/defaults.yaml."
         )
     url = await stack.enter_async_context(serve(offline_model(demo_scripts() if scripts is None else scripts)))
     return replace(settings, openai_api_key=Secret(""), openai_base_url=f"{url}/v1", offline=True)
@@ -250,4 +251,6 @@ async def _offline_unless_set_up(
 def _model_name(settings: Settings) -> str:
     if settings.offline:
         return "the offline model: a script, not a language model"
+    if not settings.has_default_endpoint:
+        return "the models behind the endpoints of agents/defaults.yaml"
     return f"the model behind {urlsplit(settings.openai_base_url).hostname or 'the OpenAI API'}"

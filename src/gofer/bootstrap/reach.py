@@ -36,7 +36,7 @@ def _lacks(settings: Settings, trigger: Trigger) -> str:
 
 def closed_endpoints(reach: Callable[[Endpoint], Model], catalog: Catalog) -> list[str]:
     """Return a sentence for each endpoint that the workflows name and that this process may not or cannot ask."""
-    models = [model for loaded in catalog.workflows.values() for model in loaded.models]
+    models = [model for loaded in catalog.workflows.values() for model in loaded.every_model()]
     named = {model.endpoint for model in models if not model.endpoint.is_default}
     closed: list[str] = []
     for endpoint in sorted(named, key=lambda one: one.name):

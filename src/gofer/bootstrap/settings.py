@@ -13,6 +13,7 @@ from gofer.bootstrap.dotenv import read_dotenv
 from gofer.bootstrap.otlp import Otlp, read_otlp
 from gofer.errors import ConfigError
 from gofer.secret import Secret
+from gofer.workflows.base_url import is_base_url
 
 LogLevel: TypeAlias = Literal["minimal", "summary", "full"]
 """Ids, status and duration; also names and counts; or also what libraries say, which may hold contents."""
@@ -84,7 +85,12 @@ class Settings:
     @property
     def has_model(self) -> bool:
         """Whether a real model is set up."""
-        return bool(self.openai_api_key or self.openai_base_url or self.model_base_urls)
+        return self.has_default_endpoint or bool(self.model_base_urls)
+
+    @property
+    def has_default_endpoint(self) -> bool:
+        """Whether models without an endpoint of agents/defaults.yaml can be asked."""
+        return bool(self.openai_api_key or self.openai_base_url)
 
     @property
     def reaches_people(self) -> bool:
@@ -190,8 +196,13 @@ def _model_keys(environment: Mapping[str, str]) -> Mapping[str, Secret]:
 
 def _model_base_urls(environment: Mapping[str, str]) -> frozenset[str]:
     """Return the base URLs that a comma separates, without slashes at their ends. Raises ConfigError."""
-    listed = map(str.strip, environment.get("MODEL_BASE_URLS", "").split(","))
-    return frozenset(_url("MODEL_BASE_URLS", url) for url in listed if url)
+    listed = [url.strip() for url in environment.get("MODEL_BASE_URLS", "").split(",") if url.strip()]
+    if not all(map(is_base_url, listed)):
+        raise ConfigError(
+            "MODEL_BASE_URLS lists a text that is no base URL; write URLs such as https://api.example.com/v1 with a "
+            "comma between two, and without a query, a user or a pattern."
+        )
+    return frozenset(url.rstrip("/") for url in listed)
 
 
 def _webhook_secrets(environment: Mapping[str, str]) -> Mapping[str, Sequence[Secret]]:
@@ -219,7 +230,11 @@ def _rotating(name: str, environment: Mapping[str, str]) -> Sequence[Secret]:
 
 def _credential(name: str, environment: Mapping[str, str]) -> Secret:
     """A credential that goes into a header."""
-    value = environment.get(name, "").strip()
+    return checked_credential(name, environment.get(name, "").strip())
+
+
+def checked_credential(name: str, value: str) -> Secret:
+    """Return the value of a variable as a credential. Raises ConfigError for one that no header can hold."""
     if not value.isascii() or not value.isprintable() or " " in value:
         raise ConfigError(f"{name} holds characters that no key has; copy it again.")
     return Secret(value)

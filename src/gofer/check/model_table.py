@@ -44,20 +44,15 @@ def reads_text(model: ServedModel) -> str:
 def _rows(folder: Path, look_up: LookUp) -> Iterator[Sequence[str]]:
     """Yield the models of roles, and then those that workflows and subagents name."""
     catalog = load_catalog(folder, look_up=look_up)
-    shown: set[tuple[str, str]] = set()
+    shown: list[ServedModel] = []
     for role, model in catalog.defaults.roles(look_up).every():
-        shown.add(_key(model))
+        shown.append(model)
         yield _row(role, model)
     for loaded in catalog.workflows.values():
-        subagents = loaded.subagents.values()
-        for model in [*loaded.models, *(model for one in subagents for model in one.models)]:
-            if loaded.workflow.coordinator == "llm" and _key(model) not in shown:
-                shown.add(_key(model))
+        for model in loaded.every_model():
+            if loaded.workflow.coordinator == "llm" and model not in shown:
+                shown.append(model)
                 yield _row("-", model)
-
-
-def _key(model: ServedModel) -> tuple[str, str]:
-    return (model.endpoint.name, model.name)
 
 
 def _row(role: str, model: ServedModel) -> Sequence[str]:

@@ -50,10 +50,12 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         print("".join(f"{mistake}\n" for mistake in found), end="")
         print(_summary(found), file=sys.stderr)
+    if any(not mistake.is_hint for mistake in found):
+        return 1
     if arguments.models:
         for path in arguments.paths or ["agents"]:
             print(models(_folder(Path(path))), end="")
-    return 1 if any(not mistake.is_hint for mistake in found) else 0
+    return 0
 
 
 def _check(path: Path) -> Sequence[Mistake]:

@@ -170,8 +170,9 @@ def _check_options(arguments: argparse.Namespace, settings: Settings) -> None:
         raise ConfigError("Leave out --script or --live-tools: words of a script are never written into real systems.")
     if not settings.has_model:
         raise ConfigError(
-            "--live-tools needs a real model, because the offline model's words are a script. Set OPENAI_API_KEY, or "
-            "OPENAI_BASE_URL for a compatible endpoint; or leave out --live-tools to run in a simulated world."
+            "--live-tools needs a real model, because the offline model's words are a script. Set OPENAI_API_KEY, "
+            "OPENAI_BASE_URL for a compatible endpoint, or MODEL_BASE_URLS for endpoints of agents/defaults.yaml; or "
+            "leave out --live-tools to run in a simulated world."
         )
 
 

@@ -120,6 +120,7 @@ def settled(child: Step, started: SubagentStarted) -> SubagentFinished:
         tuple(sorted(state.locked)),
         tuple(Exchanged(model, tokens) for model, tokens in state.largest.items()),
         child.frames,
+        state.spent_usd,
     )
 
 

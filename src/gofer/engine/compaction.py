@@ -23,6 +23,7 @@ from gofer.files.tokens import estimate
 from gofer.journal.entries import SubagentFinished
 from gofer.journal.workspace import ContextCompacted
 from gofer.messages import Usage
+from gofer.models.abilities import UNKNOWN_WINDOW
 from gofer.models.model import Answer
 from gofer.models.written_calls import written_call
 from gofer.projections.conversation import Conversation
@@ -30,8 +31,6 @@ from gofer.tools.tool import NewFile
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 
-UNKNOWN_WINDOW = 128_000
-"""Tokens that a model is taken to have room for when nobody wrote down how many."""
 VIEW = 48_000
 """Tokens that a run has in view when its workflow does not say: every call sends them all again, and what left the
 view can still be looked up, so larger windows cost more than they help."""

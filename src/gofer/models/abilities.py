@@ -29,6 +29,8 @@ class Ability:
         return [kind for kind, taken in kinds.items() if taken]
 
 
+UNKNOWN_WINDOW = 128_000
+"""Tokens that a model is taken to have room for when no file and no price list says how many."""
 TEXT_ONLY = Ability(0)
 """The ability of a model that no table describes: text, and a window of unknown size."""
 
@@ -46,9 +48,14 @@ class Abilities:
 
 
 def common(abilities: Iterable[Ability]) -> Ability:
-    """Return what every one of some models takes, so that each can read what was said to another."""
+    """Return what every one of some models takes, so that each can read what was said to another.
+
+    A model of unknown size beside one of a known size counts as UNKNOWN_WINDOW.
+    """
     each = list(abilities) or [TEXT_ONLY]
-    window = min((one.window for one in each if one.window), default=0)
+    window = 0
+    if any(one.window for one in each):
+        window = min(one.window or UNKNOWN_WINDOW for one in each)
     return Ability(window, vision=all(one.vision for one in each), pdf=all(one.pdf for one in each))
 
 

@@ -40,7 +40,7 @@ def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
     try:
         filled = form.model_validate(source.value)
     except ValidationError as error:
-        errors = error.errors(include_url=False, include_input=False)
+        errors = [_as_written(source, one) for one in error.errors(include_url=False, include_input=False)]
         wrong = [_mistake(source, form, one) for one in errors if not _follows(source, one)]
         # A mark of a template fits no key; that it is one says what to do.
         marks = {one.place for one in mistakes if one.rule == "template"}
@@ -91,6 +91,15 @@ def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake
             return _at(source, loc, "wrong-type", *wrong_type(source, form, loc, WANTED[kind]))
         case kind:
             return _at(source, loc, "out-of-range", *out_of_range(source, loc, kind, context))
+
+
+def _as_written(source: Source, error: ErrorDetails) -> ErrorDetails:
+    """Return an error at its way in the file: a single model of a role has no position, which its form gives it."""
+    match error["loc"]:
+        case ("models", role, 0, *inner) if not isinstance(value_at(source, ("models", role)), list):
+            return {**error, "loc": ("models", role, *inner)}
+        case _:
+            return error
 
 
 def _follows(source: Source, error: ErrorDetails) -> bool:

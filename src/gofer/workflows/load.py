@@ -1,7 +1,7 @@
 """How do the files of `agents/` become workflows that can run?"""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
@@ -64,6 +64,13 @@ class Loaded:
         listed = self.workflow.subagents
         return {name: one for name, one in self.subagents.items() if listed is None or name in listed}
 
+    def every_model(self) -> Iterator[ServedModel]:
+        """Yield the models that its runs may ask: its own, those of its subagents, and those that search."""
+        yield from self.models
+        for subagent in self.subagents.values():
+            yield from subagent.models
+        yield from self.search_models
+
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
@@ -88,9 +95,7 @@ class Catalog:
 
     def windows(self) -> dict[str, int]:
         """Return the tokens that its models take at most, by name, where that is known."""
-        subagents = (one for loaded in self.workflows.values() for one in loaded.subagents.values())
-        asking = [*self.workflows.values(), *subagents]
-        known = {model.name: model.ability for one in asking for model in one.models}
+        known = {model.name: model.ability for one in self.workflows.values() for model in one.every_model()}
         return {name: ability.window for name, ability in known.items() if ability and ability.window}
 
     def schedules(self) -> list[tuple[str, object]]:

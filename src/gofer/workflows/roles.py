@@ -4,14 +4,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, cast
-from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, ValidationError, field_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from gofer.canonical import encode
 from gofer.models.abilities import Abilities, Ability, Read, load_abilities
 from gofer.models.prices import Price
 from gofer.models.served import DEFAULT, OPENAI_KEY, Endpoint, Listed, LookUp, ServedModel, unlisted
+from gofer.workflows.base_url import is_base_url
 from gofer.workflows.parts import Name, Number, Strict, Whole, mistake
 from gofer.workflows.sentences import close_match
 
@@ -86,6 +87,10 @@ class RoleModel(Strict):
     def _free(cls, value: dict[str, object]) -> dict[str, object]:
         if own := sorted({*value} & {*OWN}):
             raise mistake(f"Gofer writes the parameter `{own[0]}` itself.", "Remove it.")
+        try:
+            encode(value)
+        except ValueError as error:
+            raise mistake("JSON has no such number as one of these parameters.", "Write a finite number.") from error
         return value
 
 
@@ -121,8 +126,11 @@ class Roles:
     abilities: Abilities = field(default_factory=load_abilities)
 
     def of(self, name: str) -> tuple[ServedModel, ...]:
-        """Return the models of a role; any other name is that of a model at the default endpoint."""
-        return tuple(self._served(model) for model in self.models.get(name, (RoleModel(name=name),)))
+        """Return the models of a role; any other name is that of a model at the default endpoint.
+
+        Such a model is as some role describes it, where one does.
+        """
+        return tuple(self._served(model) for model in self.models.get(name, (self._named(name),)))
 
     def playing(self, role: str) -> tuple[ServedModel, ...]:
         """Return the models of a role; none where the repository names no such role."""
@@ -133,6 +141,10 @@ class Roles:
         for role in self.models:
             for model in self.of(role):
                 yield role, model
+
+    def _named(self, name: str) -> RoleModel:
+        described = (model for listed in self.models.values() for model in listed if model.endpoint == DEFAULT)
+        return next((model for model in described if model.name == name), RoleModel(name=name))
 
     def _served(self, model: RoleModel) -> ServedModel:
         endpoint = Endpoint()
@@ -152,17 +164,6 @@ class Roles:
             ability=Ability(model.window or listed.window, vision="image" in reads, pdf="pdf" in reads),
             parameters=model.parameters,
         )
-
-
-def is_base_url(value: str) -> bool:
-    """Return whether a text is the base URL of an endpoint, with nothing that a path cannot follow."""
-    try:
-        parts = urlsplit(value)
-        _ = parts.port  # raises for a port that is none
-    except ValueError:
-        return False
-    alone = not (parts.query or parts.fragment or parts.username or parts.password)
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and alone
 
 
 def check_endpoints(models: Mapping[str, tuple[RoleModel, ...]], endpoints: Mapping[str, EndpointForm]) -> None:

@@ -39,6 +39,8 @@ _ADDED = {
     "by": "Add `by: requester`, or the people who may decide.",
 }
 """How to add a key that has to be there, where its meaning alone is no instruction."""
+_MOST_KEYS = 8
+"""Keys that a hint names at most."""
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.@-]*")
 """A text that needs no quotes in YAML."""
 
@@ -242,13 +244,16 @@ def _as_mapping(source: Source, form: type[Strict], loc: Loc) -> str:
         names = [next(iter(as_object(one)), one) for one in named[:5]]
         tools = ", ".join(name[:80] for name in names if isinstance(name, str))
         return f"Write `approve: {{tools: [{tools}], by: requester}}`; `by` names who decides."
+    outer = _form_at(form, loc[:-1])
+    if str(loc[-1]) in {*_keys(outer)} - {*_parts(outer)}:
+        return "Write a mapping of keys."
     around = _form_at(form, loc)
     fields = around.model_fields.items()
     required = [field.alias or name for name, field in fields if field.is_required()]
     if isinstance(value, str) and len(required) == 1:
         return f"Write `{loc[-1]}: {{{required[0]}: {_quoted(value[:80])}}}`."
     if keys := _keys(around):
-        return f"Write keys below it: {_listed(keys[:5], 'or')}."
+        return f"Write keys below it: {_listed(keys[:_MOST_KEYS], 'or')}."
     return "Write a mapping of keys."
 
 

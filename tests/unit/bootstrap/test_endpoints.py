@@ -7,12 +7,13 @@ from typing import cast
 import httpx2
 import pytest
 
-from gofer.bootstrap.endpoints import OPENAI, Endpoints, keys_of
+from gofer.bootstrap.endpoints import OPENAI, Endpoints, build_model, keys_of
 from gofer.bootstrap.reach import closed_endpoints
 from gofer.bootstrap.settings import read_settings
 from gofer.errors import ConfigError
 from gofer.models.model import Model, Refused
 from gofer.models.served import Endpoint
+from gofer.secret import Secret
 from gofer.workflows.load import load_catalog
 
 DEFAULT = cast(Model, object())
@@ -48,9 +49,74 @@ def test_any_other_base_url_is_refused_also_for_an_endpoint_without_a_key(base_u
     assert (error.value.elsewhere, error.value.final) == (True, False)
 
 
+def test_a_gateway_as_the_default_endpoint_takes_the_place_of_openai() -> None:
+    with pytest.raises(Refused, match="which MODEL_BASE_URLS does not list"):
+        endpoints(OPENAI_BASE_URL=OURS, MODEL_KEY_OURS="sk")(at(OPENAI, "MODEL_KEY_OURS"))
+    assert endpoints(OPENAI_BASE_URL=OURS, MODEL_BASE_URLS=OPENAI)(at(OPENAI))
+
+
+@pytest.mark.anyio
+async def test_the_default_endpoint_gets_no_prompt_where_only_other_endpoints_are_set_up() -> None:
+    asked: list[httpx2.Request] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request)
+        return httpx2.Response(401)
+
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as http:
+        model = build_model(read_settings({"MODEL_BASE_URLS": OURS}), http)
+        with pytest.raises(Refused, match="set OPENAI_API_KEY") as error:
+            await model.ask(b"{}", 5)
+    assert (asked, error.value.elsewhere, error.value.final) == ([], True, False)
+
+
+@pytest.mark.anyio
+async def test_only_the_default_endpoint_gets_what_the_environment_says_to_the_sdk(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "project")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Custom: one\nAuthorization: Bearer other")
+    asked: list[httpx2.Headers] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request.headers)
+        return httpx2.Response(401)
+
+    settings = read_settings({"OPENAI_API_KEY": "sk", "MODEL_KEY_OURS": "sk-ours", "MODEL_BASE_URLS": OURS})
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as http:
+        default = build_model(settings, http)
+        reach = Endpoints(settings, http, keys_of(settings), default)
+        for model in (default, reach(at(OURS, "MODEL_KEY_OURS")), reach(at(OURS))):
+            with pytest.raises(Refused):
+                await model.ask(b"{}", 5)
+    names = ("authorization", "openai-organization", "openai-project", "x-custom")
+    assert [[headers.get(name) for name in names] for headers in asked] == [
+        ["Bearer sk", "org", "project", None],
+        ["Bearer sk-ours", None, None, None],
+        ["Bearer none", None, None, None],
+    ]
+    assert "org" not in str(asked[1]) + str(asked[2])
+
+
+def test_without_any_model_the_settings_that_bring_one_are_named() -> None:
+    with pytest.raises(ConfigError, match=r"OPENAI_API_KEY, OPENAI_BASE_URL .* MODEL_BASE_URLS"):
+        build_model(read_settings({}), httpx2.AsyncClient())
+
+
 def test_a_key_that_is_not_set_is_named() -> None:
     with pytest.raises(Refused, match="set MODEL_KEY_OURS"):
         endpoints(MODEL_BASE_URLS=OURS, MODEL_KEY_OTHER="sk")(at(OURS, "MODEL_KEY_OURS"))
+
+
+@pytest.mark.parametrize("key", ["“sk”", "s\nk", "s k", "sk-é"])
+def test_a_key_that_no_header_can_hold_is_named_and_not_shown(key: str) -> None:
+    settings = read_settings({"MODEL_BASE_URLS": OURS})
+    reach = Endpoints(settings, httpx2.AsyncClient(), lambda _: Secret(key), DEFAULT)
+    with pytest.raises(Refused, match="MODEL_KEY_OURS holds characters that no key has") as error:
+        reach(at(OURS, "MODEL_KEY_OURS"))
+    assert error.value.elsewhere
+    assert key not in str(error.value)
 
 
 def test_a_key_that_was_changed_is_used_from_then_on() -> None:
@@ -75,6 +141,43 @@ def test_serving_says_which_endpoints_are_closed(tmp_path: Path) -> None:
     (keyless,) = closed_endpoints(endpoints(MODEL_BASE_URLS=OURS), catalog)
     assert ("MODEL_BASE_URLS does not list" in unlisted, "set MODEL_KEY_OURS" in keyless) == (True, True)
     assert closed_endpoints(endpoints(MODEL_BASE_URLS=OURS, MODEL_KEY_OURS="sk"), catalog) == []
+
+
+def test_endpoints_of_subagents_and_of_the_search_are_said_to_be_closed_too(tmp_path: Path) -> None:
+    agents = tmp_path / "agents"
+    (tmp_path / "subagents").mkdir()
+    agents.mkdir()
+    (agents / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\nsubagents: [s]\n')
+    (agents / "w.md").write_text("Do it.")
+    (tmp_path / "subagents" / "s.yaml").write_text("description: d\nmodel: small\n")
+    (tmp_path / "subagents" / "s.md").write_text("Do it.")
+    (agents / "defaults.yaml").write_text(
+        f"endpoints: {{below: {{base_url: {OURS}/a}}, finds: {{base_url: {OURS}/b}}, unused: {{base_url: {OURS}/c}}}}\n"
+        "models:\n  default: gpt-5\n  small: {name: llama, endpoint: below}\n  search: {name: llama, endpoint: finds}\n"
+    )
+    closed = closed_endpoints(endpoints(), load_catalog(agents))
+    assert [sentence.split("`")[1] for sentence in closed] == ["below", "finds"]
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "https://a.example.com/v1 https://b.example.com/v1",
+        "https://a.example.com/v1;https://b.example.com/v1",
+        "*",
+        "https://a.example.com/*",
+        "https://a.example.com/v1?version=1",
+        "https://a.example.com/v1?",
+        "https://a.example.com/v1#",
+        "https://user:secret@a.example.com/v1",
+        "https://@a.example.com/v1",
+        "https://<resource>.example.com/v1",
+    ],
+)
+def test_a_list_that_no_endpoint_could_match_is_refused_without_being_shown(listed: str) -> None:
+    with pytest.raises(ConfigError, match="MODEL_BASE_URLS") as error:
+        read_settings({"MODEL_BASE_URLS": f"{OURS},{listed}"})
+    assert "secret" not in str(error.value)
 
 
 def test_settings_have_the_keys_and_the_list_and_refuse_what_is_neither() -> None:

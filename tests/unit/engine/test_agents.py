@@ -1,5 +1,7 @@
 """What a subagent can do in its own run, what comes back of it, and what its run counts for it."""
 
+from dataclasses import replace
+
 import pytest
 
 from agents_room import AgentsRoom, Asked, agents_room
@@ -7,7 +9,7 @@ from engine_room import says
 from gofer.engine.loop import Ending
 from gofer.errors import TemporaryError
 from gofer.files.child import Children
-from gofer.journal.entries import RunAccepted, RunFinished, SubagentFinished, SubagentStarted, ToolResult
+from gofer.journal.entries import LlmResponse, RunAccepted, RunFinished, SubagentFinished, SubagentStarted, ToolResult
 from gofer.models.model import Answer
 from gofer.projections import progress, workspace
 from gofer.tools.files.tools import file_tools
@@ -217,6 +219,18 @@ async def test_an_agent_whose_answer_has_a_form_gives_json() -> None:
     assert (await made.go_on()).answer == '{"kind":"bug"}'
     (finished,) = [one.entry for one in await made.journal() if isinstance(one.entry, SubagentFinished)]
     assert (finished.status, finished.calls) == ("ok", 2)
+
+
+async def test_the_known_cost_of_an_agent_counts_for_its_run_when_one_of_its_calls_has_no_price() -> None:
+    made = asking(says("", ("look", {"text": "x"})), replace(says("done"), model="unpriced"))
+    made.subagent("helper", tools=["look"])
+    assert (await made.go_on()).answer == "done"
+    (below,) = (await made.below()).values()
+    known = progress.project(below).spent_usd
+    run = progress.project(await made.journal())
+    own = sum(one.entry.cost_usd or 0 for one in await made.journal() if isinstance(one.entry, LlmResponse))
+    assert known > 0
+    assert (run.cost_usd, run.spent_usd) == (None, pytest.approx(own + known))
 
 
 async def test_what_nobody_can_tell_about_below_is_locked_above_too() -> None:

@@ -15,7 +15,7 @@ from gofer.files.image import Fitted
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.workspace import FileAdded
 from gofer.messages import user
-from gofer.models.abilities import Abilities, Ability, common, load_abilities
+from gofer.models.abilities import UNKNOWN_WINDOW, Abilities, Ability, common, load_abilities
 from gofer.tools.tool import Call, NewFile
 from gofer.tools.tool import ToolResult as Result
 from gofer.workflows.load import Loaded
@@ -270,4 +270,6 @@ def test_a_model_that_no_pattern_fits_reads_text_only_and_one_of_a_gateway_is_kn
 def test_models_of_one_run_take_what_each_of_them_takes() -> None:
     assert common([Ability(1_000, vision=True, pdf=True), Ability(500, vision=True)]) == Ability(500, vision=True)
     assert common([Ability(1_000, vision=True), Ability(0)]) == Ability(1_000)
+    assert common([Ability(400_000), Ability(0)]) == Ability(UNKNOWN_WINDOW)
+    assert common([Ability(0), Ability(0)]) == Ability(0)
     assert common([]) == Ability(0)

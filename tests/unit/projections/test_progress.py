@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 from gofer.engine.gates import budget
+from gofer.journal.codec import from_json
 from gofer.journal.entries import (
     CallDeferred,
     Entry,
@@ -64,6 +65,14 @@ def test_what_is_known_of_a_cost_still_counts_for_limits() -> None:
     stop = budget(state, Limits(usd=0.3), 0)
     assert stop is not None
     assert stop.reason == "stopped at 0.30 USD"
+
+
+def test_an_older_journal_counts_the_cost_of_a_subagent() -> None:
+    old = {"call": "1.0", "status": "ok", "text": "", "model": "m", "took_ms": 1}
+    used = {"input_tokens": 1, "output_tokens": 1}
+    for cost, spent in ((0.25, 0.25), (None, 0.0)):
+        entry = from_json({"kind": "subagent.finished", **old, "usage": used, "cost_usd": cost})
+        assert project(entry).spent_usd == spent
 
 
 def test_only_the_models_calls_count_and_outcomes_end_doubt() -> None:

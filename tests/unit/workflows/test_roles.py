@@ -39,6 +39,12 @@ def agents(tmp_path: Path, defaults: str) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("value", [".nan", ".inf", "[{deep: -.inf}]"])
+def test_a_parameter_that_no_request_can_hold_is_a_mistake(tmp_path: Path, value: str) -> None:
+    with pytest.raises(ConfigError, match="Write a finite number"):
+        load_catalog(agents(tmp_path, f"models: {{default: {{name: gpt-5, parameters: {{x: {value}}}}}}}\n"))
+
+
 def test_a_file_wins_over_the_price_list_and_the_table(tmp_path: Path) -> None:
     loaded = load_catalog(agents(tmp_path, MODELS), look_up=look_up).workflows["w"]
     plain, described = loaded.models
@@ -97,3 +103,20 @@ def test_what_is_wrong_with_a_model_is_said_at_its_place(tmp_path: Path, default
         load_catalog(agents(tmp_path, defaults))
     assert said in str(error.value)
     assert "defaults.yaml:" in str(error.value)
+
+
+def test_a_workflow_that_names_a_model_gets_it_as_a_role_describes_it(tmp_path: Path) -> None:
+    described = "models: {default: gpt-5, small: {name: own, price: {input: 2, output: 3}, window: 8000}}\n"
+    folder = agents(tmp_path, described)
+    (folder / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: own\n')
+    (model,) = load_catalog(folder).workflows["w"].models
+    assert model.price == Price(input=2, cached_input=2, output=3)
+    assert model.ability
+    assert model.ability.window == 8000
+
+
+def test_a_model_described_at_another_endpoint_is_not_the_one_that_a_workflow_names(tmp_path: Path) -> None:
+    folder = agents(tmp_path, MODELS)
+    (folder / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: llama\n')
+    (model,) = load_catalog(folder).workflows["w"].models
+    assert (model.endpoint, model.price) == (Endpoint(), None)
