@@ -31,6 +31,10 @@ class Material:
     """What conditions ask for and the event did not say."""
     properties: Mapping[str, object] = field(default_factory=dict[str, object])
     """Of a page in Notion, as `{name: {id, value}}`."""
+    header: str = ""
+    """The line of `read` above the words, which no text of people can be; empty where they are not in it."""
+    addressed: str = ""
+    """What happened, where the words are a request; empty where `happened` says it."""
 
 
 @dataclass(frozen=True, slots=True)
