@@ -57,7 +57,7 @@ def surface(event: Event) -> Surface:
 _JIRA = {
     "jira.issue_created": "Somebody created this Jira issue.",
     "jira.issue_updated": "Somebody changed this Jira issue.",
-    "jira.commented": "Somebody commented on this Jira issue; the newest comment is the one.",
+    "jira.commented": "Somebody commented on this Jira issue.",
     "jira.attachment_added": "Somebody attached a file to this Jira issue.",
 }
 
