@@ -4,6 +4,7 @@ The lines of a request begin with a mark and stand before the material. What peo
 so that none of it can pose as a line of the request.
 """
 
+import re
 from datetime import UTC, datetime
 
 from gofer.canonical import as_text
@@ -26,7 +27,12 @@ UNASKED = (
 )
 ABOVE = "(the request, as it stands above)"
 _ASKING = frozenset({"slack.mention", "slack.direct"})
-_GOFER = "@gofer"
+_GOFER = re.compile(r"(?<![\w@.+/-])@gofer(?![@/]|[.-]?\w)", re.IGNORECASE | re.ASCII)
+"""The name by itself: no part of an address or of a longer name."""
+_QUOTED = re.compile(
+    r"\{(quote|noformat|code)(?::[^{}\n]{0,200})?\}.*?(?:\{\1\}|\Z)|^[ \t]*(?:bq\.|>)[^\n]*", re.DOTALL | re.MULTILINE
+)
+"""What a comment in Jira quotes or shows as code, which the author did not say."""
 
 
 def is_request(event: Event, *, followed: bool) -> bool:
@@ -41,7 +47,7 @@ def is_request(event: Event, *, followed: bool) -> bool:
         case "slack.message":
             return followed
         case "jira.commented":
-            return _GOFER in as_text(event.facts.get("says")).casefold()
+            return _GOFER.search(_QUOTED.sub("", as_text(event.facts.get("says")))) is not None
         case kind:
             return kind in _ASKING
 

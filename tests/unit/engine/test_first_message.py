@@ -119,6 +119,30 @@ COMMENT = Event("jira", "jira.commented", ("1",), "jira:1", PERSON, "x", {}, fac
 
 
 @pytest.mark.parametrize(
+    ("says", "is_one"),
+    [
+        ("@gofer, which?", True),
+        ("Ask @gofer.", True),
+        ("(@Gofer) which?", True),
+        ("@gofer's turn", True),
+        ("{quote}Which?{quote} @gofer answer", True),
+        ("bq. Which?\n@gofer answer", True),
+        ("请@gofer看一下", True),
+        ("Mail ada@gofer.io", False),
+        ("@gofer.io is down", False),
+        ("Ask @goferbot or @gofer-bot or @gofer_2", False),
+        ("{quote}@gofer answer{quote} No need", False),
+        ("{quote}\n@gofer answer", False),
+        ("{code:python}\n@gofer\n{code}", False),
+        ("bq. @gofer answer\nNo need", False),
+        ("> @gofer answer", False),
+    ],
+)
+def test_a_comment_names_gofer_as_a_word_of_its_author(says: str, is_one: bool) -> None:
+    assert is_request(replace(COMMENT, facts={"says": says}), followed=False) is is_one
+
+
+@pytest.mark.parametrize(
     ("event", "followed", "is_one"),
     [
         (mention(), False, True),
