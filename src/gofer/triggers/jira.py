@@ -163,7 +163,8 @@ class _Arrival:
     def _place(self) -> dict[str, str]:
         place = {"issue": _id(self.issue.get("key")), "issue_id": self.issue_id, "comment": _id(self.comment.get("id"))}
         place |= {"attachment": self._attachment()} if self.kind == "jira.attachment_added" else {}
-        place |= {"cut": "true"} if len(self._text()) > TEXT_LIMIT else {}
+        if len(self._text()) > TEXT_LIMIT:
+            place["cut"] = "true"
         return place | self._audience()
 
     def _audience(self) -> dict[str, str]:
@@ -225,8 +226,8 @@ class _Arrival:
         if found[1] not in self.own_accounts:
             return found[0]
         text = found.string
-        before = " " if text[: found.start()][-1:].isalnum() else ""
-        after = " " if text[found.end() :][:1].isalnum() else ""
+        before = " " * text[: found.start()][-1:].isalnum()
+        after = " " * text[found.end() :][:1].isalnum()
         return f"{before}@gofer{after}"
 
 

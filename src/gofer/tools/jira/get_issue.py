@@ -42,7 +42,7 @@ async def get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult
         raise ToolError("That issue is for some people only; it can be read only by a run that started there.")
     path = f"{path_of(name)}/comment"
     page = await api.read(call, path, orderBy="-created", maxResults=COMMENTS, startAt=0)
-    return issue_result(api, issue, page, at_home=at_home, subject=call.place.get("comment", "") if at_home else "")
+    return issue_result(api, issue, page, at_home=at_home, subject=call.place.get("comment", ""))
 
 
 def issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool, subject: str = "") -> ToolResult:

@@ -116,7 +116,9 @@ def render(
     beside their messages under their ids.
     """
     known = {file.id for file in files}
-    place = f"#{channel}" if channel != DIRECT else channel
+    place = f"#{channel}"
+    if channel == DIRECT:
+        place = channel
     lines = [f"{title} in {place}, {_counted(len(messages))}, oldest first:"]
     before = -1
     for index in _choose(messages, focus):
@@ -131,8 +133,10 @@ def render(
 def _header(message: Message, names: Names) -> str:
     """Return the line above a message. It begins with a word of ours or with @, because an app chooses its own name."""
     ts = as_text(message.get("ts"))
-    by = "" if message.get("user") else "app "
-    return f"{by}{_author(message, names)} at {_time(ts)} (ts {ts}):"
+    line = f"{_author(message, names)} at {_time(ts)} (ts {ts}):"
+    if message.get("user"):
+        return line
+    return f"app {line}"
 
 
 def _counted(number: int) -> str:
