@@ -1,11 +1,14 @@
 """An answer outside Slack is one comment, whatever its length."""
 
 import copy
+import json
+import re
 from pathlib import Path
 
 import pytest
 
 from engine_room import says
+from gofer.engine.first_message import MATERIAL
 from gofer.models.model import Answer
 from one_workflow import Echo, gofer, world
 
@@ -35,6 +38,40 @@ async def test_an_answer_too_long_for_a_comment_is_cut_and_says_so(tmp_path: Pat
     assert len(model.bodies) == 1
     assert "It began so. word" in said
     assert "This is the beginning; the rest is too long for a comment." in said
+
+
+async def jira_asked(folder: Path, text: str, visibility: str = "") -> str:
+    """Return the first message of a run that a comment in Jira began."""
+    model = Echo()
+    async with gofer(folder, 'when: [{jira.commented: {says: "*may*"}}]', model) as made:
+        jira = made.laptop.simulated.jira
+        assert jira is not None
+        issue = jira.site.find("PAY-17")
+        assert issue is not None
+        jira.people.comment("712020:support", issue, text, visibility=visibility)
+        await jira.settled()
+        await made.ended()
+    return str(json.loads(model.bodies[0])["messages"][1]["content"])
+
+
+async def test_a_comment_that_is_no_request_is_named_by_its_author_and_time(tmp_path: Path) -> None:
+    asked = await jira_asked(tmp_path, "may this go out?")
+    assert re.search(
+        r'this Jira issue\. Your answer is a comment there\. The comment is by "Support Lead" at 20', asked
+    )
+
+
+async def test_a_long_request_in_jira_is_read_to_its_end(tmp_path: Path) -> None:
+    asked = await jira_asked(tmp_path, f"@gofer may this go out? {'word ' * 1500}THE END: WHICH ONE?")
+    request = asked.partition(MATERIAL)[0]
+    assert request.rstrip().endswith("THE END: WHICH ONE?")
+    assert "The comment is by" not in request
+    assert asked.count("THE END") == 1
+
+
+async def test_a_long_request_that_cannot_be_read_again_says_that_it_is_cut(tmp_path: Path) -> None:
+    asked = await jira_asked(tmp_path, f"@gofer may this go out? {'word ' * 1500}THE END", "Administrators")
+    assert "> [The text is cut here. The comment could not be read again, so ask its author for the rest.]" in asked
 
 
 async def test_what_gofer_says_in_jira_starts_nothing_although_its_account_is_a_person_there(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ async def test_a_screenshot_stands_in_the_first_message_made_ready_for_the_model
         assert (head.status, texts(made.answers(asked))) == ("done", ["Here you are."])
         assert len(await fetches(made, head.run)) == 1
     text, image = first(model.bodies[0])
-    (file,) = re.findall(r"\[file (file_[0-9a-f]{12}): crash.png, image/png", text["text"])
+    (file,) = re.findall(r'\[file (file_[0-9a-f]{12}): "crash.png", image/png', text["text"])
     assert f'{file} "crash.png" is beside this as an image.' in text["text"]
     kind, _, data = image["image_url"]["url"].partition(";base64,")
     shown = Image.open(io.BytesIO(base64.b64decode(data)))

@@ -296,7 +296,7 @@ async def test_files_dropped_silently(tmp_path: Path, name: str, kind: str) -> N
         assert head.status == "done"
         assert texts(made.answers(sent)) == ["Here you are."]
     (asked,) = model.bodies
-    assert re.search(rf"\[file file_[0-9a-f]{{12}}: {name}, {kind}, 2 bytes]", asked.decode())
+    assert re.search(rf'\[file file_[0-9a-f]{{12}}: \\"{name}\\", {kind}, 2 bytes]', asked.decode())
     damaged = 'crash.png\\" could not be shown: The image is damaged; ask for it to be sent again.'
     assert (damaged in asked.decode()) == (name == "crash.png")
 

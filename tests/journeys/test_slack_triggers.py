@@ -49,7 +49,7 @@ async def test_a_bare_file_is_a_message_and_is_named_to_the_model(tmp_path: Path
         (head,) = await made.ended()
         told = await first_message(made, head)
     assert head.status == "done"
-    assert re.search(r"\[file file_[0-9a-f]{12}: crash.png, image/png, 4 bytes]", told)
+    assert re.search(r'\[file file_[0-9a-f]{12}: "crash.png", image/png, 4 bytes]', told)
     assert "(no text)" not in told
 
 

@@ -4,6 +4,7 @@ The lines of a request begin with a mark and stand before the material. What peo
 so that none of it can pose as a line of the request.
 """
 
+import re
 from datetime import UTC, datetime
 
 from gofer.canonical import as_text
@@ -26,7 +27,12 @@ UNASKED = (
 )
 ABOVE = "(the request, as it stands above)"
 _ASKING = frozenset({"slack.mention", "slack.direct"})
-_GOFER = "@gofer"
+_GOFER = re.compile(r"(?<![\w@.+/-])@gofer(?![@/]|[.-]?\w)", re.IGNORECASE | re.ASCII)
+"""The name by itself: no part of an address or of a longer name."""
+_QUOTED = re.compile(
+    r"\{(quote|noformat|code)(?::[^{}\n]{0,200})?\}.*?(?:\{\1\}|\Z)|^[ \t]*(?:bq\.|>)[^\n]*", re.DOTALL | re.MULTILINE
+)
+"""What a comment in Jira quotes or shows as code, which the author did not say."""
 
 
 def is_request(event: Event, *, followed: bool) -> bool:
@@ -41,18 +47,19 @@ def is_request(event: Event, *, followed: bool) -> bool:
         case "slack.message":
             return followed
         case "jira.commented":
-            return _GOFER in as_text(event.facts.get("says")).casefold()
+            return _GOFER.search(_QUOTED.sub("", as_text(event.facts.get("says")))) is not None
         case kind:
             return kind in _ASKING
 
 
 def first_message(material: Material, at_ms: int, person: Person, *, asked: bool) -> str:
     """Return the first message of a run, as far as its event and what was read for it go."""
-    opening = f"{today(at_ms, person)}\n{material.happened}"
+    happened = (asked and material.addressed) or material.happened
+    opening = f"{today(at_ms, person)}\n{happened}"
     if asked and material.words:
         rows = [f"{MARK}{row}".rstrip() for row in material.words.splitlines()]
         request = "\n".join([REQUEST.format(material.author), *rows])
-        return "\n\n".join([opening, request, MATERIAL, _without(material.read, material.words)])
+        return "\n\n".join([opening, request, MATERIAL, _without(material)])
     if not material.read:
         return opening
     return "\n\n".join([opening, UNASKED, material.read])
@@ -63,12 +70,17 @@ def indented(text: str) -> str:
     return "\n".join(f"    {row}" for row in text.splitlines())
 
 
-def _without(read: str, words: str) -> str:
-    """Return material with a note where the words of the request stand in it, so that nobody pays for them twice."""
-    before, found, after = read.rpartition(f":\n{indented(words)}")
-    if not found or after[:1] not in ("", "\n"):
-        return read
-    return f"{before}:\n{indented(ABOVE)}{after}"
+def _without(material: Material) -> str:
+    """Return the material with a note in place of the words of the request, so that they are paid for once.
+
+    They are found by the line above them. Equal words of another message stay, and so do words of which a preview
+    shows a part.
+    """
+    words = f"{material.header}\n{indented(material.words)}"
+    before, found, after = f"\n{material.read}\n".partition(f"\n{words}\n")
+    if not found or not material.header or after.startswith("    "):
+        return material.read
+    return f"{before}\n{material.header}\n{indented(ABOVE)}\n{after}"[1:-1]
 
 
 def today(at_ms: int, person: Person | None = None) -> str:

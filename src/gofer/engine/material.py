@@ -1,6 +1,8 @@
 """The source context of an event: what it is about, as far as it does not say so itself."""
 
-from gofer.canonical import as_object, as_text
+from collections.abc import Mapping
+
+from gofer.canonical import as_object, as_text, encode_text
 from gofer.engine.first_message import indented, is_request
 from gofer.engine.needed import SUBJECT, stopped
 from gofer.engine.slack_context import slack_material
@@ -38,7 +40,33 @@ def _material(event: Event, outcome: Outcome, system: str) -> Material:
             changed = indented(event.text) * (not is_request(event, followed=False))
             told = f"{changed}\n\n{read}".strip("\n")
             facts, properties = as_object(details.get("facts")), as_object(details.get("properties"))
-            words = as_text(event.facts.get("says"))
-            return Material(surface(event).opening(event), told, private, words, "its author", facts, properties)
+            subject = as_object(details.get("subject"))
+            opening = surface(event).opening(event)
+            return Material(
+                happened=f"{opening}{_which(subject)}",
+                read=told,
+                private=private,
+                words=as_text(subject.get("words")) or _kept(event),
+                author="its author",
+                facts=facts,
+                properties=properties,
+                header=as_text(subject.get("header")),
+                addressed=opening,
+            )
         case _:
             raise stopped(SUBJECT, outcome, system)
+
+
+def _which(subject: Mapping[str, object]) -> str:
+    """Return a sentence that names the comment of an event by its author and time; empty where it was not read."""
+    if not (author := as_text(subject.get("author"))):
+        return ""
+    return f" The comment is by {encode_text(author)} at {as_text(subject.get('time'))}."
+
+
+def _kept(event: Event) -> str:
+    """Return what an event kept of the words of its comment, with a note where it kept a part."""
+    words = as_text(event.facts.get("says"))
+    if not event.place.get("cut"):
+        return words
+    return f"{words}\n[The text is cut here. The comment could not be read again, so ask its author for the rest.]"

@@ -62,7 +62,16 @@ def _material(event: Event, person: Person, outcome: Outcome, need: Need) -> Mat
             channel = str(details.get("channel", ""))
             happened = _told(event, person, channel)
             words = as_text(details.get("words")) or _NAMED.sub("@unknown user", event.text)
-            return Material(happened, read, private, words, _name(person), _channels(event, channel))
+            return Material(
+                happened=happened,
+                read=read,
+                private=private,
+                words=words,
+                author=_name(person),
+                facts=_channels(event, channel),
+                header=as_text(details.get("header")),
+                addressed=_replied(event, person),
+            )
         case ToolResult(details={"code": code}) if code in _DELETED and "ts" in event.place:
             raise NotMeant(_GONE)
         case _:
@@ -75,6 +84,17 @@ def _channels(event: Event, name: str) -> Mapping[str, object]:
 
 def _name(person: Person) -> str:
     return f"@{person.name}" if person.name else "A person"
+
+
+def _replied(event: Event, person: Person) -> str:
+    """Return what happened where a message without a mention is a request; empty for other events."""
+    if event.kind != "slack.message":
+        return ""
+    ts = event.place.get("ts", "")
+    return (
+        f"{_name(person)} replied with the message with ts {ts} in a thread that you answered in. "
+        "Your answer is a reply there."
+    )
 
 
 def _told(event: Event, person: Person, channel: str) -> str:

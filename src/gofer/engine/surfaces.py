@@ -31,6 +31,10 @@ class Material:
     """What conditions ask for and the event did not say."""
     properties: Mapping[str, object] = field(default_factory=dict[str, object])
     """Of a page in Notion, as `{name: {id, value}}`."""
+    header: str = ""
+    """The line of `read` above the words, which no text of people can be; empty where they are not in it."""
+    addressed: str = ""
+    """What happened, where the words are a request; empty where `happened` says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ def surface(event: Event) -> Surface:
 _JIRA = {
     "jira.issue_created": "Somebody created this Jira issue.",
     "jira.issue_updated": "Somebody changed this Jira issue.",
-    "jira.commented": "Somebody commented on this Jira issue; the newest comment is the one.",
+    "jira.commented": "Somebody commented on this Jira issue.",
     "jira.attachment_added": "Somebody attached a file to this Jira issue.",
 }
 

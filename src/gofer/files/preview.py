@@ -18,6 +18,8 @@ CHARACTERS_PER_TOKEN = 8
 """More than any real text has; beyond this many nobody needs to estimate."""
 
 _CUT = "… cut here"
+_INDENT = "    "
+"""What stands before the rest of an indented line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,18 @@ def _head_and_tail(text: str, max_tokens: int) -> str:
     if 0 <= (at := last.find("\n")) < len(last) // 4:
         last = last[at + 1 :]
     missing = text[len(first) : len(text) - len(last)]
+    last = _indented(text, last)
     lines = missing.count("\n")
     said = f"[… {len(missing):,} characters{f', {lines:,} lines,' if lines else ''} left out here …]"
     return f"{first}{'' if first.endswith(chr(10)) else chr(10)}{said}\n{last}"
+
+
+def _indented(text: str, last: str) -> str:
+    """Return the end of a text, indented where its first line is the rest of an indented line.
+
+    What people wrote is told apart by its indentation, also in a part of it.
+    """
+    begin = text.rfind("\n", 0, len(text) - len(last)) + 1
+    if begin == len(text) - len(last) or text[begin : begin + 1] not in (" ", "\t"):
+        return last
+    return f"{_INDENT}{last.lstrip(' ')}"

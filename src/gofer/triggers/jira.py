@@ -163,6 +163,8 @@ class _Arrival:
     def _place(self) -> dict[str, str]:
         place = {"issue": _id(self.issue.get("key")), "issue_id": self.issue_id, "comment": _id(self.comment.get("id"))}
         place |= {"attachment": self._attachment()} if self.kind == "jira.attachment_added" else {}
+        if len(self._text()) > TEXT_LIMIT:
+            place["cut"] = "true"
         return place | self._audience()
 
     def _audience(self) -> dict[str, str]:
@@ -221,7 +223,12 @@ class _Arrival:
 
     def _mentioned(self, found: re.Match[str]) -> str:
         """A mention of Gofer as conditions write it, and any other one as it came."""
-        return "@gofer" if found[1] in self.own_accounts else found[0]
+        if found[1] not in self.own_accounts:
+            return found[0]
+        text = found.string
+        before = " " * text[: found.start()][-1:].isalnum()
+        after = " " * text[found.end() :][:1].isalnum()
+        return f"{before}@gofer{after}"
 
 
 def _items(body: Fields) -> list[Fields]:

@@ -20,11 +20,12 @@ from stand_ins import mention
 AT = 1_795_385_100_000
 """Sunday, 22 November 2026, 22:05 UTC."""
 ADA = Person("U0ADA0000", "member", "ada", "Ada", "Europe/Berlin")
-THREAD = "Thread in #deploys, 1 messages, oldest first:\n\n@Ada at 2026-11-22 22:05 UTC (ts 1.2):\n"
+HEADER = "@Ada at 2026-11-22 22:05 UTC (ts 1.2):"
+THREAD = f"Thread in #deploys, 1 message, oldest first:\n\n{HEADER}\n"
 
 
 def asked(words: str, read: str = "Thread in #deploys") -> str:
-    material = Material("@Ada mentioned you.", read, private=False, words=words, author="@Ada")
+    material = Material("@Ada mentioned you.", read, private=False, words=words, author="@Ada", header=HEADER)
     return first_message(material, AT, Person(""), asked=True)
 
 
@@ -53,9 +54,25 @@ def test_words_of_the_request_are_not_paid_for_twice() -> None:
     told = asked("which host?\ndb1", f"{THREAD}    which host?\n    db1\n\n@Bo at 2026 (ts 1.3):\n    db2")
     assert told.count("which host?") == 1
     assert told.endswith(f"(ts 1.2):\n    {ABOVE}\n\n@Bo at 2026 (ts 1.3):\n    db2")
-    # Words that another message only begins with stay there.
-    longer = f"{THREAD}    which host?\n    db1 is down"
-    assert asked("which host?\n    db1", longer).endswith(longer)
+
+
+@pytest.mark.parametrize("other", ["yes", "yes\nand delete the database", "yes\n"])
+def test_the_note_takes_the_place_of_no_other_message(other: str) -> None:
+    rest = f"\n\n@Bo at 2026-11-22 22:06 UTC (ts 1.3):\n{indented(other)}"
+    assert asked("yes", f"{THREAD}    yes{rest}").endswith(f"{THREAD}    {ABOVE}{rest}")
+    unread = f"Thread in #deploys, 1 message, oldest first:{rest}"
+    assert asked("yes", unread).endswith(unread)
+
+
+def test_words_of_which_a_preview_shows_a_part_stay() -> None:
+    partial = f"{THREAD}    which host?\n[… 9 characters left out here …]"
+    assert asked("which host?\ndb1", partial).endswith(partial)
+
+
+def test_a_reply_that_is_a_request_is_said_to_be_one() -> None:
+    material = Material("Nobody mentioned you.", THREAD, private=False, words="and now?", addressed="@Ada replied.")
+    assert "\n@Ada replied.\n" in first_message(material, AT, ADA, asked=True)
+    assert "\nNobody mentioned you.\n" in first_message(material, AT, ADA, asked=False)
 
 
 def test_without_words_addressed_to_gofer_everything_is_material() -> None:
@@ -99,6 +116,30 @@ def test_no_text_of_the_request_ends_it(words: str) -> None:
 
 PERSON, APP = Actor("U0ADA0000"), Actor("B0ALERT00", "bot")
 COMMENT = Event("jira", "jira.commented", ("1",), "jira:1", PERSON, "x", {}, facts={"says": "Hi @Gofer, which?"})
+
+
+@pytest.mark.parametrize(
+    ("says", "is_one"),
+    [
+        ("@gofer, which?", True),
+        ("Ask @gofer.", True),
+        ("(@Gofer) which?", True),
+        ("@gofer's turn", True),
+        ("{quote}Which?{quote} @gofer answer", True),
+        ("bq. Which?\n@gofer answer", True),
+        ("请@gofer看一下", True),
+        ("Mail ada@gofer.io", False),
+        ("@gofer.io is down", False),
+        ("Ask @goferbot or @gofer-bot or @gofer_2", False),
+        ("{quote}@gofer answer{quote} No need", False),
+        ("{quote}\n@gofer answer", False),
+        ("{code:python}\n@gofer\n{code}", False),
+        ("bq. @gofer answer\nNo need", False),
+        ("> @gofer answer", False),
+    ],
+)
+def test_a_comment_names_gofer_as_a_word_of_its_author(says: str, is_one: bool) -> None:
+    assert is_request(replace(COMMENT, facts={"says": says}), followed=False) is is_one
 
 
 @pytest.mark.parametrize(

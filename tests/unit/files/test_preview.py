@@ -130,6 +130,14 @@ def test_a_text_shows_its_head_and_tail_in_whole_lines() -> None:
     assert "left out here" in rest
 
 
+@given(st.integers(0, 60), st.sampled_from(["字", "word ", "> x ", "    "]))
+def test_the_rest_of_an_indented_line_is_indented(shift: int, word: str) -> None:
+    text = f"Thread in #x:\n\n@A at (ts 1):\n    {'x' * shift}{word * 9000}> The request:"
+    last = preview_text(text, max_tokens=200).partial_data.split("…]\n")[1]
+    assert last.startswith("    ")
+    assert last.endswith("> The request:")
+
+
 @given(st.text(alphabet="a\u0301é👩‍👩‍👧🇩🇪🇫🇷한ㅎ\u200d\U0001f3fd日", min_size=0, max_size=200), st.integers(30, 60))
 def test_a_text_is_head_and_tail_of_itself(text: str, tokens: int) -> None:
     text = text * 30

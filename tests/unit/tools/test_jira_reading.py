@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gofer.canonical import as_object, as_text
 from gofer.errors import TemporaryError, ToolError
 from gofer.secret import Secret
 from gofer.simulators.faults import Fault
@@ -36,10 +37,10 @@ def test_an_issue_reads_as_text_with_comments_oldest_first() -> None:
             "",
             "Comments, oldest first:",
             "",
-            "Ben Okri at 2026-11-21 11:40 UTC:",
+            "- Ben Okri at 2026-11-21 11:40 UTC:",
             "    Since which release?",
             "",
-            "Ada Byron at 2026-11-21 11:50 UTC:",
+            "- Ada Byron at 2026-11-21 11:50 UTC:",
             "    Since 4.2.",
             "    Ben Okri at noon:",
         ]
@@ -47,6 +48,29 @@ def test_an_issue_reads_as_text_with_comments_oldest_first() -> None:
         assert read.details["private"] is False
         assert read.details["facts"] == {"project": "OPS", "type": "Bug", "status": "To Do", "labels": ["export"]}
         assert not any(account in read.text for account in (ADA, BEN, OWN))
+
+    play(story)
+
+
+def test_the_comment_that_began_the_run_is_found_by_its_id() -> None:
+    async def story(room: Room) -> None:
+        room.jira.people.comment(ADA, room.issue(), "@gofer which? " + "x" * 30_000)
+        room.jira.people.comment(BEN, room.issue(), "@gofer which?\nDelete it all.")
+        whole = await get_issue(API, call_of(room), GetIssue(issue="OPS-7"))
+        assert whole.details["subject"] == {}
+        id_ = room.issue().comments[-2].id
+        read = await get_issue(API, call_of(room, issue="OPS-7", comment=id_), GetIssue())
+        subject = as_object(read.details["subject"])
+        header = as_text(subject["header"])
+        words = as_text(subject["words"])
+        assert header.startswith("- Ada Byron at ")
+        assert header.endswith(f"(comment {id_}):")
+        assert words.startswith("@gofer which? xxx")
+        link = f"http://jira/browse/OPS-7?focusedCommentId={id_}"
+        assert words.endswith(f"\n[10014 further characters are left out. Only a person can read the rest, at {link}.]")
+        assert "\n".join([header, *(f"    {row}" for row in words.splitlines())]) in read.text
+        gone = await get_issue(API, call_of(room, issue="OPS-7", comment="999"), GetIssue())
+        assert gone.details["subject"] == {}
 
     play(story)
 

@@ -116,7 +116,7 @@ def test_a_file_in_a_thread_is_named_and_not_read() -> None:
         await slack.upload(ADA, HERE, odd, b"secret words", "look", ROOT)
         read = await read_thread(API, call, ReadThread())
         (file,) = read.files
-        assert f"    look\n    [file {file.id}: a@Ada at 10:00.txt, text/plain, 12 bytes]" in read.text
+        assert f'    look\n    [file {file.id}: "a@Ada at 10:00.txt", text/plain, 12 bytes]' in read.text
         assert "secret words" not in read.text
 
     play(story)

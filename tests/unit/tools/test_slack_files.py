@@ -57,8 +57,8 @@ def test_a_channel_lists_its_files_too_and_no_more_than_can_be_looked_into() -> 
             await slack.upload(ADA, HERE, f"{number}.txt", b"x")
         read = await read_channel(API, call, ReadChannel(limit=100))
         assert len(read.files) == FILES
-        assert "[file: 0.txt, text/plain, 1 bytes]" in read.text
-        assert f"[file {read.files[0].id}: {FILES + 1}.txt" in read.text
+        assert '[file: "0.txt", text/plain, 1 bytes]' in read.text
+        assert f'[file {read.files[0].id}: "{FILES + 1}.txt"' in read.text
 
     play(story)
 
@@ -72,7 +72,7 @@ def test_what_cannot_be_fetched_is_told_beside_its_message(mode: str, why: str) 
         await slack.upload(ADA, HERE, "plan.gdoc", b"x", "", ROOT, mode=mode)
         read = await read_thread(API, call, ReadThread())
         assert read.files == []
-        assert "[file: plan.gdoc" in read.text
+        assert '[file: "plan.gdoc"' in read.text
         assert why in read.text
         with pytest.raises(ToolError, match=why):
             await get_file(API, call, GetFile(file=next(iter(slack.workspace.files))))
@@ -83,7 +83,7 @@ def test_what_cannot_be_fetched_is_told_beside_its_message(mode: str, why: str) 
 def test_of_a_file_of_another_company_slack_is_asked_before_anything_is_known_of_it() -> None:
     stub = {"id": "F1", "mode": "file_access", "file_access": "check_file_info"}
     (file,) = attached([{"ts": "1.0", "files": [stub, {"id": "F2", "mode": "tombstone"}, {}, "odd"]}])
-    assert (file.name, file.size, line(stub, {file.id})) == ("unnamed", 0, f"[file {file.id}: unnamed]")
+    assert (file.name, file.size, line(stub, {file.id})) == ("unnamed", 0, f'[file {file.id}: "unnamed"]')
 
     async def story(_: SlackSimulator, call: Call) -> None:
         there = "https://files.slack.com/a"

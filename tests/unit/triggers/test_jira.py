@@ -199,10 +199,18 @@ def test_what_starts_nothing_has_a_reason(body: dict[str, object], reason: str) 
     assert reason in ignored.reason
 
 
+def test_a_mention_stays_a_word_of_its_own() -> None:
+    body = payload("comment_created")
+    body["comment"]["body"] = "cc[~accountid:557058:gofer]which?"
+    assert verdict(body).facts["says"] == "cc @gofer which?"
+
+
 def test_an_event_keeps_a_bounded_part_of_what_was_written() -> None:
     body = payload("comment_created")
     body["comment"]["body"] = "x" * 900_000
-    assert len(verdict(body).text) == TEXT_LIMIT
+    cut = verdict(body)
+    assert len(cut.text) == TEXT_LIMIT
+    assert cut.place["cut"] == "true"
     long = file_item(field="description", fromString="a" * 9_000, toString="b" * 9_000)
     (change,) = verdict(payload("issue_updated", changelog={"items": [long]})).facts["changes"]
     assert change == f"description: {'a' * VALUE_LIMIT} -> {'b' * VALUE_LIMIT}"

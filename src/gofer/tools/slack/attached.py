@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from gofer.canonical import as_list, as_object, as_text
+from gofer.canonical import as_list, as_object, as_text, encode_text
 from gofer.files.names import display
 from gofer.files.said import told
 from gofer.tools.tool import NewFile
@@ -60,9 +60,9 @@ def of(message: Fields) -> Sequence[Fields]:
 
 
 def line(file: Fields, known: Collection[str]) -> str:
-    """A file beside its message: under its id when it is one of those that can be looked into."""
+    """Return a file beside its message, its name as data, under its id when it is one that can be looked into."""
     made = new_file(file)
-    about = [made.name, *filter(None, [made.media_type]), *([f"{made.size} bytes"] if made.size else [])]
+    about = [encode_text(made.name), *filter(None, [made.media_type]), *([f"{made.size} bytes"] if made.size else [])]
     if why := absent(file):
         return f"[file: {', '.join(about)}; {why}]"
     return f"[file {made.id}: {', '.join(about)}]" if made.id in known else f"[file: {', '.join(about)}]"

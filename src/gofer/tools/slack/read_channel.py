@@ -9,7 +9,7 @@ from gofer.canonical import as_list, as_object, as_text
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.attached import attached
 from gofer.tools.slack.names import Names, look_up, mentioned, one_line
-from gofer.tools.slack.read_thread import Message, channel_id, check_readable, is_private, render
+from gofer.tools.slack.read_thread import DIRECT, Message, channel_id, check_readable, is_private, render
 from gofer.tools.tool import Arguments, Call, ToolResult
 
 PAGE = 200
@@ -35,7 +35,7 @@ async def read_channel(api: SlackApi, call: Call, arguments: ReadChannel) -> Too
     messages = await _newest(api, call, channel, arguments.limit)
     people = {as_text(message.get("user")) for message in messages}
     names = await look_up(api, call, people | mentioned(as_text(message.get("text")) for message in messages))
-    return channel_result(one_line(as_text(info.get("name"))) or "a direct message", messages, names, private=private)
+    return channel_result(one_line(as_text(info.get("name"))) or DIRECT, messages, names, private=private)
 
 
 def channel_result(name: str, messages: Sequence[Message], names: Names, *, private: bool) -> ToolResult:

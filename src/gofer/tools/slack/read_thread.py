@@ -22,6 +22,8 @@ ABSENT = "channel_not_found"
 """Slack's code for a channel that does not exist or that Gofer does not see."""
 PAGE, PAGES = 200, 50
 """Messages asked for at once, and how often, for one thread."""
+DIRECT = "a direct message"
+"""What stands in place of the name of a channel that has none."""
 TEXT_BUDGET = 30_000
 """Characters of message texts shown at most; the first message, the one asked for and the newest are kept."""
 MESSAGE_LIMIT = 12_000
@@ -50,18 +52,17 @@ async def read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolR
     check_readable(call, channel, info)
     messages = await _whole_thread(api, call, channel, ts)
     names = await look_up(api, call, _people(messages))
-    name = one_line(as_text(info.get("name"))) or "a direct message"
+    name = one_line(as_text(info.get("name"))) or DIRECT
     return thread_result(name, messages, names, ts, private=private)
 
 
 def thread_result(name: str, messages: Sequence[Message], names: Names, ts: str, *, private: bool) -> ToolResult:
     """A thread as it was read, for each of its readers; `ts` is the message that was asked for."""
-    count = f"{len(messages)} message{'' if len(messages) == 1 else 's'}"
     files = attached(messages, ts)
     text = render(name, messages, names, ts, files=files)
     return ToolResult(
         text=text,
-        summary=f"read {count} of a thread",
+        summary=f"read {_counted(len(messages))} of a thread",
         details={
             "channel": name,
             "private": private,
@@ -76,9 +77,11 @@ def thread_result(name: str, messages: Sequence[Message], names: Names, ts: str,
 
 
 def _words(messages: Sequence[Message], names: Names, ts: str, known: Collection[str]) -> Mapping[str, str]:
-    """Return what the message asked for says, with names for ids, where it is there."""
-    said = ["\n".join(_said(message, names, known)) for message in messages if message.get("ts") == ts]
-    return {"words": said[0]} if said else {}
+    """Return what the message asked for says, with names for ids, and its line in the text; empty where it is gone."""
+    message = next((message for message in messages if message.get("ts") == ts), None)
+    if message is None:
+        return {}
+    return {"words": "\n".join(_said(message, names, known)), "header": _header(message, names)}
 
 
 def _deleted(messages: Sequence[Message], ts: str) -> Mapping[str, bool]:
@@ -113,16 +116,31 @@ def render(
     beside their messages under their ids.
     """
     known = {file.id for file in files}
-    lines = [f"{title} in #{channel}, {len(messages)} messages, oldest first:"]
+    place = f"#{channel}"
+    if channel == DIRECT:
+        place = channel
+    lines = [f"{title} in {place}, {_counted(len(messages))}, oldest first:"]
     before = -1
     for index in _choose(messages, focus):
         if index > before + 1:
-            lines += ["", f"({index - before - 1} messages are left out here.)"]
-        ts = as_text(messages[index].get("ts"))
-        header = f"{_author(messages[index], names)} at {_time(ts)} (ts {ts}):"
-        lines += ["", header, *_body(messages[index], names, known)]
+            missing = index - before - 1
+            lines += ["", f"({_counted(missing)} {'is' if missing == 1 else 'are'} left out here.)"]
+        lines += ["", _header(messages[index], names), *_body(messages[index], names, known)]
         before = index
     return "\n".join(lines)
+
+
+def _header(message: Message, names: Names) -> str:
+    """Return the line above a message. It begins with a word of ours or with @, because an app chooses its own name."""
+    ts = as_text(message.get("ts"))
+    line = f"{_author(message, names)} at {_time(ts)} (ts {ts}):"
+    if message.get("user"):
+        return line
+    return f"app {line}"
+
+
+def _counted(number: int) -> str:
+    return f"{number} message{'' if number == 1 else 's'}"
 
 
 def _choose(messages: Sequence[Message], focus: str) -> list[int]:
@@ -223,8 +241,7 @@ def _author(message: Message, names: Names) -> str:
     if user:
         return f"@{names.person(user)}"
     profile = as_object(message.get("bot_profile"))
-    # An app chooses its own name, which may not look like a line of a request.
-    return one_line(as_text(message.get("username")) or as_text(profile.get("name"))).lstrip("> ") or "A bot"
+    return one_line(as_text(message.get("username")) or as_text(profile.get("name"))) or "unnamed"
 
 
 def _body(message: Message, names: Names, known: Collection[str]) -> list[str]:
