@@ -100,7 +100,7 @@ def _read(kind: Kind, data: bytes, name: str, wanted: Wanted) -> Reading:
     if reader := _IN_PARTS.get(kind.name):
         return reader(data, wanted)
     if kind.name in archive.ARCHIVES:
-        return Reading(archive.read(data, name))
+        return archive.read(data, name)
     if whole := _WHOLE.get(kind.name):
         return _bounded(kind, whole(data), wanted)
     if plain := _READERS.get(kind.name):
