@@ -16,8 +16,8 @@ from in_this_process import InThisProcess
 pytestmark = pytest.mark.anyio
 
 
-async def read(data: bytes, name: str = "", wanted: Wanted = ALL) -> Document:
-    return await extract(InThisProcess(), data, name=name, wanted=wanted)  # type: ignore[arg-type]
+async def read(data: bytes, name: str = "", wanted: Wanted = ALL, encoding: str = "") -> Document:
+    return await extract(InThisProcess(), data, name=name, wanted=wanted, encoding=encoding)  # type: ignore[arg-type]
 
 
 def image(form: str) -> bytes:
@@ -47,6 +47,17 @@ async def test_a_file_is_read_for_what_it_is(data: bytes, kind: str, text: str) 
     assert found.kind.name == kind
     assert text in found.text
     assert bool(found.missing) == (kind == "webp")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le"])
+async def test_a_text_that_looks_binary_is_read_in_the_encoding_that_is_named(encoding: str) -> None:
+    data = "Имя;Город\nИван;Москва\n".encode(encoding)
+    with pytest.raises(ToolError, match=r"If it is a text, name its `encoding`: utf-16-le\."):
+        await read(data, "a.csv")
+    table = await read(data, "a.csv", encoding=encoding)
+    assert (table.kind.name, table.notes) == ("csv", ())
+    assert "| Иван | Москва |" in table.text
+    assert (await read(data, "a.bin", encoding=encoding)).text == "Имя;Город\nИван;Москва\n"
 
 
 @pytest.mark.parametrize(

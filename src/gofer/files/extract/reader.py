@@ -21,7 +21,7 @@ from gofer.files.extract import (
     word,
 )
 from gofer.files.extract.rows import rows_from
-from gofer.files.kind import IMAGES, Kind, kind_of, mislabelled
+from gofer.files.kind import IMAGES, KINDS, Kind, extension, kind_of, mislabelled
 from gofer.files.wire import Packet
 
 CHARACTERS = 20_000_000
@@ -58,6 +58,7 @@ _TEXTS = frozenset({*_READ_AS_IT_IS, "html", "csv", "ipynb"})
 """Kinds whose readers are given UTF-8, whatever encoding the file is in."""
 _REFUSED = {
     "empty": "The file is empty: it has 0 bytes.",
+    "binary": "This is a binary file of no kind that is known here. If it is a text, name its `encoding`: utf-16-le.",
     "doc": "This is an old Word document (.doc), which is not read here; save it as .docx or PDF and send that.",
     "ppt": "This is an old PowerPoint presentation (.ppt), which is not read here; save it as .pptx or PDF.",
     "ole": "This is an old Office file of an unknown kind, or a damaged one; save it in a present format.",
@@ -75,13 +76,14 @@ def run(packet: Packet) -> Packet:
     writes it.
     """
     name = str(packet.fields["name"])
-    kind = kind_of(packet.data, name)
+    encoding = str(packet.fields["encoding"])
+    kind = _kind_read(packet.data, name, encoding)
     note = mislabelled(kind, name)
     notes = [note]
     try:
         data = packet.data
         if kind.name in _TEXTS:
-            found = plain.text_of(data, str(packet.fields["declared"]), str(packet.fields["encoding"]))
+            found = plain.text_of(data, str(packet.fields["declared"]), encoding)
             notes.append(found.note)
             data = found.text.encode("utf-8", "replace")
         reading = _read(kind, data, name, wanted_of(packet.fields))
@@ -93,6 +95,15 @@ def run(packet: Packet) -> Packet:
         text = f"(This is {kind.title}, and there is no text in it.)"
     fields: dict[str, object] = {"kind": kind.name, "notes": list(filter(None, notes))}
     return Packet({**fields, "missing": to_fields(reading.missing)}, clean(text).encode())
+
+
+def _kind_read(data: bytes, name: str, encoding: str) -> Kind:
+    """Return the kind that a file is read as: a text where its reader says the encoding of unknown bytes."""
+    kind = kind_of(data, name)
+    if kind.name != "binary" or not encoding:
+        return kind
+    claimed = extension(name)
+    return KINDS[claimed if claimed in _TEXTS else "text"]
 
 
 def _read(kind: Kind, data: bytes, name: str, wanted: Wanted) -> Reading:
