@@ -34,7 +34,6 @@ _READERS: dict[str, Callable[[bytes], str]] = {
     "csv": separated.read,
     "eml": mail.read,
     "msg": outlook.read,
-    "ipynb": notebook.read,
     **dict.fromkeys(("text", "markdown", "json", "xml", "svg"), plain.read),
 }
 _IN_PARTS: dict[str, Callable[[bytes, Wanted], Reading]] = {
@@ -45,6 +44,7 @@ _IN_PARTS: dict[str, Callable[[bytes, Wanted], Reading]] = {
 _WHOLE: dict[str, Callable[[bytes], Reading]] = {
     "docx": word.read,
     "pptx": slides.read,
+    "ipynb": notebook.read,
     **dict.fromkeys(IMAGES, picture.read),
 }
 """Readers that read all of it, and know what is missing."""
