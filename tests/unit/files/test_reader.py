@@ -8,6 +8,7 @@ from PIL import Image
 
 from documents import compound, docx, lines, odt, package, paragraph, pdf, pptx, row, shape, word_table, xls, xlsx
 from gofer.errors import ToolError
+from gofer.files.child import Children
 from gofer.files.completeness import ALL, Wanted, exact_call, incomplete, of_file
 from gofer.files.document import Document, extract
 from gofer.journal.workspace import Missing
@@ -130,6 +131,17 @@ async def test_rows_of_a_csv_beyond_20_million_characters_are_got_by_their_numbe
     assert gap.part.startswith(f"rows {int(first.split()[1]):,} to 110,000")
     assert last.startswith("| 110000 |")
     assert document.text.count("\n") - 3 + rest.text.count("\n") - 2 == 110_000 - 1
+
+
+async def test_a_csv_of_many_short_rows_fits_into_the_memory_of_a_child() -> None:
+    data = b"id,name,amount\n" + b"1000000,name,0.50\n" * 1_500_000
+    children = Children()
+    try:
+        document = await extract(children, data, name="a.csv", wanted=Wanted(first_row=1_400_000))
+    finally:
+        children.close()
+    assert document.text.startswith("[table: 1,500,001 rows × 3 columns")
+    assert [gap.part for gap in document.missing] == ["rows 2 to 1,399,999"]
 
 
 @pytest.mark.parametrize(

@@ -20,24 +20,21 @@ from gofer.files.extract import (
     web,
     word,
 )
-from gofer.files.extract.rows import rows_from
+from gofer.files.extract.rows import text_from
 from gofer.files.kind import IMAGES, KINDS, Kind, extension, kind_of, mislabelled
 from gofer.files.wire import Packet
-
-CHARACTERS = 20_000_000
-"""Characters of text that are kept at most."""
 
 _READERS: dict[str, Callable[[bytes], str]] = {
     "odt": open_document.read,
     "odp": open_document.read,
     "html": web.read,
-    "csv": separated.read,
     "eml": mail.read,
     "msg": outlook.read,
     **dict.fromkeys(("text", "markdown", "json", "xml", "svg"), plain.read),
 }
 _IN_PARTS: dict[str, Callable[[bytes, Wanted], Reading]] = {
     "pdf": pdf.read,
+    "csv": separated.read,
     **dict.fromkeys(("xlsx", "xlsb", "xls", "ods"), sheets.read),
 }
 """Readers that read a part, and know what is missing of the whole."""
@@ -121,9 +118,9 @@ def _read(kind: Kind, data: bytes, name: str, wanted: Wanted) -> Reading:
 
 
 def _bounded(kind: Kind, reading: Reading, wanted: Wanted) -> Reading:
-    """Return the rows asked for, and no more characters than a text holds."""
+    """Return no more characters than a text holds."""
     instead = _IN_THE_DOCUMENT if kind.name in _READ_AS_IT_IS else _IN_SMALLER_PARTS
-    part = rows_from(reading.text, wanted.first_row, CHARACTERS, instead)
+    part = text_from(reading.text, wanted.first_row, instead)
     return Reading(part.text, (*reading.missing, *part.missing))
 
 
