@@ -16,16 +16,32 @@ _GUESSED = (
 """Encodings that a guess chooses from: those that programs still write."""
 
 # Letters and signs of Western Europe where they stand in a text: letters beside letters, signs not inside of words.
-# Each of these bytes is the same letter in the encoding of Central Europe, or none that its languages use.
+# Each of these bytes is the same letter in the encoding of Central Europe, or one that its languages do not have there.
 _WESTERN = re.compile(
     rb"(?<=[A-Za-z])[\xc4\xd6\xdc\xdf\xe0\xe1\xe2\xe4\xe5\xe7\xe9\xeb\xed\xee\xf3\xf4\xf6\xfa\xfc]{1,3}"
-    rb"|[\xc4\xc5\xd6\xdc\xe0\xe1\xe2\xe4\xe7\xe9\xf6\xfc]{1,3}(?=[a-z])"
+    rb"|[\xc1\xc4\xc5\xc9\xcd\xd3\xd6\xda\xdc\xe0\xe1\xe2\xe4\xe7\xe9\xf6\xfc]{1,3}(?=[a-z])"
+    rb"|(?<=[A-Z])[\xc1\xc7\xc9\xcd\xd3\xda]"
+    # Spanish has n with a tilde before vowels only, where Polish writes another letter in place of this byte.
+    rb"|\xf1(?:(?=[aeiou])|[\xe1\xe9\xed\xf3\xfa])|\xd1(?:(?=[AEIOU])|[\xc1\xc9\xcd\xd3\xda])"
+    # So has French oe before u and i, and these few words; Portuguese has the endings.
+    rb"|[\x8c\x9c](?=[UIui])"
+    rb"|(?<![A-Za-z\x80-\xff])(?:[\xc0\xca](?=[a-z])|\xc0(?= )|(?:[Oo]|[Pp]i)\xf9(?![A-Za-z\x80-\xff])|O\xd9(?= ))"
+    rb"|(?<=[Oo])\xfb(?=t)|(?<=br)\xfb(?=l)|(?<=fl)\xfb(?=t)|(?<=[Ss])\xfb(?=ret)"
+    rb"|(?<=[a-z])\xe8(?=(?:[gmrv]e|s)(?![A-Za-z\x80-\xff]))|(?<=\xe9[a-z])\xe8(?=ne)"
+    rb"|\xe3(?=[eo])|\xc3(?=O)|(?<=\xe7)\xf5(?=es)"
     rb"|(?<=[a-z])[\x92\xef](?=[a-z])"
     rb"|(?<![A-Za-z\x80-\xff])[\x80\x84\x85\x93\x96\x97\xa7\xa9\xab\xb0-\xb2\xb7\xbb]"
     rb"|[\x80\x84\x85\x92-\x94\x96\x97\xa0\xa7\xa9\xab\xb0-\xb2\xb7\xbb](?![A-Za-z\x80-\xff])"
     rb"|\xa0"
 )
+_LATIN = re.compile(rb"(?<=[A-Za-z])[\xc0-\xd6\xd8-\xf6\xf8-\xff]{1,2}|[\xc0-\xd6\xd8-\xf6\xf8-\xff]{1,2}(?=[A-Za-z])")
+"""One or two letters beside a Latin one, as all that Windows writes with Latin letters has them."""
+_FEW = 4
+"""In Latin words one of so many letters is foreign at most."""
+_NOT_LATIN_WINDOWS = re.compile(r"mac-|cp[489]|big5|euc|gb|koi8")
+"""Encodings of other systems, and those of East Asia."""
 _FOREIGN = re.compile(rb"[\x80-\xff]")
+_LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
 _BEFORE = 400
 """Bytes of a line before its first foreign letter that a guess looks at."""
 _BEHIND = 4_000
@@ -53,7 +69,16 @@ def likeliest(data: bytes) -> str:
         include_encodings=_GUESSED,
     )
     names = [str(one["encoding"]) for one in ranked if one["encoding"]]
+    if _is_latin(sample):
+        names = [name for name in names if not _NOT_LATIN_WINDOWS.match(name)]
     return next((name for name in names if _plausible(sample.decode(name, "replace"))), "cp1252")
+
+
+def _is_latin(sample: bytes) -> bool:
+    """Return whether the foreign bytes of a text are few, and letters of Latin words as Windows writes them."""
+    foreign = len(_FOREIGN.findall(sample))
+    letters = len(_LETTER.findall(sample))
+    return foreign * _FEW <= letters and not _FOREIGN.search(_LATIN.sub(b"", _WESTERN.sub(b"", sample)))
 
 
 def _plausible(text: str) -> bool:

@@ -112,6 +112,17 @@ _MAIL = re.compile(
 )
 _PAGE = re.compile(rb"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
 _LOOKED_AT = 4_096
+_MAIN_PARTS = (
+    (re.compile(rb"word/document\d*\.xml"), "docx"),
+    (re.compile(rb"ppt/presentation\d*\.xml"), "pptx"),
+    (re.compile(rb"xl/workbook\d*\.bin"), "xlsb"),
+    (re.compile(rb"xl/workbook\d*\.xml"), "xlsx"),
+)
+"""The full path of the part that makes a ZIP an Office document."""
+_LISTED_FILE = re.compile(rb"PK\x01\x02.{24}(..).{16}", re.DOTALL)
+"""What the directory of a ZIP has before the name of a file, and in it the length of that name."""
+_PACKED_FILE = re.compile(rb"PK\x03\x04.{22}(..)..", re.DOTALL)
+"""What a file in a ZIP has before its name."""
 
 
 def kind_of(data: bytes, name: str = "") -> Kind:
@@ -177,15 +188,10 @@ def _in_ole(data: bytes) -> str:
 
 
 def _in_zip(data: bytes) -> str:
-    """By the names in its directory, without opening anything."""
-    names = _directory(data)
-    for part, name in (
-        (b"word/document", "docx"),
-        (b"ppt/presentation", "pptx"),
-        (b"xl/workbook.bin", "xlsb"),
-        (b"xl/workbook", "xlsx"),
-    ):
-        if part in names:
+    """Return the kind of a package by its main part, without opening anything."""
+    names = _zipped_names(data)
+    for part, name in _MAIN_PARTS:
+        if any(map(part.fullmatch, names)):
             return name
     declared = re.match(rb"PK\x03\x04.{22}.{4}mimetype(application/[a-z+.-]+)", data[:200], re.DOTALL)
     for name in ("ods", "odt", "odp", "epub"):
@@ -194,11 +200,23 @@ def _in_zip(data: bytes) -> str:
     return "zip"
 
 
+def _zipped_names(data: bytes) -> list[bytes]:
+    """Return the full paths in a ZIP: by its directory, or by its files where the directory is cut off."""
+    directory = _directory(data)
+    listed = [_name_behind(directory, found) for found in _LISTED_FILE.finditer(directory)]
+    return listed or [_name_behind(data, found) for found in _PACKED_FILE.finditer(data)]
+
+
+def _name_behind(data: bytes, header: re.Match[bytes]) -> bytes:
+    length = int.from_bytes(header[1], "little")
+    return data[header.end() : header.end() + length]
+
+
 def _directory(data: bytes) -> bytes:
-    """The bytes of the central directory; those of the whole end when the place it says is wrong."""
+    """Return the central directory: empty where it is cut off, the end of the data where its place is wrong."""
     at = data.rfind(b"PK\x05\x06")
     if at < 0 or len(data) < at + 22:
-        return data
+        return b""
     size, offset = struct.unpack_from("<II", data, at + 12)
     return data[offset : offset + size] or data[-65_536:]
 

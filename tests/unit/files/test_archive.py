@@ -60,6 +60,42 @@ async def test_an_archive_is_listed_by_full_paths_and_gives_its_members(name: st
         assert (taken.name, taken.data) == (path.rpartition("/")[2], data)
 
 
+SIX = tarred({f"d/f{n}.txt": b"x" * 1_000 for n in range(6)})
+THREE_BLOCKS = 1_536
+"""Bytes of a file of SIX with its header."""
+
+
+def damaged_header(data: bytes, at: int) -> bytes:
+    return data[: at + 5] + b"\xff" + data[at + 6 :]
+
+
+@pytest.mark.parametrize(
+    ("data", "files", "why"),
+    [
+        (SIX[: 3 * THREE_BLOCKS + 100], 3, "the archive is cut off there"),
+        (SIX[: 3 * THREE_BLOCKS], 3, "the archive is cut off there"),
+        (SIX[: 6 * THREE_BLOCKS], 6, "the archive is cut off there"),
+        (damaged_header(SIX, 3 * THREE_BLOCKS), 3, "the archive is damaged there, or another one follows"),
+        (SIX + SIX.replace(b"d/f", b"e/f"), 6, "the archive is damaged there, or another one follows"),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+async def test_a_tar_without_its_end_says_what_is_missing(data: bytes, files: int, why: str, *, packed: bool) -> None:
+    sent = gzip.compress(data) if packed else data
+    document = await extract(CHILDREN, sent, name="a.tgz" if packed else "a.tar")
+    (gap,) = document.missing
+    assert f"files: {files}, " in document.text
+    assert (gap.part, gap.why) == (f"anything behind 'd/f{files - 1}.txt'", why)
+    assert document.text.endswith(f"[missing here: {gap.part}]")
+    with pytest.raises(ToolError, match=r"no member 'z'.*The archive is incomplete\. Missing: anything behind"):
+        await member_of(CHILDREN, sent, "z", name="a.tar")
+
+
+async def test_a_whole_archive_lacks_nothing() -> None:
+    for name, data in {**ARCHIVES, "six.tar": SIX, "padded.tar": SIX + bytes(100_000)}.items():
+        assert (await extract(CHILDREN, data, name=name)).missing == ()
+
+
 async def test_a_packed_file_is_an_archive_of_one() -> None:
     data = gzip.compress(b"one line\n")
     assert "- server.log (9 bytes)" in (await extract(CHILDREN, data, name="server.log.gz")).text

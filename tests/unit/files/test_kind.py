@@ -19,6 +19,17 @@ def image(form: str) -> bytes:
     return buffer.getvalue()
 
 
+ORDINARY_NAMES = (
+    "keyword/documentation.md",
+    "projects/word/documents/plan.txt",
+    "copy/word/document.xml",
+    "x/xl/workbooks/readme.txt",
+    "word/documentation.xml",
+    "ppt/presentations.txt",
+    "mimetype/application/vnd.oasis.opendocument.text",
+)
+"""Paths in ZIP archives that have the words of an Office document in them."""
+
 CASES = [
     (b"", "empty"),
     (pdf([b""]), "pdf"),
@@ -36,6 +47,7 @@ CASES = [
     (compound({"EncryptedPackage": b"", "EncryptionInfo": b""}), "encrypted"),
     (compound({"Other": b""}), "ole"),
     (package({"a.txt": "x"}), "zip"),
+    *((package({"a.txt": "x", name: "x"}), "zip") for name in ORDINARY_NAMES),
     (gzip.compress(b"x"), "gzip"),
     *((image(form), form.lower()) for form in ("PNG", "JPEG", "GIF", "WEBP", "TIFF", "BMP")),
     (b"{\\rtf1 x}", "rtf"),
@@ -56,6 +68,12 @@ CASES = [
 def test_a_file_is_known_by_its_bytes(data: bytes, kind: str) -> None:
     assert kind_of(data).name == kind
     assert kind_of(data, "holiday.jpg").name == kind
+
+
+@pytest.mark.parametrize(("data", "kind"), [(docx(paragraph("x")), "docx"), (xlsx({"A": row(1, "x")}), "xlsx")])
+def test_a_package_without_its_directory_keeps_its_kind(data: bytes, kind: str) -> None:
+    assert kind_of(data[: data.rfind(b"PK\x05\x06") - 10]).name == kind
+    assert kind_of(data[: data.find(b"PK\x01\x02")]).name == kind
 
 
 @pytest.mark.parametrize(

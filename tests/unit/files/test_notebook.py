@@ -32,7 +32,7 @@ CELLS = (
 
 
 def test_cells_stand_under_markers_with_the_text_of_their_outputs() -> None:
-    assert notebook.read(saved(*CELLS)) == (
+    assert notebook.read(saved(*CELLS)).text == (
         "[cell 1 of 3, markdown]\n# Costs\nof Größe\n\n"
         "[cell 2 of 3, code]\ndf.sum()\n[output]\nred\n[output]\n42\n[output]\n- one\n"
         "[output]\n[image/png, which is not shown here]\n[output]\nKeyError: 'x'\n\n"
@@ -45,10 +45,20 @@ def test_a_notebook_is_known_by_its_bytes_and_damage_is_said() -> None:
     assert kind_of(b'{"cells": 3}', "a.json").name == "json"
     with pytest.raises(ToolError, match="not the JSON that Jupyter writes"):
         notebook.read(b'{"cells": [')
-    assert notebook.read(b'{"cells": [3, null, {"source": 3}]}').startswith("[cell 1 of 3, unknown]")
+    assert notebook.read(b'{"cells": [3, null, {"source": 3}]}').text.startswith("[cell 1 of 3, unknown]")
 
 
 def test_an_old_notebook_has_its_cells_in_worksheets() -> None:
     cell = {"cell_type": "code", "input": ["1 + 1"], "outputs": [{"text": "2"}]}
     old = {"nbformat": 3, "worksheets": [{"cells": [cell]}]}
-    assert notebook.read(json.dumps(old).encode()) == "[cell 1 of 1, code]\n1 + 1\n[output]\n2"
+    assert notebook.read(json.dumps(old).encode()).text == "[cell 1 of 1, code]\n1 + 1\n[output]\n2"
+
+
+def test_the_end_of_a_long_output_is_said_to_be_missing() -> None:
+    long = {"cell_type": "code", "source": "x", "outputs": [{"output_type": "stream", "text": "a" * 130_000}]}
+    reading = notebook.read(saved(*CELLS, long))
+    (gap,) = reading.missing
+    assert reading.text.endswith("a [30,000 more characters]")
+    assert gap.part == "the last 30,000 characters of the output of cell 4"
+    assert gap.why == "an output is shown up to 100,000 characters"
+    assert notebook.read(saved(*CELLS)).missing == ()

@@ -13,6 +13,33 @@ from old_encodings import ENCODINGS, OldText, old_texts
 DOCUMENT = Path(__file__).parents[3] / "docs" / "files.md"
 
 
+WESTERN = (
+    "Name;Ciudad\nMuñoz;España\nPeña;Coruña\n",
+    "NOMBRE;AÑO\nMUÑOZ;2024\n",
+    "Id;Nombre\n1;Ibáñez\n2;Zúñiga\n3;Año\n",
+    "Dirección;Teléfono\nLogroño;Málaga\n",
+    "PEÑÍSCOLA;GARCÍA\n",
+    "Nom;Où\nFrançois;là où\nŒuvre;cœur\n",
+    "Id;Mois\n1;Août\n2;Sûreté\n",
+    "Élodie;Être\nÀ la carte;coût\n",
+    "Nome;Cidade\nJoão;São Paulo\nConceição;Maringá\n",
+    "Première;Hélène\nÉlodie;très\n",
+    "Compañía;Niña\nCastaño;Guimarães\n",
+    "Città;Più\nPerché;Però\n",
+)
+"""Small tables that Excel writes in Western Europe."""
+
+CENTRAL = (
+    "Dvořák;Plzeň",
+    "Łódź;1",
+    "Imię;Miasto\nŁukasz;Gdańsk\nMałgorzata;Poznań\n",
+    "Jméno;Město\nJiří;Plzeň\nŽofie;Ústí\n",
+    "Název;Počet\nDomů;3\nStolů;7\n",
+    "Név;Város\nErzsébet;Győr\nGyörgy;Pécs\n",
+)
+"""Small tables that Excel writes in Central Europe."""
+
+
 @pytest.mark.parametrize("old", old_texts(), ids=lambda old: f"{old.encoding}-{old.form}")
 def test_every_word_of_a_text_in_an_old_encoding_is_found(old: OldText) -> None:
     assert found(old, decoded) == len(words(old))
@@ -25,8 +52,8 @@ def test_every_word_of_a_text_in_an_old_encoding_is_found(old: OldText) -> None:
         (b"Stra\xdfe", "Straße"),
         (b"20 \xb0C, \xa7 5 \x96 it\x92s", "20 °C, § 5 – it’s"),
         (b"na\xefve", "naïve"),
-        ("Dvořák;Plzeň".encode("cp1250"), "Dvořák;Plzeň"),
-        ("Łódź;1".encode("cp1250"), "Łódź;1"),
+        *((text.encode("cp1252"), text) for text in WESTERN),
+        *((text.encode("cp1250"), text) for text in CENTRAL),
     ],
 )
 def test_a_few_foreign_letters_are_enough(data: bytes, text: str) -> None:

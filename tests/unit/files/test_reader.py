@@ -8,6 +8,7 @@ from PIL import Image
 
 from documents import compound, docx, lines, odt, package, paragraph, pdf, pptx, row, shape, word_table, xls, xlsx
 from gofer.errors import ToolError
+from gofer.files.child import Children
 from gofer.files.completeness import ALL, Wanted, exact_call, incomplete, of_file
 from gofer.files.document import Document, extract
 from gofer.journal.workspace import Missing
@@ -16,8 +17,8 @@ from in_this_process import InThisProcess
 pytestmark = pytest.mark.anyio
 
 
-async def read(data: bytes, name: str = "", wanted: Wanted = ALL) -> Document:
-    return await extract(InThisProcess(), data, name=name, wanted=wanted)  # type: ignore[arg-type]
+async def read(data: bytes, name: str = "", wanted: Wanted = ALL, encoding: str = "") -> Document:
+    return await extract(InThisProcess(), data, name=name, wanted=wanted, encoding=encoding)  # type: ignore[arg-type]
 
 
 def image(form: str) -> bytes:
@@ -47,6 +48,17 @@ async def test_a_file_is_read_for_what_it_is(data: bytes, kind: str, text: str) 
     assert found.kind.name == kind
     assert text in found.text
     assert bool(found.missing) == (kind == "webp")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le"])
+async def test_a_text_that_looks_binary_is_read_in_the_encoding_that_is_named(encoding: str) -> None:
+    data = "Имя;Город\nИван;Москва\n".encode(encoding)
+    with pytest.raises(ToolError, match=r"If it is a text, name its `encoding`: utf-16-le\."):
+        await read(data, "a.csv")
+    table = await read(data, "a.csv", encoding=encoding)
+    assert (table.kind.name, table.notes) == ("csv", ())
+    assert "| Иван | Москва |" in table.text
+    assert (await read(data, "a.bin", encoding=encoding)).text == "Имя;Город\nИван;Москва\n"
 
 
 @pytest.mark.parametrize(
@@ -119,6 +131,17 @@ async def test_rows_of_a_csv_beyond_20_million_characters_are_got_by_their_numbe
     assert gap.part.startswith(f"rows {int(first.split()[1]):,} to 110,000")
     assert last.startswith("| 110000 |")
     assert document.text.count("\n") - 3 + rest.text.count("\n") - 2 == 110_000 - 1
+
+
+async def test_a_csv_of_many_short_rows_fits_into_the_memory_of_a_child() -> None:
+    data = b"id,name,amount\n" + b"1000000,name,0.50\n" * 1_500_000
+    children = Children()
+    try:
+        document = await extract(children, data, name="a.csv", wanted=Wanted(first_row=1_400_000))
+    finally:
+        children.close()
+    assert document.text.startswith("[table: 1,500,001 rows × 3 columns")
+    assert [gap.part for gap in document.missing] == ["rows 2 to 1,399,999"]
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,13 @@ from pathlib import PurePosixPath
 from typing import IO, Protocol, cast
 
 from gofer.errors import ToolError
+from gofer.files.completeness import AGAIN, Reading, incomplete
 from gofer.files.kind import kind_of
 from gofer.files.names import display, display_path
 from gofer.files.plain_text import decoded
 from gofer.files.size import FILE_BYTES, megabytes
 from gofer.files.wire import Packet
+from gofer.journal.workspace import Missing
 
 ARCHIVES = frozenset({"zip", "tar", "gzip"})
 """Kinds of archives that are read."""
@@ -35,6 +37,8 @@ _PIECE = 1 << 20
 _SHOWN_NAMES = 20
 _PASSWORD = 0x1
 _UTF8_NAME = 0x800
+_END_MARK = 1_024
+"""Zeros at the end of a complete tar."""
 
 
 class Source(Protocol):
@@ -58,26 +62,36 @@ class Entry:
     """Opens it, before the next entry is asked for. Raises ToolError."""
 
 
-def read(data: bytes, name: str) -> str:
+def read(data: bytes, name: str) -> Reading:
     """Return a list of all files with their paths and sizes. Raises ToolError."""
     with _damage_is_said():
-        entries = list(_entries(data, name))
+        found = list(_entries(data, name))
+    entries = [one for one in found if isinstance(one, Entry)]
+    missing = tuple(one for one in found if isinstance(one, Missing))
     total = sum(entry.size for entry in entries)
     title = kind_of(data, name).title
     head = f"[{title}, files: {len(entries):,}, bytes unpacked: {total:,}; `member` names the one to read]"
-    return "\n".join([head, *(f"- {entry.path} ({entry.size:,} bytes)" for entry in entries)])
+    listed = [f"- {entry.path} ({entry.size:,} bytes)" for entry in entries]
+    return Reading("\n".join([head, *listed, *(f"[missing here: {gap.part}]" for gap in missing)]), missing)
 
 
 def member(packet: Packet) -> Packet:
     """Return the bytes of one file. Fields: name (of the archive), member (a path). Raises ToolError."""
     wanted = str(packet.fields["member"])
+    name = str(packet.fields["name"])
     paths: list[str] = []
+    missing: list[Missing] = []
     with _damage_is_said():
-        for entry in _entries(packet.data, str(packet.fields["name"])):
-            if entry.path == wanted:
-                return Packet({"name": display(entry.path)}, _unpacked(entry))
-            paths.append(entry.path)
-    raise ToolError(_absent(wanted, paths), code="no_member")
+        for found in _entries(packet.data, name):
+            match found:
+                case Missing():
+                    missing.append(found)
+                case Entry() if found.path == wanted:
+                    return Packet({"name": display(found.path)}, _unpacked(found))
+                case Entry():
+                    paths.append(found.path)
+    said = [_absent(wanted, paths), incomplete(missing, "The archive")]
+    raise ToolError(" ".join(filter(None, said)), code="no_member")
 
 
 def _absent(wanted: str, paths: list[str]) -> str:
@@ -99,8 +113,8 @@ def _damage_is_said() -> Generator[None]:
         raise ToolError("The archive is cut off or damaged; ask for it to be sent again.", code="damaged") from error
 
 
-def _entries(data: bytes, name: str) -> Iterator[Entry]:
-    """Yield the files of an archive, not its folders. Raises ToolError for too many."""
+def _entries(data: bytes, name: str) -> Iterator[Entry | Missing]:
+    """Yield the files of an archive, not its folders, and then what it lacks. Raises ToolError for too many."""
     match kind_of(data, name).name:
         case "zip":
             found = _zipped(data)
@@ -145,13 +159,47 @@ def _zip_path(info: zipfile.ZipInfo) -> str:
     return display_path(decoded(info.filename.encode("cp437", "replace")) or info.filename)
 
 
-def _tarred(source: Source) -> Iterator[Entry]:
+def _tarred(source: Source) -> Iterator[Entry | Missing]:
     """Yield the files of a tar, which is walked from its beginning and never unpacked as a whole."""
-    archive = tarfile.open(fileobj=cast(IO[bytes], source), mode="r|")  # noqa: SIM115 - ends with its bytes
+    followed = _Followed(source)
+    archive = tarfile.open(fileobj=cast(IO[bytes], followed), mode="r|")  # noqa: SIM115 - ends with its bytes
+    last = ""
     for info in archive:
+        last = display_path(decoded(info.name.encode("utf-8", "surrogateescape")) or "")
         if not info.isdir():
-            raw = info.name.encode("utf-8", "surrogateescape")
-            yield Entry(display_path(decoded(raw) or ""), info.size, 0, _extracting(archive, info))
+            yield Entry(last, info.size, 0, _extracting(archive, info))
+    why = followed.trouble_behind(archive.offset)
+    if why:
+        yield Missing("bytes", f"anything behind {last!r}", why, instead=AGAIN)
+
+
+class _Followed:
+    """Bytes on their way to the reader of tars, which ends at the first header that it cannot read."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._size = 0
+        self._last_sign = 0
+        """Where the zeros at the end begin."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes."""
+        piece = self._source.read(size)
+        written = len(piece.rstrip(b"\0"))
+        if written:
+            self._last_sign = self._size + written
+        self._size += len(piece)
+        return piece
+
+    def trouble_behind(self, end: int) -> str:
+        """Return why a tar whose last file ends there is incomplete; empty where its end mark follows, and no more."""
+        while self.read(_PIECE):
+            pass
+        if self._size < end + _END_MARK:
+            return "the archive is cut off there"
+        if self._last_sign > end:
+            return "the archive is damaged there, or another one follows"
+        return ""
 
 
 def _extracting(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], Source]:

@@ -2,25 +2,39 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from gofer.canonical import as_list, as_object, as_text, refuse_constant
 from gofer.errors import ToolError
+from gofer.files.completeness import Reading
 from gofer.files.extract.plain import text_of, tidy
 from gofer.files.extract.web import read_text
+from gofer.journal.workspace import Missing
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _LONGEST_OUTPUT = 100_000
 """Characters of one output that are shown."""
 
 
-def read(data: bytes) -> str:
+def read(data: bytes) -> Reading:
     """Return the cells in their order under markers such as `[cell 3 of 20, code]`. Raises ToolError."""
     cells = _cells(_notebook(text_of(data).text))
-    shown = [
-        "\n".join([f"[cell {at} of {len(cells)}, {_kind(cell)}]", *_parts(cell)]) for at, cell in enumerate(cells, 1)
-    ]
-    return tidy("\n\n".join(shown))
+    shown: list[str] = []
+    missing: list[Missing] = []
+    for at, cell in enumerate(cells, 1):
+        outputs = _outputs(cell)
+        parts = [_text(cell.get("source", cell.get("input"))), *map(_shown, outputs)]
+        shown.append("\n".join([f"[cell {at} of {len(cells)}, {_kind(cell)}]", *filter(None, parts)]))
+        cut = sum(max(0, len(output) - _LONGEST_OUTPUT) for output in outputs)
+        if cut:
+            missing.append(_end_of_output(at, cut))
+    return Reading(tidy("\n\n".join(shown)), tuple(missing))
+
+
+def _end_of_output(cell: int, characters: int) -> Missing:
+    part = f"the last {characters:,} characters of the output of cell {cell:,}"
+    why = f"an output is shown up to {_LONGEST_OUTPUT:,} characters"
+    return Missing("bytes", part, why, instead="look for it in the notebook itself with file_regex")
 
 
 def _notebook(text: str) -> Mapping[str, object]:
@@ -41,16 +55,16 @@ def _kind(cell: Mapping[str, object]) -> str:
     return as_text(cell.get("cell_type")) or "unknown"
 
 
-def _parts(cell: Mapping[str, object]) -> Iterator[str]:
-    source = _text(cell.get("source", cell.get("input")))
-    if source:
-        yield source
-    for item in as_list(cell.get("outputs")):
-        output = _output(as_object(item))
-        if len(output) > _LONGEST_OUTPUT:
-            output = f"{output[:_LONGEST_OUTPUT]} [{len(output) - _LONGEST_OUTPUT:,} more characters]"
-        if output:
-            yield f"[output]\n{output}"
+def _outputs(cell: Mapping[str, object]) -> list[str]:
+    """Return the text of each output that has one."""
+    return list(filter(None, [_output(as_object(item)) for item in as_list(cell.get("outputs"))]))
+
+
+def _shown(output: str) -> str:
+    """Return an output as it stands below its cell, up to a length."""
+    if len(output) <= _LONGEST_OUTPUT:
+        return f"[output]\n{output}"
+    return f"[output]\n{output[:_LONGEST_OUTPUT]} [{len(output) - _LONGEST_OUTPUT:,} more characters]"
 
 
 def _output(output: Mapping[str, object]) -> str:

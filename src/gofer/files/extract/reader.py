@@ -20,31 +20,28 @@ from gofer.files.extract import (
     web,
     word,
 )
-from gofer.files.extract.rows import rows_from
-from gofer.files.kind import IMAGES, Kind, kind_of, mislabelled
+from gofer.files.extract.rows import text_from
+from gofer.files.kind import IMAGES, KINDS, Kind, extension, kind_of, mislabelled
 from gofer.files.wire import Packet
-
-CHARACTERS = 20_000_000
-"""Characters of text that are kept at most."""
 
 _READERS: dict[str, Callable[[bytes], str]] = {
     "odt": open_document.read,
     "odp": open_document.read,
     "html": web.read,
-    "csv": separated.read,
     "eml": mail.read,
     "msg": outlook.read,
-    "ipynb": notebook.read,
     **dict.fromkeys(("text", "markdown", "json", "xml", "svg"), plain.read),
 }
 _IN_PARTS: dict[str, Callable[[bytes, Wanted], Reading]] = {
     "pdf": pdf.read,
+    "csv": separated.read,
     **dict.fromkeys(("xlsx", "xlsb", "xls", "ods"), sheets.read),
 }
 """Readers that read a part, and know what is missing of the whole."""
 _WHOLE: dict[str, Callable[[bytes], Reading]] = {
     "docx": word.read,
     "pptx": slides.read,
+    "ipynb": notebook.read,
     **dict.fromkeys(IMAGES, picture.read),
 }
 """Readers that read all of it, and know what is missing."""
@@ -58,6 +55,7 @@ _TEXTS = frozenset({*_READ_AS_IT_IS, "html", "csv", "ipynb"})
 """Kinds whose readers are given UTF-8, whatever encoding the file is in."""
 _REFUSED = {
     "empty": "The file is empty: it has 0 bytes.",
+    "binary": "This is a binary file of no kind that is known here. If it is a text, name its `encoding`: utf-16-le.",
     "doc": "This is an old Word document (.doc), which is not read here; save it as .docx or PDF and send that.",
     "ppt": "This is an old PowerPoint presentation (.ppt), which is not read here; save it as .pptx or PDF.",
     "ole": "This is an old Office file of an unknown kind, or a damaged one; save it in a present format.",
@@ -75,13 +73,14 @@ def run(packet: Packet) -> Packet:
     writes it.
     """
     name = str(packet.fields["name"])
-    kind = kind_of(packet.data, name)
+    encoding = str(packet.fields["encoding"])
+    kind = _kind_read(packet.data, name, encoding)
     note = mislabelled(kind, name)
     notes = [note]
     try:
         data = packet.data
         if kind.name in _TEXTS:
-            found = plain.text_of(data, str(packet.fields["declared"]), str(packet.fields["encoding"]))
+            found = plain.text_of(data, str(packet.fields["declared"]), encoding)
             notes.append(found.note)
             data = found.text.encode("utf-8", "replace")
         reading = _read(kind, data, name, wanted_of(packet.fields))
@@ -95,12 +94,21 @@ def run(packet: Packet) -> Packet:
     return Packet({**fields, "missing": to_fields(reading.missing)}, clean(text).encode())
 
 
+def _kind_read(data: bytes, name: str, encoding: str) -> Kind:
+    """Return the kind that a file is read as: a text where its reader says the encoding of unknown bytes."""
+    kind = kind_of(data, name)
+    if kind.name != "binary" or not encoding:
+        return kind
+    claimed = extension(name)
+    return KINDS[claimed if claimed in _TEXTS else "text"]
+
+
 def _read(kind: Kind, data: bytes, name: str, wanted: Wanted) -> Reading:
     _refuse_other_parts(kind, wanted)
     if reader := _IN_PARTS.get(kind.name):
         return reader(data, wanted)
     if kind.name in archive.ARCHIVES:
-        return Reading(archive.read(data, name))
+        return archive.read(data, name)
     if whole := _WHOLE.get(kind.name):
         return _bounded(kind, whole(data), wanted)
     if plain := _READERS.get(kind.name):
@@ -110,9 +118,9 @@ def _read(kind: Kind, data: bytes, name: str, wanted: Wanted) -> Reading:
 
 
 def _bounded(kind: Kind, reading: Reading, wanted: Wanted) -> Reading:
-    """Return the rows asked for, and no more characters than a text holds."""
+    """Return no more characters than a text holds."""
     instead = _IN_THE_DOCUMENT if kind.name in _READ_AS_IT_IS else _IN_SMALLER_PARTS
-    part = rows_from(reading.text, wanted.first_row, CHARACTERS, instead)
+    part = text_from(reading.text, wanted.first_row, instead)
     return Reading(part.text, (*reading.missing, *part.missing))
 
 

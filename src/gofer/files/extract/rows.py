@@ -1,42 +1,37 @@
 """A text that is too long, cut between two lines; a table of separated values cut by rows."""
 
-import re
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from gofer.errors import ToolError
 from gofer.files.completeness import AS_ASKED, Reading, numbered
 from gofer.journal.workspace import Missing
 
-_TABLE = re.compile(r"\[table: [\d,]+ rows? × ")
-_HEAD = 3
-"""Lines before the second row of a table: its marker, its first row, the rule."""
+CHARACTERS = 20_000_000
+"""Characters of text that are kept at most."""
 
 
-def rows_from(text: str, first: int, most: int, instead: str) -> Reading:
-    """Return a table from row `first` on, below its first row, or any other text; about `most` characters of it.
+def text_from(text: str, first: int, instead: str) -> Reading:
+    """Return the beginning of a text that is no table; `instead` says what to do about its end.
 
-    `instead` says what to do about the end of a text that is no table. Rows count from 1, the head included. Raises
-    ToolError for a row that is not there.
+    Raises ToolError where a row is asked for.
     """
-    if _TABLE.match(text):
-        if first > 1 or len(text) > most:
-            return _table(text.split("\n"), first, most)
-        return Reading(text)
     if first > 1:
         raise ToolError("This is no table, so it has no first_row; leave that out.", code="no_part")
-    if len(text) > most:
-        return _cut(text, most, instead)
+    if len(text) > CHARACTERS:
+        return _cut(text, CHARACTERS, instead)
     return Reading(text)
 
 
-def _table(lines: Sequence[str], first: int, most: int) -> Reading:
-    rows = lines[_HEAD:]
-    count = len(rows) + 1
+def rows_from(head: Sequence[str], rows: Iterable[str], count: int, first: int) -> Reading:
+    """Return the lines of a head and those rows below it that fit, from row `first` on.
+
+    The head is row 1 of `count` rows. Raises ToolError for a row that is not there.
+    """
     if first > count:
         raise ToolError(f"The table has {count:,} rows; there is no row {first:,}.", code="no_row")
     begin = max(first, 2) - 2
-    kept = rows[begin : begin + _fitting(rows[begin:], most)]
+    kept = _fitting(islice(rows, begin, None), CHARACTERS)
     last = begin + len(kept) + 1
     missing: list[Missing] = []
     if begin:
@@ -46,16 +41,22 @@ def _table(lines: Sequence[str], first: int, most: int) -> Reading:
     rest = list[str]()
     if last < count:
         part = numbered("row", range(last + 1, count + 1))
-        why = f"one text holds about {most:,} characters"
+        why = f"one text holds about {CHARACTERS:,} characters"
         missing.append(Missing("rows", part=part, why=why, tool="extract_file", arguments={"first_row": last + 1}))
         rest.append(f"[{part} missing here]")
-    return Reading("\n".join([*lines[:_HEAD], *kept, *rest]), tuple(missing))
+    return Reading("\n".join([*head, *kept, *rest]), tuple(missing))
 
 
-def _fitting(lines: Sequence[str], most: int) -> int:
-    """Return how many lines, one at least, have at most so many characters together."""
-    sizes = accumulate(len(line) + 1 for line in lines)
-    return max(1, sum(size <= most for size in sizes))
+def _fitting(lines: Iterable[str], most: int) -> list[str]:
+    """Return the first lines, one at least, that have at most so many characters together."""
+    kept: list[str] = []
+    size = 0
+    for line in lines:
+        size += len(line) + 1
+        if kept and size > most:
+            break
+        kept.append(line)
+    return kept
 
 
 def _cut(text: str, most: int, instead: str) -> Reading:

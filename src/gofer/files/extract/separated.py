@@ -1,37 +1,56 @@
 """What does a table of separated values say, whatever separates them?"""
 
 import csv
+import re
 from collections import Counter, deque
+from collections.abc import Iterator
 from io import StringIO
 from itertools import islice
 
+from gofer.files.completeness import ALL, Reading, Wanted
 from gofer.files.extract.plain import text_of, tidy
+from gofer.files.extract.rows import rows_from, text_from
 from gofer.files.extract.table import cell, line, rule
 
 _SEPARATORS = ",;\t|"
 _LOOKED_AT = 50
 _LONGEST_FIELD = 10_000_000
 _WIDEST = 1_000
+_INSTEAD = "ask for the document in smaller parts"
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
-def read(data: bytes) -> str:
-    """A Markdown table under a marker; the text as it is when it is no table after all. Raises ToolError."""
+def read(data: bytes, wanted: Wanted = ALL) -> Reading:
+    """Return a Markdown table under a marker; the text as it is when it is no table after all. Raises ToolError.
+
+    Rows are counted first and kept only where they are asked for, so that a table of any length takes little memory.
+    """
     text = tidy(text_of(data).text)
     separator = _separator(text)
     if not separator:
-        return text
+        return text_from(text, wanted.first_row, _INSTEAD)
     csv.field_size_limit(_LONGEST_FIELD)
     try:
-        rows = [row for row in csv.reader(StringIO(text), delimiter=separator) if any(row)]
+        widths = Counter(map(len, _rows(text, separator)))
     except csv.Error:
-        return text
-    width = max(map(len, rows), default=0)
+        return text_from(text, wanted.first_row, _INSTEAD)
+    width = max(widths, default=0)
     if not 0 < width <= _WIDEST:
-        return text
+        return text_from(text, wanted.first_row, _INSTEAD)
     named = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}[separator]
-    lines = [line([*map(cell, row), *[""] * (width - len(row))]) for row in rows]
-    marker = f"[table: {len(rows):,} rows × {width:,} columns, separated by {named}]"
-    return "\n".join([marker, lines[0], rule(width), *lines[1:]])
+    lines = (line([*map(cell, row), *[""] * (width - len(row))]) for row in _rows(text, separator))
+    marker = f"[table: {widths.total():,} rows × {width:,} columns, separated by {named}]"
+    return rows_from([marker, next(lines), rule(width)], lines, widths.total(), wanted.first_row)
+
+
+def _rows(text: str, separator: str) -> Iterator[list[str]]:
+    """Yield the rows that are not empty."""
+    return (row for row in csv.reader(_lines(text), delimiter=separator) if any(row))
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines with their ends, without a second copy of the text."""
+    return (found[0] for found in _LINE.finditer(text))
 
 
 def _separator(text: str) -> str:
@@ -39,7 +58,7 @@ def _separator(text: str) -> str:
 
     Empty when none cuts more than half of them.
     """
-    lines = list(islice(StringIO(text), _LOOKED_AT))
+    lines = list(islice(_lines(text), _LOOKED_AT))
     sample = "".join(lines)
     best, most = "", (False, 0.5, -1.0, 0.0, 0)
     for separator in _SEPARATORS:
