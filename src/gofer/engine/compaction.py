@@ -180,11 +180,11 @@ async def _summary(
         name=NAME,
         prompt=told,
         chain=chain,
-        request=lambda params: request(params, tail=question + "}"),
+        request=partial(request, tail=question + "}"),
         finish=lambda answer: read(call, answer),
         timeout=timeout,
     )
-    without_calls = replace(aside, request=lambda params: request(params, tail=question + NO_CALLS + "}"))
+    without_calls = replace(aside, request=partial(request, tail=question + NO_CALLS + "}"))
     asked = (without_calls, aside) if bundle.tools else (aside,)
     try:
         finished = await _ask(step, *asked)
