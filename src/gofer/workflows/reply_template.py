@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import cast
 
 from gofer.canonical import as_list, as_object, as_text, encode_text
@@ -60,10 +61,17 @@ def _filled(template: str, value: Mapping[str, object]) -> Iterator[str]:
             yield _block(value.get(named[0]))
             continue
         # Once over the template: braces in a value are text.
-        filled = _FIELD.sub(lambda found: _inline(value.get(found[1])) if found[1] else found[0][0], line)
+        filled = _FIELD.sub(partial(_shown, value), line)
         if _BULLET.match(line):
             filled = _indented(filled)
         yield filled
+
+
+def _shown(value: Mapping[str, object], found: re.Match[str]) -> str:
+    """Return what a field of a template, or a doubled brace, stands for."""
+    if found[1]:
+        return _inline(value.get(found[1]))
+    return found[0][0]
 
 
 def _parted(blocks: Iterable[str]) -> Iterator[str]:
@@ -90,8 +98,9 @@ def _listed(schema: Schema, value: Mapping[str, object]) -> Iterator[str]:
             continue
         label = as_text(as_object(described.get(name)).get("title", "")) or _label(name)
         told = _block(value[name])
-        begins_a_line = isinstance(value[name], list | dict) or "\n" in told
-        gap = "\n" if begins_a_line else " "
+        gap = " "
+        if isinstance(value[name], list | dict) or "\n" in told:
+            gap = "\n"
         yield _indented(f"- **{label}:**{gap}{told}")
 
 
@@ -110,7 +119,7 @@ def _block(value: object) -> str:
 
 
 def _indented(item: str) -> str:
-    """Return an item of a list whose further lines belong to it."""
+    """Return an item of a list with its further lines indented, so that they belong to it."""
     return _CONTINUED.sub("\n  ", item)
 
 

@@ -46,5 +46,9 @@ def _is_message(attachment: Fields) -> bool:
 def _origin(attachment: Fields) -> str:
     author = one_line(as_text(attachment.get("author_name")))
     link = one_line(as_text(attachment.get("from_url")))
-    by = f" by {author}" if author else ""
-    return by + (f", {link}" if link else "")
+    origin = ""
+    if author:
+        origin += f" by {author}"
+    if link:
+        origin += f", {link}"
+    return origin
