@@ -52,6 +52,7 @@ def _schema(source: Source) -> Schema | None:
 def _hint(name: str, known: Sequence[str]) -> str:
     if meant := close_match(name, known):
         return f"Write `{{{meant}}}`."
+    braces = "For braces that people read write `{{` and `}}`."
     if not known:
-        return "Name the fields under `properties` of `output`."
-    return f"The fields are {', '.join(known[:_LISTED])}."
+        return f"Name the fields under `properties` of `output`. {braces}"
+    return f"The fields are {', '.join(known[:_LISTED])}. {braces}"

@@ -171,22 +171,23 @@ async def _summary(
     if step.progress.llm_calls + 1 >= bundle.loaded.workflow.limits.llm_calls:
         return digest(leaving, most), "code"
     told = SUMMARISE.format(words=most // 2, leaves=FIRST_STAYS if leaving.after_first else ALL_LEAVES)
-    question = "," + messages.user(told).decode() + "]"
+    message = "," + messages.user(told).decode() + "]"
     chain = order(bundle.chain(), step.progress.asked)
     call = f"{NAME}/{step.conversation.epoch + 1}"
-    aside = Aside(
+    plain = Aside(
         call=call,
         name=NAME,
         prompt=told,
         chain=chain,
-        request=lambda params: request(params, tail=question + "}"),
+        request=partial(request, tail=message + "}"),
         finish=lambda answer: read(call, answer),
         timeout=timeout,
     )
-    without_calls = replace(aside, request=lambda params: request(params, tail=question + NO_CALLS + "}"))
-    asked = (without_calls, aside) if bundle.tools else (aside,)
+    asked = [plain]
+    if bundle.tools:
+        asked = [replace(plain, request=partial(request, tail=message + NO_CALLS + "}")), plain]
     try:
-        finished = await _ask(step, *asked)
+        finished = await _ask(step, asked)
     except RunStopped as refused:
         # It was asked, and gave nothing: else it would count as being asked until the run ends.
         model = chain[0].model.name
@@ -196,18 +197,19 @@ async def _summary(
     return (finished.text, "model") if useful else (digest(leaving, most), "code")
 
 
-async def _ask(step: Step, asked: Aside, plain: Aside | None = None) -> SubagentFinished:
-    """Return what came of the question, asked once more as `plain` where the first form has a parameter too many.
+async def _ask(step: Step, forms: Sequence[Aside]) -> SubagentFinished:
+    """Return the answer to the first form of a question that the provider takes.
 
-    Raises what asking a model raises.
+    Raises Refused when it takes none, and what asking a model raises.
     """
-    try:
-        return await step.ask_aside(asked, lambda: None)
-    except Refused as error:
-        if plain is None or not _refuses_a_parameter(error):
-            raise
     # The text of the question says to call no tool as well.
-    return await step.ask_aside(plain, lambda: None)
+    for number, asked in enumerate(forms, 1):
+        try:
+            return await step.ask_aside(asked, lambda: None)
+        except Refused as error:
+            if number == len(forms) or not _refuses_a_parameter(error):
+                raise
+    raise AssertionError("the last form returns or raises")
 
 
 def _refuses_a_parameter(error: Refused) -> bool:

@@ -12,7 +12,7 @@ from gofer.workflows.form import fill
 from gofer.workflows.found import granted_skills, required_text, section
 from gofer.workflows.hook import compile_hooks
 from gofer.workflows.mistake import Mistake, in_order, refuse
-from gofer.workflows.output import instructions
+from gofer.workflows.output import PEOPLE, instructions
 from gofer.workflows.output_file import read_output
 from gofer.workflows.output_schema import Schema
 from gofer.workflows.planning import planning
@@ -187,7 +187,7 @@ def _load(
         prompt = path.parent / prompt_name(path, workflow.prompt)
         skills = dict(granted_skills(workflow.skills, known))
         required = [required_text(skills[name]) for name in workflow.skills.required]
-        form = instructions(output) if output is not None else ""
+        form = instructions(output, PEOPLE) if output is not None else ""
         # First what most workflows share, so that their requests begin alike for longer.
         shared = [preamble, planning(workflow.plan)]
         parts = [*shared, _text(prompt, "prompt"), *required, form, section(workflow, skills)]

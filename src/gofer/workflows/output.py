@@ -18,17 +18,21 @@ from gofer.workflows.output_schema import Checks, Schema, matcher
 
 ANSWER_LIMIT = 40_000
 """Characters of an answer that is looked at."""
+PEOPLE = "People read its values as text, which code makes of them; programs read the object."
+"""The readers of a workflow's answer."""
+ASKER = "The agent or script that asked you reads the object."
+"""The readers of a subagent's answer."""
 PROBLEMS = 10
 """How many of its mistakes a model is told at once."""
 QUOTED = 300
 """Characters of what is said about one of them."""
 
 
-def instructions(schema: Schema) -> str:
-    """What the system prompt says of it."""
+def instructions(schema: Schema, readers: str) -> str:
+    """Return what the system prompt says of the form of an answer, and of its readers."""
     return (
-        "# Output\n\nYour answer is read by a program: one JSON object that is valid under this JSON Schema, and "
-        f"nothing else.\n\n```json\n{encode_text(schema)}\n```"
+        "# Output\n\nAnswer with one JSON object that is valid under this JSON Schema, and nothing else. "
+        f"{readers}\n\n```json\n{encode_text(schema)}\n```"
     )
 
 

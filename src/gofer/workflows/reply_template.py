@@ -1,7 +1,8 @@
 """The text that people read of a typed answer: the `reply_template` of its workflow, or a line for each field."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import cast
 
 from gofer.canonical import as_list, as_object, as_text, encode_text
@@ -10,7 +11,11 @@ from gofer.workflows.output_schema import Schema
 LONGEST = 80_000
 """Characters that a template may make of an answer; beyond that each field is listed once."""
 NOTHING = "Every field of the answer is empty."
-_FIELD = re.compile(r"\{([^{}\n]+)\}")
+# Doubled braces come first, so that `{{title}}` is a text in braces and no field.
+_FIELD = re.compile(r"\{\{|\}\}|\{([^{}\n]+)\}")
+_BULLET = re.compile(r"[ \t]*(?:[-*+•]|\d+[.)])[ \t]")
+_IN_LIST = re.compile(rf"[ \t]|{_BULLET.pattern}")
+_CONTINUED = re.compile(r"\n(?=[^\n])")
 _GAPS = re.compile(r"\n{3,}")
 _ALTERNATIVES = ("allOf", "anyOf", "oneOf")
 _BRANCHES = ("if", "then", "else")
@@ -18,7 +23,7 @@ _BRANCHES = ("if", "then", "else")
 
 def render(template: str, schema: Schema, value: Mapping[str, object]) -> str:
     """Return an answer as people read it; a template that is empty, or makes too much of it, is left out."""
-    filled = _GAPS.sub("\n\n", "\n".join(_filled(template, value))).strip()
+    filled = _GAPS.sub("\n\n", "\n".join(_parted(_filled(template, value)))).strip()
     if filled and len(filled) <= LONGEST:
         return filled
     return "\n".join(_listed(schema, value)) or NOTHING
@@ -26,7 +31,8 @@ def render(template: str, schema: Schema, value: Mapping[str, object]) -> str:
 
 def fields_of(template: str) -> list[str]:
     """Return the fields that a template names, each once, in its order."""
-    return list(dict.fromkeys(_FIELD.findall(template)))
+    named: list[str] = _FIELD.findall(template)
+    return list(dict.fromkeys(filter(None, named)))
 
 
 def fields_in(schema: Schema) -> list[str]:
@@ -48,14 +54,36 @@ def _described(part: Mapping[str, object], root: Schema) -> Iterator[str]:
 def _filled(template: str, value: Mapping[str, object]) -> Iterator[str]:
     """Yield the lines of a template with values; a line whose fields are all empty is left out."""
     for line in template.strip("\n").split("\n"):
-        named: list[str] = _FIELD.findall(line)
+        named = fields_of(line)
         if named and all(_is_empty(value.get(name)) for name in named):
             continue
         if named and line.strip() == f"{{{named[0]}}}":
             yield _block(value.get(named[0]))
-        else:
-            # Once over the template: braces in a value are text.
-            yield _FIELD.sub(lambda found: _inline(value.get(found[1])), line)
+            continue
+        # Once over the template: braces in a value are text.
+        filled = _FIELD.sub(partial(_shown, value), line)
+        if _BULLET.match(line):
+            filled = _indented(filled)
+        yield filled
+
+
+def _shown(value: Mapping[str, object], found: re.Match[str]) -> str:
+    """Return what a field of a template, or a doubled brace, stands for."""
+    if found[1]:
+        return _inline(value.get(found[1]))
+    return found[0][0]
+
+
+def _parted(blocks: Iterable[str]) -> Iterator[str]:
+    """Yield lines and blocks, with an empty line between a list and a text: else its last item would hold the text."""
+    after_list = False
+    for block in blocks:
+        if after_list and not _IN_LIST.match(block):
+            yield ""
+        yield block
+        at_margin = [row for row in block.split("\n") if row and not row.startswith(" ")]
+        if at_margin or not block:
+            after_list = bool(at_margin) and _BULLET.match(at_margin[-1]) is not None
 
 
 def _listed(schema: Schema, value: Mapping[str, object]) -> Iterator[str]:
@@ -70,21 +98,29 @@ def _listed(schema: Schema, value: Mapping[str, object]) -> Iterator[str]:
             continue
         label = as_text(as_object(described.get(name)).get("title", "")) or _label(name)
         told = _block(value[name])
-        if "\n" in told:
-            told = "\n" + told
-        yield f"- **{label}:** {told}".replace("\n", "\n  ").replace(":** \n", ":**\n")
+        gap = " "
+        if isinstance(value[name], list | dict) or "\n" in told:
+            gap = "\n"
+        yield _indented(f"- **{label}:**{gap}{told}")
 
 
 def _block(value: object) -> str:
     """Return a value on lines of its own: a bullet for each item of a list, and for each field of an object."""
     match value:
         case list():
-            return "\n".join(f"- {_inline(item)}" for item in cast(list[object], value) if not _is_empty(item))
+            items = cast(list[object], value)
+            return "\n".join(_indented(f"- {_inline(item)}") for item in items if not _is_empty(item))
         case dict():
             fields = cast(dict[str, object], value).items()
-            return "\n".join(f"- {_label(name)}: {_inline(item)}" for name, item in fields if not _is_empty(item))
+            filled = [(name, item) for name, item in fields if not _is_empty(item)]
+            return "\n".join(_indented(f"- {_label(name)}: {_inline(item)}") for name, item in filled)
         case _:
             return _inline(value)
+
+
+def _indented(item: str) -> str:
+    """Return an item of a list with its further lines indented, so that they belong to it."""
+    return _CONTINUED.sub("\n  ", item)
 
 
 def _inline(value: object) -> str:
@@ -115,7 +151,16 @@ def _nested(value: object) -> str:
 
 
 def _is_empty(value: object) -> bool:
-    return value is None or value in ("", [], {})
+    """Return whether people would read nothing of a value: also a list or an object with nothing but empty parts."""
+    match value:
+        case None | "":
+            return True
+        case list():
+            return all(map(_is_empty, cast(list[object], value)))
+        case dict():
+            return all(map(_is_empty, cast(dict[str, object], value).values()))
+        case _:
+            return False
 
 
 def _label(name: str) -> str:

@@ -12,7 +12,7 @@ from gofer.models.served import Candidate, ServedModel, model_from_json
 from gofer.workflows.form import fill
 from gofer.workflows.found import granted_skills, required_text
 from gofer.workflows.mistake import Mistake, in_order, refuse
-from gofer.workflows.output import instructions
+from gofer.workflows.output import ASKER, instructions
 from gofer.workflows.output_file import read_output
 from gofer.workflows.output_schema import Schema
 from gofer.workflows.planning import planning
@@ -149,7 +149,7 @@ def _load(file: Path, subagent: Subagent, roles: Roles, known: Mapping[str, Skil
     output = cast(Schema | None, subagent.output)
     skills = granted_skills(subagent.own_skills, known)
     required = [required_text(skills[name], files=subagent.an_agent) for name in subagent.skills.required]
-    form = instructions(output) if output is not None else ""
+    form = instructions(output, ASKER) if output is not None else ""
     parts = [text.strip(), *required, form, planning(subagent.plan)]
     system = "\n\n".join(part for part in parts if part)
     return LoadedSubagent(subagent, system, roles.of(subagent.model.name), skills)

@@ -115,7 +115,8 @@ async def test_without_the_role_words_decide_and_nobody_is_asked() -> None:
 @pytest.mark.parametrize(
     "useless",
     [
-        says("none"),
+        says("Nothing here fits: jira_search must not be used."),
+        says("<think>jira_search\nno, that is for reading</think>"),
         says(""),
         says("delete_everything"),
         replace(says("slack_post_message"), finish="length"),
@@ -129,6 +130,32 @@ async def test_words_decide_when_the_model_gives_no_choice(useless: Answered | l
     made = many(WISH, *failing, says("done"))
     assert (await work(made)).answer == "done"
     assert "- numbers: How numbers look." in await gave(made)
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        "slack_post_message",
+        "1. `slack_post_message`",
+        "* **slack_post_message**,",
+        '["slack_post_message", "slack_post_message"]',
+        '```json\n{"tools": ["slack_post_message"], "skills": []}\n```',
+        "<think>jira_search\ndoes not write</think>\nslack_post_message",
+        "I would not take jira_search.\n\n- slack_post_message",
+    ],
+)
+async def test_a_choice_is_a_name_on_a_line_of_its_own_or_in_a_list(listing: str) -> None:
+    made = many(WISH, says(listing), says("done"))
+    await work(made)
+    (_, tool) = (await gave(made)).splitlines()
+    assert json.loads(tool)["name"] == "slack_post_message"
+
+
+@pytest.mark.parametrize("nothing", ["none", "`None`.", "<think>numbers?</think>none", '["none"]'])
+async def test_a_model_that_says_none_is_believed(nothing: str) -> None:
+    made = many(WISH, says(nothing), says("done"))
+    await work(made)
+    assert (await gave(made)).startswith("Nothing fits 'tell people about the numbers'.")
 
 
 async def test_the_last_call_to_a_model_is_left_to_the_conversation() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine_room import PROVENANCE, says
 from examples import examples
 from gofer import messages
-from gofer.engine.compaction import KEPT, Cut, cut_of
+from gofer.engine.compaction import KEPT, NO_CALLS, Cut, cut_of
 from gofer.engine.compaction import Room as Space
 from gofer.engine.loop import coordinate
 from gofer.engine.tail import tail
@@ -19,7 +19,8 @@ from gofer.engine.transcript import Folded, transcript
 from gofer.errors import RunStopped
 from gofer.journal.entries import LlmRequest, MessageReceived, Recorded
 from gofer.journal.workspace import ContextCompacted, FileAdded, SkillLoaded
-from gofer.models.model import Answer
+from gofer.messages import ProviderError
+from gofer.models.model import Answer, Refused
 from gofer.projections import conversation, progress, trace, workspace
 from gofer.projections.conversation import Conversation
 from gofer.projections.progress import Progress
@@ -93,6 +94,42 @@ async def test_a_request_without_tools_says_nothing_of_calls() -> None:
     await run(made, model, offered=False)
     assert await compactions(made)
     assert not any(b"tool_choice" in body for body in model.bodies)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ProviderError("unknown_parameter", 400, parameter="tool_choice"),
+        ProviderError("refused", 400, message="tool_choice must be auto"),
+    ],
+)
+async def test_a_model_that_refuses_tool_choice_is_asked_for_its_summary_without_it(said: ProviderError) -> None:
+    def decide(messages: Messages) -> Answer:
+        if b'"tool_choice"' in model.bodies[-1]:
+            raise Refused("the provider refused the request", said)
+        return add(messages)
+
+    add = adder(100, lambda total, page: f"SUM {total} THROUGH PAGE {page}")
+    made, model = pages(200), ReadingModel(decide)
+    assert (await run(made, model)).answer == f"The sum is {sum(n * 7 for n in range(101))}."
+    folded = await compactions(made)
+    assert {one.by for one in folded} == {"model"}
+    sent = [body for body in model.bodies if is_asked_to_sum_up(json.loads(body)["messages"])]
+    assert len(sent) == 2 * len(folded)
+    assert [body.replace(NO_CALLS.encode(), b"") for body in sent[::2]] == sent[1::2]
+    assert progress.project(await made.journal()).asking == {}
+
+
+async def test_a_summary_that_is_refused_for_another_reason_is_not_asked_for_again() -> None:
+    def decide(messages: Messages) -> Answer:
+        if is_asked_to_sum_up(messages):
+            raise Refused("the content was filtered", ProviderError("filtered", 400), final=True)
+        return says("done") if len(model.bodies) > 40 else says("", ("look", {"text": str(len(model.bodies))}))
+
+    made, model = pages(300), ReadingModel(decide)
+    assert (await run(made, model)).answer == "done"
+    asked = [body for body in model.bodies if is_asked_to_sum_up(json.loads(body)["messages"])]
+    assert len(asked) == len(await compactions(made))
 
 
 async def test_a_model_that_refuses_to_sum_up_does_not_end_the_run() -> None:

@@ -117,6 +117,24 @@ async def test_the_skills_that_are_there_are_read_and_the_others_are_named() -> 
     assert all(f"# Skill: {name}" in text for name in SKILLS)
 
 
+async def test_of_more_skills_than_a_call_takes_the_first_are_read_and_the_others_are_named() -> None:
+    many = {f"s{number}": Skill(f"s{number}", "d", "Like this.") for number in range(7)}
+    made = room(says("", loads(*many, "nonsense")), says("done"))
+    await work(made, skills=many)
+    (text,) = await gave(made)
+    assert "[One call loads 5 skills; these are left, load them with another call: s5, s6.]" in text
+    assert [name for name in many if f"# Skill: {name}" in text] == ["s0", "s1", "s2", "s3", "s4"]
+
+
+async def test_several_unknown_names_are_answered_with_one_list_of_the_skills() -> None:
+    made = room(says("", loads("tables", "a", "b")), says("", loads("a", "b")), says("done"))
+    await work(made)
+    first, second = await gave(made)
+    told = "There is no skill 'a' or 'b' here. The skills of this workflow: routing, tables."
+    assert first.startswith(f"[{told}]\n\n# Skill: tables")
+    assert second == told
+
+
 async def test_a_withdrawn_skill_among_others_is_named_beside_them() -> None:
     first, second = list(SKILLS)[:2]
     made = room(says("", loads(first, second)), says("done"))

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.workflows.output import problems, read_answer
+from gofer.workflows.output import ASKER, PEOPLE, instructions, problems, read_answer
 from gofer.workflows.output_schema import LEVELS_LIMIT, SCHEMA_LIMIT, flaws
 
 STEP = {"type": "object", "required": ["title"], "properties": {"title": {"type": "string", "pattern": "^[A-Z]"}}}
@@ -29,6 +29,13 @@ def test_every_mistake_is_named_with_its_place() -> None:
     ]
     assert problems(SCHEMA, {}) == ["the whole: 'steps' is a required property"]
     assert len(problems(SCHEMA, {"steps": [{}] * 1000})) == 10
+
+
+@pytest.mark.parametrize("readers", [PEOPLE, ASKER])
+def test_the_prompt_names_the_readers_of_the_answer(readers: str) -> None:
+    told = instructions(SCHEMA, readers)
+    assert f"and nothing else. {readers}" in told
+    assert "by a program" not in told
 
 
 def properties(**parts: object) -> dict[str, object]:

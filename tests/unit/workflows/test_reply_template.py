@@ -33,6 +33,16 @@ SCHEMA: dict[str, object] = {
         ("A\n\n{gone}\n\nB", {}, "A\n\nB"),
         ("{title}", {"title": "{team}", "team": "x"}, "{team}"),
         ("{} stays, { too", {}, "{} stays, { too"),
+        ("{{title}} is {{{title}}}, }} {{", {"title": "A"}, "{title} is {A}, } {"),
+        ("{steps}\nBye {title}", {"steps": ["one", "two"], "title": "A"}, "- one\n- two\n\nBye A"),
+        ("{title}\nBye", {"title": "Look:\n- A"}, "Look:\n- A\n\nBye"),
+        ("- {title}\n  and more\nBye", {"title": "A"}, "- A\n  and more\n\nBye"),
+        ("- {title}\nBye", {"title": "A"}, "- A\n\nBye"),
+        ("- First: {title}\n{steps}", {"steps": ["one"], "title": "A"}, "- First: A\n- one"),
+        ("{steps}", {"steps": ["one\ntwo\n\nthree", "four"]}, "- one\n  two\n\n  three\n- four"),
+        ("{where}", {"where": {"city": "Bad\nTölz", "floor": 3}}, "- City: Bad\n  Tölz\n- Floor: 3"),
+        ("- {title}\n- end", {"title": "one\ntwo"}, "- one\n  two\n- end"),
+        ("A\n{steps}\nB", {"steps": [None, ""]}, "A\nB"),
     ],
 )
 def test_a_template_shows_values_as_people_write_them(template: str, value: dict[str, object], text: str) -> None:
@@ -42,8 +52,13 @@ def test_a_template_shows_values_as_people_write_them(template: str, value: dict
 def test_without_a_template_each_field_is_a_line_and_required_fields_come_first() -> None:
     value = {"steps": ["one", "two"], "more_of_it": {"a": 1}, "issue_key": "OPS-1", "title": "Long\ntext", "none": None}
     assert render("", SCHEMA, value) == (
-        "- **Title:**\n  Long\n  text\n- **Ticket:** OPS-1\n- **Steps:**\n  - one\n  - two\n- **More of it:** - A: 1"
+        "- **Title:**\n  Long\n  text\n- **Ticket:** OPS-1\n- **Steps:**\n  - one\n  - two\n- **More of it:**\n  - A: 1"
     )
+
+
+def test_without_a_template_every_list_and_object_begins_a_line_of_its_own() -> None:
+    value = {"issue_key": {"name": "bo"}, "steps": ["only one"], "title": "", "none": [None]}
+    assert render("", SCHEMA, value) == "- **Ticket:**\n  - Name: bo\n- **Steps:**\n  - only one"
 
 
 def test_a_template_that_makes_too_much_of_an_answer_is_left_out() -> None:
@@ -62,7 +77,7 @@ def test_the_fields_of_a_schema_are_those_of_its_alternatives_too() -> None:
         "$defs": {"more": {"properties": {"d": {}}}},
     }
     assert sorted(fields_in(schema)) == ["a", "b", "c", "d"]
-    assert fields_of("{a} and {b.c} and {a}") == ["a", "b.c"]
+    assert fields_of("{a} and {b.c} and {a} and {{d}}") == ["a", "b.c"]
 
 
 values = st.recursive(

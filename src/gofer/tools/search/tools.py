@@ -79,11 +79,11 @@ async def tool_search(call: Call, arguments: SearchTools) -> ToolResult:
     return found(searched(call.repertoire), arguments.query)
 
 
-def found(there: Searched, query: str, chosen: Sequence[str] = ()) -> ToolResult:
+def found(there: Searched, query: str, chosen: Sequence[str] | None = None) -> ToolResult:
     """Return the schemas of tools and the names of skills: those that were chosen, or those that fit the words best."""
-    tools = [name for name in chosen if name in there.tools]
-    skills = [name for name in chosen if name in there.skills]
-    if not chosen:
+    tools = [name for name in chosen or () if name in there.tools]
+    skills = [name for name in chosen or () if name in there.skills]
+    if chosen is None:
         tools = [*ranked(query, {name: searched_text(tool) for name, tool in there.tools.items()})]
         skills = [*ranked(query, {name: skill.description for name, skill in there.skills.items()})]
     shown = [json.dumps(there.tools[name].schema()["function"], ensure_ascii=False) for name in tools[:SHOWN]]

@@ -1,7 +1,7 @@
 """The tools that read a skill when a model needs it, and the files of its folder."""
 
 import mimetypes
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -18,13 +18,16 @@ AT_ONCE = 5
 _AGAIN = Field(default=False, description="Also what stands above.")
 _ABOVE = "stands above already; read it there, or load it with again=true if you do not see it any more."
 
+_LEFT = f"One call loads {AT_ONCE} skills; these are left, load them with another call: {{}}."
+_NAMED = 10
+"""Unknown names that a refusal repeats at most."""
 _LONG = "is too long to stand here; it is the file {} of this run now: read it with file_read."
 
 
 class LoadSkills(Arguments):
     """Which skills."""
 
-    names: list[str] = Field(min_length=1, max_length=AT_ONCE)
+    names: list[str] = Field(min_length=1)
     again: bool = _AGAIN
 
 
@@ -66,7 +69,12 @@ async def load_skills(call: Call, arguments: LoadSkills) -> ToolResult:
     names = list(dict.fromkeys(arguments.names))
     skills, missing = _found(call, names)
     if not skills:
-        raise missing[0]
+        code = "withdrawn" * all(name in call.repertoire.withdrawn for name in names)
+        raise ToolError(" ".join(missing), code=code)
+    left = [skill.name for skill in skills[AT_ONCE:]]
+    skills = skills[:AT_ONCE]
+    if left:
+        missing = [*missing, _LEFT.format(", ".join(left))]
     shown = {*call.repertoire.in_prompt, *(name for name, files in call.workspace.skills.items() if "" in files)}
     if arguments.again:
         shown = set[str]()
@@ -87,20 +95,19 @@ async def load_skills(call: Call, arguments: LoadSkills) -> ToolResult:
             parts.append(text)
             facts.append(SkillLoaded(skill.name))
     # First: what is missing would be overlooked behind long texts.
-    parts[:0] = [f"[{error.message_to_model}]" for error in missing]
+    parts[:0] = [f"[{sentence}]" for sentence in missing]
     return ToolResult("\n\n".join(parts), ", ".join(skill.name for skill in skills), facts=facts, files=files)
 
 
-def _found(call: Call, names: Sequence[str]) -> tuple[Sequence[Skill], Sequence[ToolError]]:
-    """Return the skills of these names that the run may load, and for each other name why it may not."""
-    found = list[Skill]()
-    missing = list[ToolError]()
-    for name in names:
-        try:
-            found.append(_skill(call, name))
-        except ToolError as error:
-            missing.append(error)
-    return found, missing
+def _found(call: Call, names: Sequence[str]) -> tuple[Sequence[Skill], Sequence[str]]:
+    """Return the skills of these names that the run may load, and what is said of the other names."""
+    withdrawn = call.repertoire.withdrawn
+    known = _loadable(call)
+    missing = [_withdrawn(name) for name in names if name in withdrawn]
+    unknown = [name for name in names if name not in withdrawn and name not in known]
+    if unknown:
+        missing.append(_unknown(unknown, known))
+    return [known[name] for name in names if name in known], missing
 
 
 async def load_subskill(call: Call, arguments: LoadSubskill) -> ToolResult:
@@ -147,13 +154,30 @@ def _long(name: str, text: str, skill: Skill) -> NewFile:
 
 def _skill(call: Call, name: str) -> Skill:
     """A skill that the run may load. Raises ToolError."""
-    skills = {key: skill for key, skill in call.repertoire.skills.items() if key not in call.repertoire.withdrawn}
+    skills = _loadable(call)
     if found := skills.get(name):
         return found
     if name in call.repertoire.withdrawn:
-        raise ToolError(f"The skill {name!r} is not used any more; go on without it.", code="withdrawn")
-    named = ", ".join(skills) or "none"
-    raise ToolError(f"There is no skill {name[:64]!r} here. The skills of this workflow: {named[:2_000]}.")
+        raise ToolError(_withdrawn(name), code="withdrawn")
+    raise ToolError(_unknown([name], skills))
+
+
+def _loadable(call: Call) -> Mapping[str, Skill]:
+    return {name: skill for name, skill in call.repertoire.skills.items() if name not in call.repertoire.withdrawn}
+
+
+def _withdrawn(name: str) -> str:
+    return f"The skill {name!r} is not used any more; go on without it."
+
+
+def _unknown(names: Sequence[str], known: Iterable[str]) -> str:
+    """Return one sentence for all names that are no skills, and one for the skills that there are."""
+    quoted = " or ".join(repr(name[:64]) for name in names[:_NAMED])
+    more = ""
+    if len(names) > _NAMED:
+        more = f" (and {len(names) - _NAMED} more names)"
+    listed = ", ".join(known) or "none"
+    return f"There is no skill {quoted}{more} here. The skills of this workflow: {listed[:2_000]}."
 
 
 def _shown(skill: Skill) -> str:

@@ -11,6 +11,7 @@ from gofer.errors import ToolError
 from gofer.tools.slack.api import SlackApi, SlackRefusal
 from gofer.tools.slack.attached import attached, line, of
 from gofer.tools.slack.names import Names, find_channel, look_up, mentioned, one_line
+from gofer.tools.slack.shared import shared_lines, shared_texts
 from gofer.tools.tool import Arguments, Call, NewFile, ToolResult
 from gofer.tools.written import Origin
 
@@ -159,7 +160,8 @@ def _choose(messages: Sequence[Message], focus: str) -> list[int]:
 
 def _size(message: Message) -> int:
     header = 80
-    return header + min(len(as_text(message.get("text"))), MESSAGE_LIMIT)
+    shared = sum(map(len, shared_texts(message)))
+    return header + min(len(as_text(message.get("text"))), MESSAGE_LIMIT) + min(shared, MESSAGE_LIMIT)
 
 
 async def channel_id(api: SlackApi, call: Call, channel: str) -> str:
@@ -233,7 +235,8 @@ def check_readable(call: Call, channel: str, info: Mapping[str, object]) -> None
 
 def _people(messages: Sequence[Message]) -> set[str]:
     authors = {as_text(message.get("user")) for message in messages}
-    return authors | mentioned(as_text(message.get("text")) for message in messages)
+    texts = [text for message in messages for text in (as_text(message.get("text")), *shared_texts(message))]
+    return authors | mentioned(texts)
 
 
 def _author(message: Message, names: Names) -> str:
@@ -252,10 +255,11 @@ def _body(message: Message, names: Names, known: Collection[str]) -> list[str]:
 def _said(message: Message, names: Names, known: Collection[str]) -> list[str]:
     """Return the text of a message, and a line for each of its files."""
     files = [line(file, known) for file in of(message)]
-    text = names.text(as_text(message.get("text"))) or "(no text)" * (not files)
+    shared = shared_lines(message, names, MESSAGE_LIMIT)
+    text = names.text(as_text(message.get("text"))) or "(no text)" * (not files and not shared)
     cut = f"\n[{len(text) - MESSAGE_LIMIT} further characters of this message are left out.]"
     shown = text if len(text) <= MESSAGE_LIMIT else text[:MESSAGE_LIMIT] + cut
-    return [*shown.splitlines(), *files]
+    return [*shown.splitlines(), *shared, *files]
 
 
 def _time(ts: str) -> str:
