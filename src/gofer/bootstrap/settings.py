@@ -234,7 +234,7 @@ def _credential(name: str, environment: Mapping[str, str]) -> Secret:
 
 
 def checked_credential(name: str, value: str) -> Secret:
-    """Return the value of a variable as a credential. Raises ConfigError for one that no header can hold."""
+    """Return the value of a variable as a credential. Raises ConfigError where no header can hold it."""
     if not value.isascii() or not value.isprintable() or " " in value:
         raise ConfigError(f"{name} holds characters that no key has; copy it again.")
     return Secret(value)

@@ -117,6 +117,11 @@ class LlmResponse:
     thoughts: str = ""
     """What it thought before it answered, where `extra` does not hold that; with its tags if it stood in the text."""
 
+    @property
+    def known_usd(self) -> float:
+        """The US dollars of the call; 0 where its price is not known."""
+        return self.cost_usd or 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:

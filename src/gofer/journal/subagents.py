@@ -76,11 +76,11 @@ class SubagentFinished:
     frames: int = 0
     """Of an agent, how many frames its journal has; 0 when unknown."""
     spent_usd: float | None = None
-    """Of an agent, what is known of its cost; None, as in older journals, is as much as `cost_usd`."""
+    """The known cost of an agent; None, as in older journals, is as much as `cost_usd`."""
 
     @property
     def known_usd(self) -> float:
-        """The US dollars of those of its calls whose price is known."""
+        """The US dollars of its calls with a known price."""
         if self.spent_usd is not None:
             return self.spent_usd
         return self.cost_usd or 0.0

@@ -374,9 +374,6 @@ def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:
     if isinstance(response, SubagentFinished):
         state.tool_calls += response.tool_calls
         state.locked |= {(one[0], one[1]) for one in response.locked if len(one) == 2}
-        state.spent_usd += response.known_usd
-    else:
-        state.spent_usd += response.cost_usd or 0.0
     if response.model and response.model not in state.models:
         state.models.append(response.model)
     state.deferrals = state.deferred_ms = 0
@@ -388,6 +385,7 @@ def _spend(state: Progress, response: LlmResponse | SubagentFinished) -> None:
     )
     for one in _exchanged(response):
         state.largest[one.model] = max(one.tokens, state.largest.get(one.model, 0))
+    state.spent_usd += response.known_usd
     if state.cost_usd is not None and response.cost_usd is not None:
         state.cost_usd += response.cost_usd
     else:

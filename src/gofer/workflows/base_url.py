@@ -8,7 +8,7 @@ _URL = re.compile(r"[a-zA-Z]+://[\w.\-\[\]:]+(/[\w.~\-/:%+=,!@&'()]*)?")
 
 
 def is_base_url(value: str) -> bool:
-    """Return whether a text is the base URL of an endpoint, with nothing that a path cannot follow."""
+    """Return whether a text is the base URL of an endpoint, without a query, a user or a fragment."""
     try:
         parts = urlsplit(value)
         _ = parts.port  # raises for a port that is none

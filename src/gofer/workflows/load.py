@@ -65,7 +65,7 @@ class Loaded:
         return {name: one for name, one in self.subagents.items() if listed is None or name in listed}
 
     def every_model(self) -> Iterator[ServedModel]:
-        """Yield the models that its runs may ask: its own, those of its subagents, and those that search."""
+        """Yield the models that its runs may ask: its own, then models of its subagents and of the role `search`."""
         yield from self.models
         for subagent in self.subagents.values():
             yield from subagent.models
