@@ -23,7 +23,7 @@ from gofer.files.tokens import estimate
 from gofer.journal.entries import SubagentFinished
 from gofer.journal.workspace import ContextCompacted
 from gofer.messages import Usage
-from gofer.models.model import Answer, Refused
+from gofer.models.model import Answer
 from gofer.models.written_calls import written_call
 from gofer.projections.conversation import Conversation
 from gofer.tools.tool import NewFile
@@ -172,7 +172,7 @@ async def _summary(
     if step.progress.llm_calls + 1 >= bundle.loaded.workflow.limits.llm_calls:
         return digest(leaving, most), "code"
     told = SUMMARISE.format(words=most // 2, leaves=FIRST_STAYS if leaving.after_first else ALL_LEAVES)
-    question = "," + messages.user(told).decode() + "]"
+    tail = "," + messages.user(told).decode() + "]" + NO_CALLS * bool(bundle.tools) + "}"
     chain = order(bundle.chain(), step.progress.asked)
     call = f"{NAME}/{step.conversation.epoch + 1}"
     aside = Aside(
@@ -180,14 +180,12 @@ async def _summary(
         name=NAME,
         prompt=told,
         chain=chain,
-        request=lambda params: request(params, tail=question + "}"),
+        request=lambda params: request(params, tail=tail),
         finish=lambda answer: read(call, answer),
         timeout=timeout,
     )
-    without_calls = replace(aside, request=lambda params: request(params, tail=question + NO_CALLS + "}"))
-    asked = (without_calls, aside) if bundle.tools else (aside,)
     try:
-        finished = await _ask(step, *asked)
+        finished = await step.ask_aside(aside, lambda: None)
     except RunStopped as refused:
         # It was asked, and gave nothing: else it would count as being asked until the run ends.
         model = chain[0].model.name
@@ -195,24 +193,6 @@ async def _summary(
         return digest(leaving, most), "code"
     useful = finished.status == "ok" and estimate(finished.text) <= LONGEST * leaving.tokens
     return (finished.text, "model") if useful else (digest(leaving, most), "code")
-
-
-async def _ask(step: Step, asked: Aside, plain: Aside | None = None) -> SubagentFinished:
-    """Return what came of the question, asked once more as `plain` where the first form has a parameter too many.
-
-    Raises what asking a model raises.
-    """
-    try:
-        return await step.ask_aside(asked, lambda: None)
-    except Refused as error:
-        if plain is None or not _refuses_a_parameter(error):
-            raise
-    # The text of the question says to call no tool as well.
-    return await step.ask_aside(plain, lambda: None)
-
-
-def _refuses_a_parameter(error: Refused) -> bool:
-    return error.said.failure == "unknown_parameter" or "tool_choice" in error.said.message
 
 
 def read(call: str, answer: Answer) -> SubagentFinished:
