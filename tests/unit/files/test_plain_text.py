@@ -7,7 +7,7 @@ from pathlib import Path
 import charset_normalizer
 import pytest
 
-from gofer.files.plain_text import decode, decoded, decoded_as
+from gofer.files.plain_text import decode, decoded, decoded_as, known
 from old_encodings import ENCODINGS, OldText, old_texts
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "files.md"
@@ -118,6 +118,20 @@ def test_the_same_bytes_give_the_same_text() -> None:
 def test_no_large_text_takes_long_to_guess(piece: bytes) -> None:
     """A search that goes back at each byte would not end within a test."""
     assert decode(piece * 5_000_000 + b"\xfc") is not None
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "cp1253", "cp874", "cp866", "iso8859-8", "cp932", "gb18030", "ascii"])
+def test_undefined_bytes_are_read_as_python_reads_them(encoding: str) -> None:
+    data = bytes(range(256)) * 2
+    read = decoded_as(data, encoding)
+    assert read is not None
+    assert read.text == data.decode(known(encoding), "replace")
+
+
+@pytest.mark.parametrize("start", [b"", "Größe\n".encode("cp1252") * 20_000])
+def test_no_declared_encoding_takes_long_to_refuse(start: bytes) -> None:
+    """A decoder that handles each undefined byte by itself would not end within a test."""
+    assert decode(start + b"\x81" * 60_000_000, "windows-1252") is not None
 
 
 def test_the_table_of_encodings_is_what_these_texts_give() -> None:

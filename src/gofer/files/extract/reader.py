@@ -100,7 +100,9 @@ def _kind_read(data: bytes, name: str, encoding: str) -> Kind:
     if kind.name != "binary" or not encoding:
         return kind
     claimed = extension(name)
-    return KINDS[claimed if claimed in _TEXTS else "text"]
+    if claimed in _TEXTS:
+        return KINDS[claimed]
+    return KINDS["text"]
 
 
 def _read(kind: Kind, data: bytes, name: str, wanted: Wanted) -> Reading:
