@@ -1,4 +1,4 @@
-"""What are these bytes, whatever their name says?
+"""The kinds of files, by their bytes and not by their names.
 
 The first bytes decide, and for packages what is in them. A name decides only between kinds of plain text.
 """

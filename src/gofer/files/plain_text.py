@@ -130,10 +130,10 @@ def _read(data: bytes, encoding: str, *, guessed: bool = False) -> Decoded:
 
 
 def _replacing(data: bytes, encoding: str) -> str:
-    """Return the text with U+FFFD for what is no character, in a time that the bytes do not decide.
+    """Return the text, with U+FFFD for undefined bytes, in a time that the bytes do not decide.
 
     Python takes 100 ns for each byte that an encoding of single bytes leaves undefined, and no other thread runs
-    meanwhile. A table that has U+FFFD for these bytes has none of that.
+    meanwhile. A table that has U+FFFD for these bytes is quick.
     """
     if codecs.getincrementaldecoder(encoding).__bases__ != (codecs.IncrementalDecoder,):
         return data.decode(encoding, "replace")
