@@ -8,6 +8,7 @@ import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from gofer.files.guess import SAMPLE, likeliest, sample_of
 
@@ -135,12 +136,14 @@ def _replacing(data: bytes, encoding: str) -> str:
     Python takes 100 ns for each byte that an encoding of single bytes leaves undefined, and no other thread runs
     meanwhile. A table that has U+FFFD for these bytes is quick.
     """
-    if codecs.getincrementaldecoder(encoding).__bases__ != (codecs.IncrementalDecoder,):
+    decoder = cast(type, codecs.getincrementaldecoder(encoding))
+    if decoder.__bases__ != (codecs.IncrementalDecoder,):
         return data.decode(encoding, "replace")
     table = _EVERY_BYTE.decode(encoding, "replace")
     if len(table) != len(_EVERY_BYTE):
         return data.decode(encoding, "replace")
-    return codecs.charmap_decode(data, "strict", table)[0]
+    # A text is a table too, which the stubs of types leave out.
+    return codecs.charmap_decode(data, "strict", cast(dict[int, int], table))[0]
 
 
 def _named(encoding: str) -> str:
