@@ -30,7 +30,7 @@ types: .venv/.dev
 	$(BIN)/basedpyright
 
 test: lint ## everything that must hold: check and all tests, four things at a time, as some of them wait
-	@$(MAKE) --no-print-directory -j4 journeys-from-m journeys-to-l unit-from-m unit-to-l survival schedules contracts types
+	@$(MAKE) --no-print-directory -j4 journeys-from-m journeys-to-l survival unit-from-m unit-to-l contracts schedules types
 
 unit: .venv/.dev
 	$(RUN) pytest tests/unit $(ARGS)

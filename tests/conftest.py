@@ -34,7 +34,7 @@ def everywhere(request: pytest.FixtureRequest) -> bool:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--schedules", type=int, default=300, help="simulated schedules (300)")
+    parser.addoption("--schedules", type=int, default=200, help="simulated schedules (200)")
     parser.addoption("--everywhere", action="store_true", help="break every place, not a spread of them")
     parser.addoption("--seed", type=int, default=None, help="play one schedule again")
     parser.addoption("--store", choices=["memory", "sqlite", "dynamodb"], default="memory", help="on this store")
