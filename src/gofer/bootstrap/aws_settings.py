@@ -59,15 +59,13 @@ def cloud_settings(environment: Mapping[str, str]) -> CloudSettings:
         raise ConfigError(f"{' and '.join(missing)} must be set; the outputs of the deployed stack name them.")
     region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION", "")
     endpoint = environment.get("AWS_ENDPOINT_URL", "")
-    table, keys_table, bucket, queue_url, dead_letter_url = (environment[name] for name in names)
-    stage = environment.get("GOFER_STAGE", "")
     return CloudSettings(
-        table=table,
-        keys_table=keys_table,
-        bucket=bucket,
-        queue_url=queue_url,
-        dead_letter_url=dead_letter_url,
+        table=environment["GOFER_TABLE"],
+        keys_table=environment["GOFER_KEYS_TABLE"],
+        bucket=environment["GOFER_BUCKET"],
+        queue_url=environment["GOFER_QUEUE_URL"],
+        dead_letter_url=environment["GOFER_DEAD_LETTER_URL"],
         region=region,
         endpoint=endpoint,
-        stage=stage,
+        stage=environment.get("GOFER_STAGE", ""),
     )

@@ -183,11 +183,12 @@ async def _summary(
         finish=lambda answer: read(call, answer),
         timeout=timeout,
     )
-    asked = [plain]
-    if bundle.tools:
-        asked = [replace(plain, request=partial(request, tail=message + NO_CALLS + "}")), plain]
     try:
-        finished = await _ask(step, asked)
+        if bundle.tools:
+            without_calls = replace(plain, request=partial(request, tail=message + NO_CALLS + "}"))
+            finished = await _ask_without_calls(step, without_calls, plain)
+        else:
+            finished = await step.ask_aside(plain, lambda: None)
     except RunStopped as refused:
         # It was asked, and gave nothing: else it would count as being asked until the run ends.
         model = chain[0].model.name
@@ -197,19 +198,18 @@ async def _summary(
     return (finished.text, "model") if useful else (digest(leaving, most), "code")
 
 
-async def _ask(step: Step, forms: Sequence[Aside]) -> SubagentFinished:
-    """Return the answer to the first form of a question that the provider takes.
+async def _ask_without_calls(step: Step, without_calls: Aside, plain: Aside) -> SubagentFinished:
+    """Return the answer to a question that forbids calls, or to the plain one where a provider refuses that parameter.
 
-    Raises Refused when it takes none, and what asking a model raises.
+    Raises what asking a model raises.
     """
+    try:
+        return await step.ask_aside(without_calls, lambda: None)
+    except Refused as error:
+        if not _refuses_a_parameter(error):
+            raise
     # The text of the question says to call no tool as well.
-    for number, asked in enumerate(forms, 1):
-        try:
-            return await step.ask_aside(asked, lambda: None)
-        except Refused as error:
-            if number == len(forms) or not _refuses_a_parameter(error):
-                raise
-    raise AssertionError("the last form returns or raises")
+    return await step.ask_aside(plain, lambda: None)
 
 
 def _refuses_a_parameter(error: Refused) -> bool:

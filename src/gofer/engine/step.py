@@ -163,9 +163,8 @@ class Step(Views):
 
         def intend(params: asking.Params) -> tuple[e.Entry, bytes]:
             gate()
-            return e.SubagentStarted(
-                call=asked.call, name=asked.name, prompt=asked.prompt, params=params
-            ), asked.request(params)
+            started = e.SubagentStarted(call=asked.call, name=asked.name, prompt=asked.prompt, params=params)
+            return started, asked.request(params)
 
         heard = await self._ask_in_turn(asked.chain, intend, asked.timeout, asked.call)
         finished = replace(asked.finish(heard.answer), cost_usd=heard.cost_usd, took_ms=heard.took_ms)

@@ -126,17 +126,21 @@ async def download(call: Call, way: Way, url: str, part: str = "") -> HttpRespon
             raise ToolError(
                 f"{way.vendor} has that file elsewhere, and Gofer fetches nothing from there.", code="elsewhere"
             )
-        response = await _send(call, way, url, {"Range": part, **headers})
+        response = await _send(call, way, url, {**_range(part), **headers})
         if not (300 <= response.status < 400 and response.headers.get("location")):
             return _taken(way, response)
         url = _joined(url, response.headers["location"])
     raise ToolError(f"{way.vendor} sends Gofer around in circles for that file.", code="elsewhere")
 
 
+def _range(part: str) -> Mapping[str, str]:
+    if not part:
+        return {}
+    return {"Range": part}
+
+
 async def _send(call: Call, way: Way, url: str, headers: Mapping[str, str]) -> HttpResponse:
     sent = {"Accept-Encoding": "identity", **headers}
-    if not sent.get("Range"):
-        sent.pop("Range", None)
     public_only = not configured(url, way.base_url)
     try:
         return await call.http.send(HttpRequest("GET", url, sent, limit=LIMIT, public_only=public_only))

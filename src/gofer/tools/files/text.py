@@ -54,33 +54,36 @@ class HeldText:
 async def held_text(call: Call, file: str) -> HeldText:
     """Return the whole text of a file. Raises ToolError for one that is no text, and what reading it raises."""
     content = await call.files.content(file)
-    # On a thread: a guess over a large file takes a while, and others are waiting.
-    added = call.files.added(file)
-    found = await asyncio.to_thread(decode, content, charset_of(added.media_type))
+    found = await _decoded(call, file, content)
     if found is None:
         raise _no_text(call, file, content)
-    return HeldText(found.text, f"{_said(file, added.name, content, found)}{_lacks(call, file)}")
+    return HeldText(found.text, _said(call, file, content, found))
 
 
 async def in_utf8(call: Call, file: str) -> tuple[bytes, str]:
     """Return the content of a file, of a text in UTF-8, and what is said of it as in HeldText."""
     content = await call.files.content(file)
-    added = call.files.added(file)
-    found = await asyncio.to_thread(decode, content, charset_of(added.media_type))
+    found = await _decoded(call, file, content)
     if found is None:
         return content, _lacks(call, file)
-    said = f"{_said(file, added.name, content, found)}{_lacks(call, file)}"
+    said = _said(call, file, content, found)
     if found.encoding == "UTF-8" and not content.startswith(BOM_UTF8):
         return content, said
     return found.text.encode("utf-8", "replace"), said
 
 
-def _said(file: str, name: str, content: bytes, found: Decoded) -> str:
+async def _decoded(call: Call, file: str, content: bytes) -> Decoded | None:
+    # On a thread: a guess over a large file takes a while, and others are waiting.
+    return await asyncio.to_thread(decode, content, charset_of(call.files.added(file).media_type))
+
+
+def _said(call: Call, file: str, content: bytes, found: Decoded) -> str:
+    name = call.files.added(file).name
     sentences = [mislabelled(kind_of(content, name), name), found.note]
     if found.guessed:
         sentences.append(f'If words look wrong, extract_file(file="{file}", encoding=…) reads it in another.')
     said = " ".join(filter(None, sentences))
-    return f"\n[{said}]" * bool(said)
+    return f"\n[{said}]" * bool(said) + _lacks(call, file)
 
 
 def _lacks(call: Call, file: str) -> str:
