@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from gofer.check.destinations import check_destinations
-from gofer.check.drift import Known
 from gofer.check.models import House, check_models
+from gofer.check.names import Known
 from gofer.check.pages import check_hints, check_pages, skill_names
 from gofer.check.prompts import check_prompts
 from gofer.check.replies import check_replies

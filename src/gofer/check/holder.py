@@ -1,6 +1,6 @@
-"""Which tools, skills and subagents has whoever reads a prompt: the runs of a workflow, or a subagent?
+"""The tools, skills and subagents of a workflow or a subagent, as far as its file tells.
 
-What a file has in another form than it should is told elsewhere; here it counts as had.
+A key in a wrong form is reported elsewhere and counts as granted here.
 """
 
 from collections.abc import Collection

@@ -1,11 +1,12 @@
-"""The texts that models read, prompts, skills and subagents, and the words that are their own."""
+"""Mistakes and hints in the texts that models read: prompts, skills and the prompts of subagents."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gofer.canonical import as_list, as_object
-from gofer.check.drift import Known, Page, check_page, check_unmentioned
 from gofer.check.holder import Holder
+from gofer.check.names import Known, Page, check_page
+from gofer.check.tools import listed
 from gofer.workflows.load import SKILLS, prompt_name
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.output_file import read_output
@@ -56,10 +57,22 @@ def check_hints(
     for source in workflows:
         name = source.fields.get("prompt", "")
         if isinstance(name, str) and "/" not in name and (prompt := _read(folder / prompt_name(source.file, name))):
-            yield from check_unmentioned(source, prompt, [house, *skills], known)
+            yield from _unmentioned(source, prompt, [house, *skills], known)
     for source in subagents:
         if (file := _prompt_of(source)) and (prompt := _read(file)):
-            yield from check_unmentioned(source, prompt, skills, known)
+            yield from _unmentioned(source, prompt, skills, known)
+
+
+def _unmentioned(source: Source, prompt: str, others: Sequence[str], known: Known) -> Iterator[Mistake]:
+    """Yield hints at tools that a file lists and that no text has, where its prompt names other tools of the list."""
+    tools = [(loc, name) for loc, name in listed(source) if name in known.tools]
+    if not any(name in prompt for _, name in tools):
+        return
+    for loc, name in tools:
+        if not known.tools[name].base and not any(name in text for text in (prompt, *others)):
+            message = f"The prompt names other tools, and not `{name}`."
+            hint = "Say in it when to use this one, or take it out of `tools`."
+            yield Mistake(source.file, source.key(loc), "unmentioned-tool", message, hint)
 
 
 def _read(file: Path) -> str | None:

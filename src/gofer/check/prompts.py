@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from gofer.check.drift import Known, check_page
 from gofer.check.holder import Holder
+from gofer.check.names import Known, check_page
 from gofer.check.pages import page_of
 from gofer.workflows.load import prompt_name
 from gofer.workflows.mistake import START, Mistake

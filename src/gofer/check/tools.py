@@ -1,4 +1,4 @@
-"""Do the tools that a workflow lists exist?"""
+"""Mistakes in the lists of tools: names that do not exist, stand twice or are approved without a grant."""
 
 from collections.abc import Collection, Iterator
 

@@ -1,5 +1,6 @@
 """Skills as the open format has them: what the reference validator accepts loads, and what it refuses says why."""
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from skills_ref.validator import validate
 
-from gofer.check.mentions import mentions
+from gofer.check.code_in_markdown import code_in
 from gofer.errors import ConfigError
 from gofer.workflows.load import load_catalog
 from gofer.workflows.skill import FILES, SIZE_LIMIT, Skill, read_skill, read_skills, skill_from_json
@@ -185,7 +186,8 @@ def test_every_shipped_skill_passes_the_reference(name: str) -> None:
 def test_every_skill_for_coding_agents_passes_the_reference_and_names_files_that_exist(name: str) -> None:
     home = ROOT / ".agents" / "skills" / name
     assert validate(home) == []
-    named = [mention.name for mention in mentions((home / "SKILL.md").read_text()) if mention.kind == "file"]
+    spans = code_in((home / "SKILL.md").read_text()).spans
+    named = [span.text for span in spans if re.fullmatch(r"[a-z]+(?:/[\w.-]+)+", span.text)]
     assert named
     assert [file for file in named if not (ROOT / file).exists()] == []
 

@@ -1,4 +1,4 @@
-"""Names of ours are found where they are meant; words that only look like them are left alone."""
+"""Names in code must exist and be granted; other words in code, and all prose, are left alone."""
 
 import ast
 import re
@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.bootstrap.catalog import known_tools, mistakes
-from gofer.check.drift import Known, Page, check_page
-from gofer.check.mentions import mentions
+from gofer.check.code_in_markdown import code_in
+from gofer.check.names import Known, Page, check_page
 from gofer.cli.main import main
 
 ROOT = Path(__file__).parents[3]
@@ -19,7 +19,8 @@ HINTED = ROOT / "tests" / "broken" / "163-tool-that-nothing-mentions"
 
 
 def told(text: str) -> list[str]:
-    return [f"{m.place.line}:{m.place.column} {m.rule} {m.hint}" for m in check_page(Page(Path("x.md"), text), KNOWN)]
+    found = sorted(check_page(Page(Path("x.md"), text), KNOWN), key=lambda m: (m.place.line, m.place.column))
+    return [f"{m.place.line}:{m.place.column} {m.rule} {m.hint}" for m in found]
 
 
 @pytest.mark.parametrize(
@@ -28,14 +29,17 @@ def told(text: str) -> list[str]:
         ("`slack_read_tread`", "unknown-tool", "Write `slack_read_thread`."),
         ("`slack_thread_read`", "unknown-tool", "Write `slack_read_thread`."),
         ("`slack-read-thread`", "unknown-tool", "Write `slack_read_thread`."),
-        ("`read_file`", "unknown-tool", "Write `file_read`."),
+        ("`search_jira`", "unknown-tool", "Write `jira_search`."),
+        ("`todo-write`", "unknown-tool", "Write `todo_write`."),
+        ("`slack_reed_thread`", "unknown-tool", "Write `slack_read_thread`."),
+        ("`slack_read_canvas`", "unknown-tool", "docs/workflow-file.md lists the tools that exist."),
         ("`jira_update_issue`", "unknown-tool", "docs/workflow-file.md lists the tools that exist."),
-        ("slack_send_message(text='x')", "unknown-tool", "docs/workflow-file.md lists the tools that exist."),
-        ("`jira-routng`", "missing-skill", "Write `jira-routing`."),
+        ("`slack_send_message(text='x')`", "unknown-tool", "docs/workflow-file.md lists the tools that exist."),
+        ("`read_files(name='x')`", "unknown-tool", "docs/workflow-file.md lists the tools that exist."),
         ("`load_skills(names=['jira-rooting'])`", "missing-skill", "Write `jira-routing`."),
-        ("the `weekly-numbers` skill", "missing-skill", "Create skills/<name>/SKILL.md, or do without it."),
-        ("the subagent `weekly-numbers`", "unknown-subagent", "Create it in subagents/, or do without it."),
-        ("ask `choose-reviewer`", "unknown-subagent", "Write `choose-reviewers`."),
+        ("`load_subskill(skill='numbers')`", "missing-skill", "Create skills/<name>/SKILL.md, or do without it."),
+        ("`subagent(agent_name='choose-reviewer')`", "unknown-subagent", "Write `choose-reviewers`."),
+        ("`subagent(agent_name='count')`", "unknown-subagent", "Create it in subagents/, or do without it."),
         ("`file_read(fle='x')`", "unknown-argument", "Write `file`."),
         ("`python(kode='(', files=['a=b'])`", "unknown-argument", "Write `code`."),
         ("`finish(reply='x')`", "unknown-argument", "Its arguments are: answer."),
@@ -44,38 +48,41 @@ def told(text: str) -> list[str]:
         ("`coordinators/nothing_here.py`", "missing-file", "Create it, or correct its name."),
     ],
 )
-def test_what_does_not_exist_is_told_with_what_was_meant(text: str, rule: str, hint: str) -> None:
+def test_a_name_in_code_that_does_not_exist_is_a_mistake(text: str, rule: str, hint: str) -> None:
     (found,) = told(f"Here: {text} and so on.")
     assert found.split(" ", 1)[1] == f"{rule} {hint}"
 
 
-def test_words_that_are_none_of_ours_are_left_alone() -> None:
+def test_words_that_are_not_made_like_a_tool_are_left_alone() -> None:
     words = """file_shared file_created file_id file_name file_path jira_key jira_issue jira_url slack_channel
     slack_user slack_thread slack_thread_ts github_login github_issue notion_page notion_database todo_list log_file
     lock_file get_issue issue_key thread_ts jira_search_query reaction_added in_progress cant_update_message finished
     pythons customer-visible answer-here per_message remote true name ts skill subagent my_tool
-    file_1a2b3c4d5e6f result_0d77a006950e"""
+    tool_call tool_calls read_file slack_user_id github_pull_request teams_read_thread slak_read_thread jira_serch
+    jira-routng weekly-numbers file_1a2b3c4d5e6f result_0d77a006950e"""
     assert told("\n".join(f"Take `{word}`, the skill `{word[:4]}`." for word in words.split())) == []
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "f(x=1), json.dumps(obj=2) and run.call(tool=3)",
+        "`f(x=1)`, `json.dumps(obj=2)`, `run.call(tool=3)`, `my_function(3)` and `my_function()`",
         "`run.call('slack_reed_thread', x=1)`",
         "```python\nfile_read(x=1)\n```",
-        "~~~text\nslack_send_message(text='x') and `slack_read_tread`\n~~~",
+        "```json\nfile_read(x=1)\n```",
+        "~~~text\n`slack_read_tread`, slack_read_tread and my_function(3)\n~~~",
         "`file_read(file='x == y, start=3')`",
         "`file_read(file=f(start=3), end_line=4)`",
+        "`file_read(file=my_function(start=3))`",
         "``slack_read_tread``",
         "`agents/<name>.yaml`, `skills/`, `docs/nothing.md`, `agents/../x.md`, `src/gofer/x.py`",
         "[a page](https://example.org/a.md) and [here](nothing.md)",
         "the skill `my-skill` and the subagent `your-subagent`",
-        "jira-routng, jira_update_issue, a jira_issue and read_file.txt without any code",
-        "see https://example.org/slack_read_tread or lib/slack_read_tread.py",
+        "slack_read_tread, slack_send_message(text='x') and file_read(fle='x') without any code",
+        "`see https://example.org/slack_read_tread or lib/slack_read_tread.py`",
     ],
 )
-def test_what_is_an_example_or_somebody_elses_is_left_alone(text: str) -> None:
+def test_prose_and_code_of_another_kind_are_left_alone(text: str) -> None:
     assert told(text) == []
 
 
@@ -90,6 +97,7 @@ def test_calls_in_blocks_of_text_are_held_to_the_arguments_of_tools() -> None:
     ]
     # Also in a block that nobody closed.
     assert told("~~~\n\njq(\nprogramm='.')") == ["4:1 unknown-argument Write `program`."]
+    assert told("```\nslack_reed_thread(channel='C1')\n```") == ["2:1 unknown-tool Write `slack_read_thread`."]
 
 
 def test_the_keys_of_an_answer_are_words_of_its_prompt(tmp_path: Path) -> None:
@@ -147,14 +155,11 @@ def test_a_hint_is_told_and_fails_nothing(capsys: pytest.CaptureFixture[str]) ->
     assert '"level": "hint"' in capsys.readouterr().out
 
 
-def test_a_tool_is_known_by_its_name_without_code_too(tmp_path: Path) -> None:
+def test_a_tool_in_prose_needs_no_grant_and_one_in_code_does(tmp_path: Path) -> None:
     (tmp_path / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\n')
-    (tmp_path / "w.md").write_text("First jira_search, then slack_read_tread; file_read is there.")
-    found = [(m.place.column, m.rule, m.hint) for m in mistakes(tmp_path)]
-    assert found == [
-        (7, "tool-not-granted", "Add it to `tools`, or do without it here."),
-        (25, "unknown-tool", "Write `slack_read_thread`."),
-    ]
+    (tmp_path / "w.md").write_text("First jira_search, then `jira_search`.\n```text\njira_search(txt='x')\n```\n")
+    found = [(m.place.line, m.place.column, m.rule) for m in mistakes(tmp_path)]
+    assert found == [(1, 26, "tool-not-granted"), (3, 1, "tool-not-granted"), (3, 13, "unknown-argument")]
 
 
 @pytest.mark.parametrize("text", ["a(", "```\na(\n", "a(b=[", "`file_read(", "a_b "])
@@ -164,12 +169,12 @@ def test_a_page_of_anything_is_read_in_a_moment(text: str) -> None:
 
 
 @given(st.text() | st.text("`()\"'=a_-/.[]\n", max_size=80))
-def test_no_text_is_too_odd_for_its_mentions(text: str) -> None:
-    for mention in mentions(text):
-        line = text.split("\n")[mention.place.line - 1]
-        assert line[mention.place.column - 1 :].startswith(mention.name)
-        for name, place in mention.arguments:
-            assert line[place.column - 1 :].startswith(name)
+def test_every_word_of_any_text_is_found_where_its_place_says(text: str) -> None:
+    code = code_in(text)
+    of_calls = [word for call in code.calls for word in (call.name, *call.arguments, *dict(call.strings).values())]
+    for word in (*code.spans, *code.links, *of_calls):
+        line = text.split("\n")[word.place.line - 1]
+        assert line[word.place.column - 1 :].startswith(word.text)
 
 
 def shown_calls() -> list[str]:

@@ -1,0 +1,203 @@
+"""Mistakes in the names that prompts and skills hold in code: of tools, arguments, skills, subagents and files."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gofer.check.code_in_markdown import Call, Word, code_in, prose
+from gofer.check.holder import Holder
+from gofer.check.tools import granted
+from gofer.tools.tool import Tool
+from gofer.workflows.mistake import Mistake, Place
+from gofer.workflows.sentences import close_match
+from gofer.workflows.template import templates
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
+_FILE = re.compile(r"[a-z]+(?:/[\w.-]+)+")
+_ROOMS = ("agents", "coordinators", "skills", "subagents")
+_OWN = ("assets", "references", "scripts")
+"""Folders of a skill that its text names by a path from its own folder."""
+_INSTEAD_OF_BASE = {
+    "plan": "With `plan: off`, which subagents have unless they say otherwise, there is none; do without it here.",
+    "subagents": "Only those that may ask some have it; name them in `subagents`, or do without it here.",
+    "skills": "Only those that may load some have it; name them in `skills`, or do without it here.",
+}
+"""What to do about a tool that comes with something, where that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Everything in a repository that has a name."""
+
+    root: Path
+    """The folder that holds `agents/`, `skills/` and `subagents/`."""
+    tools: Mapping[str, Tool[Any]]
+    skills: Collection[str]
+    subagents: Collection[str]
+    workflows: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One text that a model reads."""
+
+    file: Path
+    text: str
+    holder: Holder | None = None
+    """The workflow or the subagent whose runs read it; None for a text that many read."""
+    own: Collection[str] = ()
+    """Words that it may use for what it wants, such as the keys of its answer."""
+    skill: Path | None = None
+    """The folder of the skill that it belongs to."""
+
+
+def check_page(page: Page, known: Known) -> Iterator[Mistake]:
+    """Yield marks of templates outside of code, and names in code that do not exist or that its run does not have."""
+    for number, line in prose(page.text):
+        for at, message, hint in templates(line):
+            yield Mistake(page.file, Place(number, at + 1), "template", message, hint)
+    code = code_in(page.text)
+    for span in code.spans:
+        if _FILE.fullmatch(span.text):
+            yield from _file(page, span, known)
+        elif _NAME.fullmatch(span.text):
+            yield from _name(page, span, known)
+    for call in code.calls:
+        yield from _call(page, call, known)
+    if page.skill is not None:
+        for link in code.links:
+            yield from _missing(page, link, page.skill)
+
+
+def _name(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
+    name = word.text
+    if name in page.own:
+        return
+    if name in known.tools:
+        yield from _tool(page, word, known)
+    elif name in known.skills:
+        yield from _skill(page, word, known)
+    elif name in known.subagents:
+        yield from _subagent(page, word, known)
+    elif name not in known.workflows and _is_made_like_a_tool(name, known.tools):
+        yield from _unknown_tool(page, word, known)
+
+
+def _is_made_like_a_tool(name: str, tools: Mapping[str, Tool[Any]]) -> bool:
+    """Return whether a name differs from a tool in hyphens, the order of words, the action or the object alone.
+
+    A tool of a system is named by system, action and object: `slack_read_thread`. Two words, such as `jira_issue`, are
+    too few to tell a tool from a field.
+    """
+    return name.replace("-", "_") in tools or any(
+        _is_alike(name, tool.name) for tool in tools.values() if not tool.base
+    )
+
+
+def _is_alike(name: str, tool: str) -> bool:
+    if sorted(name.split("_")) == sorted(tool.split("_")):
+        return True
+    match name.split("_", 2), tool.split("_", 2):
+        case [system, action, target], [its_system, its_action, its_target]:
+            return system == its_system and (action == its_action or target == its_target)
+        case _:
+            return False
+
+
+def _call(page: Page, call: Call, known: Known) -> Iterator[Mistake]:
+    tool = known.tools.get(call.name.text)
+    if tool is None:
+        if "_" in call.name.text and call.arguments and not call.is_nested:
+            yield from _unknown_tool(page, call.name, known)
+        return
+    yield from _tool(page, call.name, known)
+    fields = list(tool.arguments.model_fields)
+    for argument in call.arguments:
+        if argument.text not in fields:
+            message = f"`{tool.name}` has no argument `{argument.text[:80]}`."
+            hint = _instead_of_argument(argument.text, fields)
+            yield Mistake(page.file, argument.place, "unknown-argument", message, hint)
+    for argument, text in call.strings:
+        match tool.name, argument:
+            case ("load_skills", "names") | ("load_subskill", "skill") if _NAME.fullmatch(text.text):
+                yield from _skill(page, text, known)
+            case "subagent", "agent_name" if _NAME.fullmatch(text.text):
+                yield from _subagent(page, text, known)
+            case _:
+                pass
+
+
+def _instead_of_argument(argument: str, fields: Sequence[str]) -> str:
+    if meant := close_match(argument, fields, 0.6):
+        return f"Write `{meant}`."
+    return f"Its arguments are: {', '.join(fields[:12])}." if fields else "It has none."
+
+
+def _tool(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
+    """Yield a mistake when a tool exists and the runs that read the page do not have it."""
+    tool = known.tools[word.text]
+    if page.holder is not None and not page.holder.has_tool(tool, known.skills):
+        hint = _INSTEAD_OF_BASE.get(tool.base, "Add it to `tools`, or do without it here.")
+        yield _not_granted(page, page.holder, word.place, f"tool `{tool.name}`", hint)
+
+
+def _unknown_tool(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
+    name = word.text
+    # A tool that the file of the workflow misspells is told there.
+    if name in page.own or (page.holder and name in granted(page.holder.source)):
+        return
+    meant = _meant(name, sorted(known.tools))
+    hint = f"Write `{meant}`." if meant else "docs/workflow-file.md lists the tools that exist."
+    yield Mistake(page.file, word.place, "unknown-tool", f"There is no tool `{name[:80]}`.", hint)
+
+
+def _meant(name: str, tools: Sequence[str]) -> str | None:
+    """Return the tool to suggest; whether there is a mistake never depends on it."""
+    same_words = (tool for tool in tools if sorted(tool.split("_")) == sorted(name.split("_")))
+    return next(same_words, None) or close_match(name, tools, 0.85)
+
+
+def _skill(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
+    if word.text not in known.skills:
+        meant = close_match(word.text, sorted(known.skills))
+        hint = f"Write `{meant}`." if meant else "Create skills/<name>/SKILL.md, or do without it."
+        yield Mistake(page.file, word.place, "missing-skill", f"There is no skill `{word.text[:80]}`.", hint)
+    elif page.holder and not page.holder.has_skill(word.text):
+        hint = "Allow it in `skills`, or do without it here."
+        yield _not_granted(page, page.holder, word.place, f"skill `{word.text}`", hint)
+
+
+def _subagent(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
+    if word.text not in known.subagents:
+        meant = close_match(word.text, sorted(known.subagents))
+        hint = f"Write `{meant}`." if meant else "Create it in subagents/, or do without it."
+        yield Mistake(page.file, word.place, "unknown-subagent", f"There is no subagent `{word.text[:80]}`.", hint)
+    elif page.holder and not page.holder.has_subagent(word.text):
+        hint = "Add it to `subagents`, or do without it here."
+        yield _not_granted(page, page.holder, word.place, f"subagent `{word.text}`", hint)
+
+
+def _not_granted(page: Page, holder: Holder, place: Place, what: str, hint: str) -> Mistake:
+    message = f"The {holder.kind} in {holder.source.file.name} does not have the {what}."
+    return Mistake(page.file, place, "tool-not-granted", message, hint)
+
+
+def _file(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
+    first = word.text.partition("/")[0]
+    if page.skill is not None and first in _OWN:
+        yield from _missing(page, word, page.skill)
+    elif first in _ROOMS and "." in word.text.rpartition("/")[2]:
+        yield from _missing(page, word, known.root)
+
+
+def _missing(page: Page, word: Word, home: Path) -> Iterator[Mistake]:
+    file = home / word.text
+    if ".." in word.text.split("/") or file.exists():
+        return
+    beside = sorted(path.name for path in file.parent.iterdir()) if file.parent.is_dir() else []
+    folder = word.text.rpartition("/")[0]
+    meant = close_match(file.name, beside)
+    hint = f"Write `{f'{folder}/{meant}' if folder else meant}`." if meant else "Create it, or correct its name."
+    yield Mistake(page.file, word.place, "missing-file", f"There is no file `{word.text[:80]}`.", hint)
