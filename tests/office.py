@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from engine_room import PRICES, ListModel
 from gofer.blobs.memory import MemoryBlobs
-from gofer.blobs.store import blob_key
+from gofer.blobs.store import BUNDLES, blob_key
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
 from gofer.journal.coordination import Head
@@ -26,7 +26,7 @@ from gofer.tools.slack.tools import slack_tools
 from gofer.tools.slack.write import DeleteMessage, PostMessage, UpdateMessage
 from gofer.tools.tool import Call, Tool, ToolResult
 from gofer.worker import Worker
-from gofer.workflows.bundle import FOLDER, Bundle, encode_bundle
+from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults, Workflow
@@ -176,7 +176,7 @@ class Office:
     async def started(self) -> RunStarted:
         """What a run of the workflow says that started, with its bundle stored."""
         raw = encode_bundle(Bundle(self.worker.catalog.workflows["answer-here"], []))
-        key = blob_key(FOLDER, raw)
+        key = blob_key(BUNDLES, raw)
         await self.blobs.put(key, raw)
         return RunStarted(key.rpartition("/")[2], private=False)
 

@@ -8,6 +8,9 @@ from typing import Protocol
 
 from gofer.errors import Damaged
 
+BUNDLES = "bundles"
+"""The folder of the bundles, which runs share; every other folder belongs to one run."""
+
 
 class Bodies(Protocol):
     """Immutable bodies to add to and to read; a key is `<folder>/<sha256 of the body>`."""

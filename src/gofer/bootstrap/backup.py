@@ -25,6 +25,7 @@ from gofer.backup.files import (
 )
 from gofer.backup.manifest import NAME, SEALED, CopiedFile, Manifest, binding, copied
 from gofer.backup.sealed import WORK, Secrets, seal
+from gofer.blobs.store import BUNDLES
 from gofer.bootstrap.disk import refused
 from gofer.bootstrap.intact import BLOBS, DATABASE, KEY, KEYS, USED, WORLD, check_keys
 from gofer.bootstrap.notion_token import FILE as NOTION_TOKEN
@@ -33,7 +34,6 @@ from gofer.durable import sync_folder
 from gofer.errors import ConfigError
 from gofer.outside import Clock
 from gofer.secret import Secret
-from gofer.workflows.bundle import FOLDER as BUNDLES
 
 SECRET_FILES = (KEY, USED, KEYS, NOTION_TOKEN, WORLD)
 """Files of the state that are sealed, those that are there."""

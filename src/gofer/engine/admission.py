@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from gofer.blobs.store import blob_key
+from gofer.blobs.store import BUNDLES, blob_key
 from gofer.engine.allowance import enter
 from gofer.engine.earlier import answered_before, earlier_run, recall_of
 from gofer.engine.first_message import first_message, is_request
@@ -21,7 +21,7 @@ from gofer.events import Event
 from gofer.journal.entries import MessageReceived, Route, RunStarted
 from gofer.journal.workspace import PlanUpdated
 from gofer.tools.tool import Provenance
-from gofer.workflows.bundle import FOLDER, Bundle, decode_bundle, encode_bundle
+from gofer.workflows.bundle import Bundle, decode_bundle, encode_bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.routes import known
 from gofer.workflows.when import CONTINUING
@@ -76,7 +76,7 @@ async def admit(step: Step, event: Event, loaded: Loaded) -> RunStarted:
     past = await recall_of(step, continued, person, private=material.private)
     tools = [tool.schema() for tool in step.services.offered(loaded)]
     raw = encode_bundle(Bundle(loaded, tools))
-    key = blob_key(FOLDER, raw)
+    key = blob_key(BUNDLES, raw)
     await step.services.blobs.put(key, raw)
     started = RunStarted(key.rpartition("/")[2], material.private, past.run, left.usd, left.of)
     step.note(started)
@@ -109,7 +109,7 @@ async def check_withdrawn(step: Step, event: Event) -> None:
 
 async def pinned(services: Services, started: RunStarted) -> Bundle:
     """The bundle a run keeps. Raises Damaged."""
-    return decode_bundle(await services.blobs.get(f"{FOLDER}/{started.bundle}"))
+    return decode_bundle(await services.blobs.get(f"{BUNDLES}/{started.bundle}"))
 
 
 async def _learn(step: Step, event: Event, person: Person, routes: Sequence[Route], provenance: Provenance) -> Learned:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gofer.blobs.store import blob_key
+from gofer.blobs.store import BUNDLES, blob_key
 from gofer.canonical import encode_text
 from gofer.engine import loop
 from gofer.engine.admission import pinned
@@ -42,7 +42,7 @@ from gofer.tools.search.tools import SearchTools
 from gofer.tools.subagent import AskSubagent
 from gofer.tools.tool import Provenance, Tool
 from gofer.workflows.beneath import DEPTH, beneath
-from gofer.workflows.bundle import FOLDER, Bundle, encode_bundle
+from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.subagent import LoadedSubagent
 
 LOST = 5
@@ -223,7 +223,7 @@ class Subagents:
         own = self._beneath(step, started.name, loaded, part)
         bundle = Bundle(own, [tool.schema() for tool in child.services.offered(own)])
         raw = encode_bundle(bundle)
-        key = blob_key(FOLDER, raw)
+        key = blob_key(BUNDLES, raw)
         await child.services.blobs.put(key, raw)
         child.note(RunStarted(key.rpartition("/")[2], step.progress.private))
         for file in started.files:

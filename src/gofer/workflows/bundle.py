@@ -12,9 +12,6 @@ from gofer.workflows.schema import Allowance, Workflow
 from gofer.workflows.skill import skill_from_json
 from gofer.workflows.subagent import candidate, subagent_from_json
 
-FOLDER = "bundles"
-"""Where bundles stand among the bodies; they are shared by runs, all other bodies are not."""
-
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
