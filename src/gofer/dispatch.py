@@ -25,14 +25,23 @@ from gofer.queue.doorbell import Queue
 from gofer.secret import Secret
 from gofer.tokens import Tokens
 from gofer.triggers.delivery_log import DeliveryLog, Outcome
-from gofer.triggers.door import ACT_NOW, Click, Door, Handshake, Ignored, RawRequest, Registration, Reply, Stop
+from gofer.triggers.door import (
+    ACT_NOW,
+    BODY_LIMIT,
+    Click,
+    Door,
+    Handshake,
+    Ignored,
+    RawRequest,
+    Registration,
+    Reply,
+    Stop,
+)
 from gofer.triggers.refusals import operator_clause
 from gofer.triggers.stamp import read_token
 from gofer.workflows.near_miss import near_miss
 from gofer.workflows.routes import Routes, fits
 
-BODY_LIMIT = 1_000_000
-"""Bytes of a request that are read at most; vendors' events stay far below."""
 _PAGE = 500
 _EVER = 2**62
 """Unix milliseconds after everything."""

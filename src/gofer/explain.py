@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from gofer.canonical import as_list, clean, decode, one_line
-from gofer.dispatch import BODY_LIMIT
 from gofer.errors import BadRequest
 from gofer.events import Actor, Event
-from gofer.triggers.door import Click, Door, Handshake, Ignored, RawRequest, Registration, Stop
+from gofer.triggers.door import BODY_LIMIT, Click, Door, Handshake, Ignored, RawRequest, Registration, Stop
 from gofer.workflows.foresight import foresee
 from gofer.workflows.near_miss import near_miss
 from gofer.workflows.routes import Routes, known

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.blobs.memory import MemoryBlobs
-from gofer.dispatch import BODY_LIMIT, Ingress
+from gofer.dispatch import Ingress
 from gofer.errors import TemporaryError
 from gofer.journal.coordination import InboxItem
 from gofer.journal.entries import Route, RunAccepted
@@ -17,7 +17,7 @@ from gofer.journal.log import read_journal
 from gofer.journal.memory import MemoryStore
 from gofer.queue.memory import MemoryQueue
 from gofer.secret import Secret
-from gofer.triggers.door import RawRequest, Registration, Stop
+from gofer.triggers.door import BODY_LIMIT, RawRequest, Registration, Stop
 from gofer.triggers.notion import NotionDoor
 from gofer.triggers.notion import sign as notion_sign
 from gofer.triggers.slack import SlackDoor, sign

@@ -8,13 +8,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gofer.dispatch import BODY_LIMIT, Ingress
+from gofer.dispatch import Ingress
 from gofer.errors import BadRequest, Damaged, TemporaryError
 from gofer.local.bodies import RETRY_AFTER, Bodies
 from gofer.local.page_headers import PageHeaders
 from gofer.local.pages import Pages
 from gofer.local.visitors import LOOPBACK, Visitors
-from gofer.triggers.door import RawRequest, Reply
+from gofer.triggers.door import BODY_LIMIT, RawRequest, Reply
 
 _log = logging.getLogger(__name__)
 

@@ -9,6 +9,9 @@ from gofer.errors import BadRequest
 from gofer.events import Actor, Event
 from gofer.secret import Secret
 
+BODY_LIMIT = 1_000_000
+"""Bytes of a request that are read at most; vendors' events stay far below."""
+
 
 @dataclass(frozen=True, slots=True)
 class RawRequest:

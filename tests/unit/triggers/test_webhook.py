@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.blobs.memory import MemoryBlobs
-from gofer.dispatch import BODY_LIMIT
 from gofer.errors import BadRequest, ConfigError
 from gofer.events import Event
 from gofer.journal.entries import RunAccepted
@@ -16,6 +15,7 @@ from gofer.journal.log import read_journal
 from gofer.retention import delete
 from gofer.secret import Secret
 from gofer.triggers.body import INDENTED
+from gofer.triggers.door import BODY_LIMIT
 from gofer.triggers.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard, read_hooks
 from gofer.triggers.webhook import KEY_LIMIT, WINDOW, WebhookDoor, webhook_doors
 from hooks import SECRET, WHSEC, Headers, Reception, as_json, bearing, hook, post, signed
