@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from gofer.tools.markdown_nodes import (
@@ -32,13 +33,37 @@ from gofer.tools.markdown_nodes import (
     plain,
 )
 
-_EXTENSIONS = ["table", "strikethrough"]
-_PARSER = MarkdownIt("commonmark", {"html": False}).enable(_EXTENSIONS)
-_BLOCKS_ONLY = MarkdownIt("commonmark", {"html": False}).enable(_EXTENSIONS).disable(["inline", "text_join"])
+_DEEPEST_BLOCK = 20
+"""Levels of blocks that are read as blocks; a list takes two. The parser drops what stands two levels deeper."""
 _FOLLOWED = ("http://", "https://", "mailto:")
 _BOX = re.compile(r"\[([ xX])\] ")
 _DEEPEST_MARKS = 20
 """Marks inside one another that are kept: the parser has no limit, and the writers call themselves for each."""
+
+
+def _parser() -> MarkdownIt:
+    options = {"html": False, "maxNesting": _DEEPEST_BLOCK + 2}
+    parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
+    parser.block.ruler.before("table", "deepest", _deepest)
+    return parser
+
+
+def _deepest(state: StateBlock, first: int, after: int, silent: bool) -> bool:
+    """Read what stands too deep as one paragraph, so that no word is lost."""
+    if state.level < _DEEPEST_BLOCK:
+        return False
+    state.push("paragraph_open", "p", 1).map = [first, after]
+    words = state.push("inline", "", 0)
+    words.content = state.getLines(first, after, state.blkIndent, False).strip()
+    words.map = [first, after]
+    words.children = []
+    state.push("paragraph_close", "p", -1)
+    state.line = after
+    return True
+
+
+_PARSER = _parser()
+_BLOCKS_ONLY = _parser().disable(["inline", "text_join"])
 
 
 def parse(markdown: str) -> Sequence[BlockNode]:
