@@ -101,12 +101,12 @@ def _block(token: Token, tokens: Iterator[Token]) -> BlockNode:
         case "blockquote_open":
             return Quote(lines, tuple(_blocks(tokens)))
         case "fence":
-            return CodeBlock(lines, token.content, token.info, token.markup)
+            return CodeBlock(lines, token.content, info=token.info, fence=token.markup)
         case "code_block":
-            return CodeBlock(lines, token.content, "", "")
+            return CodeBlock(lines, token.content, info="", fence="")
         case "table_open":
             header, *rows = _rows(tokens)
-            return Table(lines, header, rows)
+            return Table(lines, header, tuple(rows))
         case "hr":
             return Rule(lines)
         case _:
@@ -168,7 +168,7 @@ def _parts(tokens: Iterable[Token]) -> Sequence[InlineNode]:
             opened.append(token)
             levels.append([])
         elif token.nesting < 0:
-            inner = levels.pop()
+            inner = tuple(levels.pop())
             levels[-1] += _enclosed(opened.pop(), inner, len(opened))
         elif token.content or token.type != "text":
             levels[-1].append(_leaf(token))

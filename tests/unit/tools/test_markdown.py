@@ -1,5 +1,7 @@
 """The walker over Markdown: every word becomes a node, however deep it stands, and nothing nests without end."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,9 +55,9 @@ def test_blocks_know_the_lines_of_their_source() -> None:
             None,
         ),
         Quote(range(8, 9), (Paragraph(range(8, 9), words("f")),)),
-        CodeBlock(range(10, 13), "g\n", "py x", "```"),
-        CodeBlock(range(14, 15), "h\n", "", ""),
-        Table(range(16, 19), (words("i"),), [(words("j"),)]),
+        CodeBlock(range(10, 13), "g\n", info="py x", fence="```"),
+        CodeBlock(range(14, 15), "h\n", info="", fence=""),
+        Table(range(16, 19), (words("i"),), ((words("j"),),)),
         Rule(range(20, 21)),
     )
 
@@ -64,9 +66,9 @@ def test_parts_of_words() -> None:
     (paragraph,) = parse("*a **b*** `c`  \n[d](HTTPS://e.com) ![*f*](https://e.com/g) <h@i.j> <kk:l>")
     assert isinstance(paragraph, Paragraph)
     assert paragraph.words.parts == (
-        Emphasis([Text("a "), Strong([Text("b")])]),
-        *(Text(" "), Code("c"), Break(hard=True), Link("https://e.com", [Text("d")]), Text(" ")),
-        *(Image("https://e.com/g", "f"), Text(" "), Link("mailto:h@i.j", [Text("h@i.j")]), Text(" ")),
+        Emphasis((Text("a "), Strong((Text("b"),)))),
+        *(Text(" "), Code("c"), Break(hard=True), Link("https://e.com", (Text("d"),)), Text(" ")),
+        *(Image("https://e.com/g", "f"), Text(" "), Link("mailto:h@i.j", (Text("h@i.j"),)), Text(" ")),
         *(Text("<"), Text("kk:l"), Text(">")),
     )
     assert plain(paragraph.words.parts) == "a b c d f h@i.j <kk:l>"
@@ -77,7 +79,7 @@ def test_only_pages_and_mail_are_followed() -> None:
     assert [followed(address) for address in addresses] == [True] * 3 + [False] * 5
 
 
-def without_words(nodes: tuple[BlockNode, ...] | list[BlockNode]) -> list[tuple[str, range]]:
+def without_words(nodes: Sequence[BlockNode]) -> list[tuple[str, range]]:
     return [(type(node).__name__, node.lines) for node in every(nodes)]
 
 
@@ -88,7 +90,7 @@ def without_words(nodes: tuple[BlockNode, ...] | list[BlockNode]) -> list[tuple[
     ).map("".join)
 )
 def test_an_outline_has_the_blocks_of_the_whole(text: str) -> None:
-    assert without_words(list(outline(text))) == without_words(list(parse(text)))
+    assert without_words(outline(text)) == without_words(parse(text))
 
 
 DEEP = [
