@@ -86,7 +86,7 @@ HEAVY = {
     "gofer.engine",
     "gofer.tools",
     "gofer.models",
-    "marklassian",
+    "markdown_it",
     "boto3",
     "botocore.session",
     "botocore.client",

@@ -5,15 +5,17 @@ from collections import Counter
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from examples import examples
 from gofer.simulators.slack.arguments import Arguments
 from gofer.simulators.slack.content import content_of
 from gofer.tools.slack.fallback import fallback
-from gofer.tools.slack.markdown import Cost, cost, normal, parse
+from gofer.tools.slack.markdown import Cost, cost, normal
 from gofer.tools.slack.mentions import neutral
 from gofer.tools.slack.parts import BEGINNING, MESSAGES, ONE_MESSAGE, compose, one_message, split
 
+parse = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).parse
 SMALL = Cost(characters=600, blocks=8, rows=10, cells=400)
 """A Slack with small messages: what is generated has to be divided often."""
 

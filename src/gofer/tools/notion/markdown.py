@@ -6,9 +6,30 @@ Mentions are made by ids only, and none is ever made here: `@name` and tags of N
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import assert_never
 
-from markdown_it import MarkdownIt
-from markdown_it.tree import SyntaxTreeNode as Node
+from gofer.tools.markdown import followed, parse
+from gofer.tools.markdown_nodes import (
+    BlockNode,
+    Break,
+    Code,
+    CodeBlock,
+    Emphasis,
+    Heading,
+    Image,
+    InlineNode,
+    Item,
+    ItemList,
+    Link,
+    Paragraph,
+    Quote,
+    Rule,
+    Strike,
+    Strong,
+    Table,
+    Text,
+    Words,
+)
 
 CONTENT_LIMIT, LENGTH_LIMIT = 2_000, 100
 """Characters of one text, and how many of them may stand in one rich text."""
@@ -32,8 +53,6 @@ _ALIASES = {
     "yml": "yaml",
     "dockerfile": "docker",
 }
-_MARKS = {"strong": "bold", "em": "italic", "s": "strikethrough"}
-_parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 Json = dict[str, object]
 
@@ -57,13 +76,12 @@ def rich_text(spans: Iterable[Span], end: Sequence[Span] = ()) -> list[Json]:
 
 def comment_spans(markdown: str) -> list[Span]:
     """A whole text as the spans of one comment, which knows no blocks: lists, headings and tables become lines."""
-    lines = list(_lines(Node(_parser.parse(markdown)), ""))
-    return list(chain.from_iterable((*([Span("\n")] if number else []), *line) for number, line in enumerate(lines)))
+    return _joined(_lines(parse(markdown), ""))
 
 
 def blocks(markdown: str) -> list[Json]:
     """A text as blocks for the end of a page."""
-    return list(_blocks(Node(_parser.parse(markdown)).children, DEPTH))
+    return list(_blocks(parse(markdown), DEPTH))
 
 
 def paragraph(spans: Sequence[Span]) -> Json:
@@ -102,64 +120,72 @@ def _pieces(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _inline(node: Node, marks: frozenset[str] = frozenset(), url: str = "") -> Iterator[Span]:
-    for child in node.children:
-        match child.type:
-            case "softbreak" | "hardbreak":
+def _inline(parts: Sequence[InlineNode], marks: frozenset[str] = frozenset(), url: str = "") -> Iterator[Span]:
+    for part in parts:
+        match part:
+            case Text():
+                yield Span(part.text, marks, url)
+            case Code():
+                yield Span(part.text, marks | {"code"}, url)
+            case Strong():
+                yield from _inline(part.parts, marks | {"bold"}, url)
+            case Emphasis():
+                yield from _inline(part.parts, marks | {"italic"}, url)
+            case Strike():
+                yield from _inline(part.parts, marks | {"strikethrough"}, url)
+            case Link():
+                yield from _inline(part.parts, marks, _address(part.address) or url)
+            case Image():
+                address = _address(part.address)
+                yield Span(part.text or address or "image", marks, address)
+            case Break():
                 yield Span("\n", marks, url)
-            case "code_inline":
-                yield Span(child.content, marks | {"code"}, url)
-            case "strong" | "em" | "s":
-                yield from _inline(child, marks | {_MARKS[child.type]}, url)
-            case "link":
-                yield from _inline(child, marks, _address(child.attrs.get("href")) or url)
-            case "image":
-                address = _address(child.attrs.get("src"))
-                yield Span(child.content or address or "image", marks, address)
             case _:
-                yield Span(child.content, marks, url)
+                assert_never(part)
 
 
-def _address(value: object) -> str:
-    address = str(value or "")
-    good = address.startswith(("http://", "https://", "mailto:")) and len(address) <= LINK_LIMIT
-    return address if good else ""
+def _address(address: str) -> str:
+    return address if followed(address) and len(address) <= LINK_LIMIT else ""
 
 
-def _spans(node: Node) -> list[Span]:
-    return list(chain.from_iterable(_inline(child) for child in node.children if child.type == "inline"))
+def _spans(words: Words) -> list[Span]:
+    return list(_inline(words.parts))
 
 
-def _blocks(nodes: Sequence[Node], depth: int) -> Iterator[Json]:
+def _blocks(nodes: Sequence[BlockNode], depth: int) -> Iterator[Json]:
     for node in nodes:
-        match node.type:
-            case "heading":
-                yield _block(f"heading_{min(3, int(node.tag[1]))}", _spans(node))
-            case "bullet_list" | "ordered_list":
-                for item in node.children:
-                    yield from _item(item, node.type, depth)
-            case "blockquote":
-                lines = list(chain.from_iterable((*line, Span("\n")) for line in _lines(node, "")))
-                yield _block("quote", lines[:-1])
-            case "fence" | "code_block":
-                yield _block("code", [Span(node.content.rstrip("\n"))], language=_language(node.info))
-            case "hr":
-                yield {"type": "divider", "divider": {}}
-            case "table":
+        match node:
+            case Paragraph():
+                yield _block("paragraph", _spans(node.words))
+            case Heading():
+                yield _block(f"heading_{min(3, node.level)}", _spans(node.words))
+            case ItemList():
+                for number, item in node.numbered():
+                    yield from _item(item, number, depth)
+            case Quote():
+                yield _block("quote", _joined(_lines(node.blocks, "")))
+            case CodeBlock():
+                yield _block("code", [Span(node.text.rstrip("\n"))], language=_language(node.info))
+            case Table():
                 yield from _tables(node)
+            case Rule():
+                yield {"type": "divider", "divider": {}}
             case _:
-                yield _block("paragraph", _spans(node))
+                assert_never(node)
 
 
-def _item(item: Node, kind: str, depth: int) -> Iterator[Json]:
-    first = item.children[0] if item.children and item.children[0].type == "paragraph" else None
-    spans = _spans(first) if first else []
-    below = list(_blocks(item.children[1:] if first else item.children, max(1, depth - 1)))
+def _item(item: Item, number: int | None, depth: int) -> Iterator[Json]:
+    spans: list[Span] = []
+    inside = item.blocks
+    if inside and isinstance(inside[0], Paragraph):
+        spans = _spans(inside[0].words)
+        inside = inside[1:]
+    name = "bulleted_list_item" if number is None else "numbered_list_item"
     fields: Json = {}
-    name = "bulleted_list_item" if kind == "bullet_list" else "numbered_list_item"
-    if spans and spans[0].text[:4].lower() in ("[ ] ", "[x] "):
-        name, fields["checked"] = "to_do", spans[0].text[1] != " "
-        spans[0] = replace(spans[0], text=spans[0].text[4:])
+    if item.done is not None:
+        name = "to_do"
+        fields = {"checked": item.done}
+    below = list(_blocks(inside, max(1, depth - 1)))
     if depth > 1 and below:
         yield _block(name, spans, **fields, children=below)
     else:
@@ -167,20 +193,15 @@ def _item(item: Node, kind: str, depth: int) -> Iterator[Json]:
         yield from below
 
 
-def _tables(node: Node) -> Iterator[Json]:
+def _tables(table: Table) -> Iterator[Json]:
     """Yield a table, or several with the same header where it has more rows than Notion takes."""
-    header, *rows = [row for part in node.children for row in part.children]
-    width = max(len(row.children) for row in (header, *rows))
-    for start in range(0, max(1, len(rows)), ROWS - 1):
-        yield _table([header, *rows[start : start + ROWS - 1]], width)
+    for start in range(0, max(1, len(table.rows)), ROWS - 1):
+        yield _table([table.header, *table.rows[start : start + ROWS - 1]])
 
 
-def _table(rows: Sequence[Node], width: int) -> Json:
-    made = [
-        {"type": "table_row", "table_row": {"cells": [rich_text(_spans(cell)) for cell in row.children]}}
-        for row in rows
-    ]
-    table = {"table_width": width, "has_column_header": True, "has_row_header": False, "children": made}
+def _table(rows: Sequence[Sequence[Words]]) -> Json:
+    made = [{"type": "table_row", "table_row": {"cells": [rich_text(_spans(cell)) for cell in row]}} for row in rows]
+    table = {"table_width": len(rows[0]), "has_column_header": True, "has_row_header": False, "children": made}
     return {"type": "table", "table": table}
 
 
@@ -194,27 +215,37 @@ def _language(info: str) -> str:
     return name if name in LANGUAGES else "plain text"
 
 
-def _lines(node: Node, indent: str) -> Iterator[list[Span]]:
-    for child in node.children:
-        match child.type:
-            case "bullet_list" | "ordered_list":
-                start = int(child.attrs.get("start", 1))
-                for number, item in enumerate(child.children, start=start):
-                    marker = f"{indent}{number}. " if child.type == "ordered_list" else f"{indent}• "
-                    first, *rest = [*_lines(item, f"{indent}   ")] or [[]]
-                    yield [Span(marker), *first]
-                    yield from rest
-            case "heading":
-                yield [replace(span, marks=span.marks | {"bold"}) for span in _spans(child)]
-            case "fence" | "code_block":
-                yield [Span(child.content.rstrip("\n"), frozenset({"code"}))]
-            case "blockquote":
-                yield from ([Span("> "), *line] for line in _lines(child, ""))
-            case "table":
-                for row in (row for part in child.children for row in part.children):
-                    cells = [_spans(cell) for cell in row.children]
-                    yield list(chain.from_iterable((*cell, Span("  ")) for cell in cells))
-            case "hr":
+def _joined(lines: Iterable[Sequence[Span]]) -> list[Span]:
+    return list(chain.from_iterable((*([Span("\n")] if number else []), *line) for number, line in enumerate(lines)))
+
+
+def _lines(nodes: Sequence[BlockNode], indent: str) -> Iterator[list[Span]]:
+    for node in nodes:
+        match node:
+            case Paragraph():
+                yield _spans(node.words)
+            case Heading():
+                yield [replace(span, marks=span.marks | {"bold"}) for span in _spans(node.words)]
+            case ItemList():
+                for number, item in node.numbered():
+                    yield from _item_lines(item, number, indent)
+            case Quote():
+                yield from ([Span("> "), *line] for line in _lines(node.blocks, ""))
+            case CodeBlock():
+                yield [Span(node.text.rstrip("\n"), frozenset({"code"}))]
+            case Table():
+                for row in (node.header, *node.rows):
+                    yield list(chain.from_iterable((*_spans(cell), Span("  ")) for cell in row))
+            case Rule():
                 yield [Span("———")]
             case _:
-                yield _spans(child)
+                assert_never(node)
+
+
+def _item_lines(item: Item, number: int | None, indent: str) -> Iterator[list[Span]]:
+    marker = f"{indent}• " if number is None else f"{indent}{number}. "
+    if item.done is not None:
+        marker += "[x] " if item.done else "[ ] "
+    first, *rest = [*_lines(item.blocks, f"{indent}   ")] or [[]]
+    yield [Span(marker), *first]
+    yield from rest

@@ -10,8 +10,31 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import assert_never
 
-from gofer.tools.slack.markdown import Block, Cost, Kind, characters, fenced, parse, within
+from gofer.tools.markdown import parse
+from gofer.tools.markdown_nodes import (
+    BlockNode,
+    Break,
+    Code,
+    CodeBlock,
+    Emphasis,
+    Heading,
+    Image,
+    InlineNode,
+    Item,
+    ItemList,
+    Link,
+    Paragraph,
+    Quote,
+    Rule,
+    Strike,
+    Strong,
+    Table,
+    Text,
+    every,
+)
+from gofer.tools.slack.markdown import Block, Cost, characters, fenced, within
 
 _PLACES = (re.compile(r"\n"), re.compile(r"(?<=[.!?…。؟])\s+"), re.compile(r"\s+"))
 """Where text may be cut, the best first."""
@@ -23,31 +46,30 @@ _SPAN = re.compile(
     r"|(?P<stars>\*{1,3}|_{1,3}|~~)(?=[^\s*_~])[^*_~]+(?P=stars)"
 )
 """What looks like code, a link or emphasis; whether it is one, only the parser knows."""
-_SPANS = frozenset({"link_open", "image", "code_inline", "strong_open", "em_open", "s_open"})
-_DIVIDED_KINDS = frozenset({"inline", "paragraph_open", "blockquote_open"})
-"""What two parts of a text may both have, where the text has one."""
 _LONGEST_OPENING = 200
 _GLUE = frozenset("\u200d\u2060\ufe0e\ufe0f")
 
 
-def divided(kind: Kind, block: Block, room: int, most: Cost) -> list[str]:
+def divided(block: Block, room: int, most: Cost) -> list[str]:
     """A block as texts of at most `most.characters`; the first one of at most `room`."""
-    match kind:
-        case "fence" if len(block.markup + block.info) <= _LONGEST_OPENING:
-            return _fences(block, room, most.characters)
-        case "code":
+    match block.node:
+        case CodeBlock(fence=fence, info=info) if fence and len(fence + info) <= _LONGEST_OPENING:
+            return _fences(block.lines, fence, room, most.characters)
+        case CodeBlock(fence=""):
             lines = [line.removeprefix("    ") for line in block.lines]
             return _fences_of(fenced(lines).split("\n")[0], lines, room, most.characters)
-        case "table":
+        case Table():
             return _tables(block, room, most) or _texts(block.text, room, most.characters)
-        case _:
+        case Paragraph() | Heading() | ItemList() | Item() | Quote() | CodeBlock() | Rule():
             return _texts(block.text, room, most.characters)
+        case _:
+            assert_never(block.node)
 
 
-def _fences(block: Block, room: int, most: int) -> list[str]:
-    opening, *lines = block.lines
+def _fences(written: Sequence[str], fence: str, room: int, most: int) -> list[str]:
+    opening, *lines = written
     indent = len(opening) - len(opening.lstrip(" "))
-    if lines and (end := lines[-1].strip()) and set(end) == {block.markup[0]} and len(end) >= len(block.markup):
+    if lines and (end := lines[-1].strip()) and set(end) == {fence[0]} and len(end) >= len(fence):
         lines = lines[:-1]
     lines = [line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in lines]
     return _fences_of(opening.strip(), lines, room, most)
@@ -142,14 +164,58 @@ def _outside(places: Sequence[int], spans: Sequence[tuple[int, int]]) -> Sequenc
 
 def _shape(markdown: str) -> Counter[tuple[str, str]]:
     """What of a text must not change when it is cut: its spans with what they point to, and its kinds of blocks."""
-    shape: Counter[tuple[str, str]] = Counter()
-    for token in parse(markdown):
-        for child in token.children or ():
-            if child.type in _SPANS:
-                shape[child.type, str(child.attrs.get("href", child.attrs.get("src", child.content)))] += 1
-        if token.nesting >= 0 and token.type not in _DIVIDED_KINDS:
-            shape[token.type, token.tag] += 1
-    return shape
+    return Counter(chain.from_iterable(map(_block_shape, every(parse(markdown)))))
+
+
+def _block_shape(node: BlockNode | Item) -> Iterator[tuple[str, str]]:
+    """Yield what a node adds to the shape, without the nodes inside it; paragraphs and quotes may become two."""
+    match node:
+        case Paragraph():
+            yield from _span_shape(node.words.parts)
+        case Heading():
+            yield "heading", str(node.level)
+            yield from _span_shape(node.words.parts)
+        case ItemList():
+            yield "list", "bullets" if node.start is None else "numbers"
+        case Item():
+            yield "item", ""
+        case Quote():
+            pass
+        case CodeBlock():
+            yield "block of code", "fence" if node.fence else "indent"
+        case Table():
+            yield from _table_shape(node)
+        case Rule():
+            yield "rule", ""
+        case _:
+            assert_never(node)
+
+
+def _table_shape(table: Table) -> Iterator[tuple[str, str]]:
+    yield "table", str(len(table.header))
+    for row in (table.header, *table.rows):
+        yield "row", str(len(row))
+        for cell in row:
+            yield from _span_shape(cell.parts)
+
+
+def _span_shape(parts: Sequence[InlineNode]) -> Iterator[tuple[str, str]]:
+    for part in parts:
+        match part:
+            case Code():
+                yield "code", part.text
+            case Image():
+                yield "image", part.address
+            case Link():
+                yield "link", part.address
+                yield from _span_shape(part.parts)
+            case Strong() | Emphasis() | Strike():
+                yield type(part).__name__, ""
+                yield from _span_shape(part.parts)
+            case Text() | Break():
+                pass
+            case _:
+                assert_never(part)
 
 
 def _slices(line: str, most: int) -> Iterator[str]:

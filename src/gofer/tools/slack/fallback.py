@@ -5,16 +5,34 @@ nothing is cut in the middle of a link or a word that fits.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import assert_never
 
-from markdown_it.token import Token
-
-from gofer.tools.slack.markdown import parse
+from gofer.tools.markdown import followed, parse
+from gofer.tools.markdown_nodes import (
+    BlockNode,
+    Break,
+    Code,
+    CodeBlock,
+    Emphasis,
+    Heading,
+    Image,
+    InlineNode,
+    ItemList,
+    Link,
+    Paragraph,
+    Quote,
+    Rule,
+    Strike,
+    Strong,
+    Table,
+    Text,
+    plain,
+)
 
 LIMIT = 3_000
 """UTF-8 bytes at most. Slack refuses an edit with more than 4,000; it may store an emoji as a longer name."""
 _MORE = "…"
 _LONGEST_WORD = 200
-_BLOCK_ENDS = frozenset({"paragraph_close", "heading_close", "tr_close"})
 
 
 def fallback(markdown: str) -> str:
@@ -34,64 +52,73 @@ def escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _atoms(tokens: Sequence[Token]) -> Iterator[str]:
-    """The smallest parts that stay whole, in order."""
-    numbers: list[int | None] = []
-    for token in tokens:
-        match token.type:
-            case "ordered_list_open":
-                numbers.append(int(token.attrs.get("start", 1)))
-            case "bullet_list_open":
-                numbers.append(None)
-            case "ordered_list_close" | "bullet_list_close":
-                numbers.pop()
-            case "list_item_open":
-                yield _marker(numbers)
-            case "inline":
-                yield from _inline(token.children or ())
-            case "td_close" | "th_close":
-                yield "  "
-            case "fence" | "code_block":
-                yield from _words(token.content)
-            case kind if kind in _BLOCK_ENDS:
+def _atoms(nodes: Sequence[BlockNode], indent: str = "") -> Iterator[str]:
+    """Yield the smallest parts that stay whole, in order."""
+    for node in nodes:
+        match node:
+            case Paragraph() | Heading():
+                yield from _inline(node.words.parts)
                 yield "\n"
-            case _:
+            case ItemList():
+                yield from _items(node, indent)
+            case Quote():
+                yield from _atoms(node.blocks, indent)
+            case CodeBlock():
+                yield from _words(node.text)
+            case Table():
+                yield from _rows(node)
+            case Rule():
                 pass
+            case _:
+                assert_never(node)
 
 
-def _marker(numbers: list[int | None]) -> str:
-    indent, number = "  " * (len(numbers) - 1), numbers[-1]
-    if number is None:
-        return f"{indent}• "
-    numbers[-1] = number + 1
-    return f"{indent}{number}. "
+def _items(node: ItemList, indent: str) -> Iterator[str]:
+    for number, item in node.numbered():
+        yield f"{indent}• " if number is None else f"{indent}{number}. "
+        if item.done is not None:
+            yield "[x] " if item.done else "[ ] "
+        yield from _atoms(item.blocks, f"{indent}  ")
 
 
-def _inline(children: Sequence[Token]) -> Iterator[str]:
-    place = 0
-    while place < len(children):
-        child = children[place]
-        match child.type:
-            case "link_open":
-                end = next(index for index in range(place, len(children)) if children[index].type == "link_close")
-                label = "".join(inner.content for inner in children[place:end])
-                yield from _link(str(child.attrs.get("href", "")), label)
-                place = end
-            case "image":
-                yield from _link(str(child.attrs.get("src", "")), child.content)
-            case "code_inline" if "`" not in child.content and len(child.content) <= _LONGEST_WORD:
-                yield f"`{escaped(child.content)}`"
-            case "softbreak" | "hardbreak":
+def _rows(table: Table) -> Iterator[str]:
+    for row in (table.header, *table.rows):
+        for cell in row:
+            yield from _inline(cell.parts)
+            yield "  "
+        yield "\n"
+
+
+def _inline(parts: Sequence[InlineNode]) -> Iterator[str]:
+    for part in parts:
+        match part:
+            case Text():
+                yield from _words(part.text)
+            case Code():
+                yield from _code(part.text)
+            case Link():
+                yield from _link(part.address, plain(part.parts))
+            case Image():
+                yield from _link(part.address, part.text)
+            case Strong() | Emphasis() | Strike():
+                yield from _inline(part.parts)
+            case Break():
                 yield "\n"
             case _:
-                yield from _words(child.content)
-        place += 1
+                assert_never(part)
+
+
+def _code(text: str) -> Iterator[str]:
+    if "`" in text or len(text) > _LONGEST_WORD:
+        yield from _words(text)
+    else:
+        yield f"`{escaped(text)}`"
 
 
 def _link(address: str, label: str) -> Iterator[str]:
     label = " ".join(label.split())
     link = f"<{escaped(address.replace('|', '%7C').replace(' ', '%20'))}|{escaped(label or address)}>"
-    if address.startswith(("http://", "https://", "mailto:")) and _bytes(link) <= LIMIT // 2:
+    if followed(address) and _bytes(link) <= LIMIT // 2:
         yield link
     else:
         yield from _words(label or address)

@@ -1,40 +1,34 @@
 """The blocks of a Markdown text: where they stand, and how much of a Slack message they take.
 
-Blocks are found by a CommonMark parser with tables and strikethrough, which is what Slack's markdown block reads.
 HTML is plain text to Slack.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import assert_never
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from gofer.tools.markdown import outline
+from gofer.tools.markdown_nodes import (
+    BlockNode,
+    CodeBlock,
+    Heading,
+    Item,
+    ItemList,
+    Paragraph,
+    Quote,
+    Rule,
+    Table,
+    Words,
+    every,
+)
 
-Kind = Literal["text", "fence", "table", "list", "quote", "heading", "rule", "code"]
-
-_KINDS: dict[str, Kind] = {
-    "fence": "fence",
-    "table_open": "table",
-    "bullet_list_open": "list",
-    "ordered_list_open": "list",
-    "blockquote_open": "quote",
-    "heading_open": "heading",
-    "hr": "rule",
-    "code_block": "code",
-}
-_PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-_BLOCKS_ONLY = MarkdownIt("commonmark", {"html": False}).enable(["table"]).disable(["inline", "text_join"])
-_OWN_BLOCK: frozenset[Kind] = frozenset({"fence", "table", "heading", "rule"})
-_OWN_TOKENS = frozenset(token for token, kind in _KINDS.items() if kind in _OWN_BLOCK)
 BLOCK_SIZE = 135
 """Characters that each block takes besides its text. People measured 125 for a rule and 134 for a heading."""
 MESSAGE_SIZE = 12_400
 """Characters of the blocks of a text and of what they take besides. Slack refuses about 13,200 (`msg_blocks_too_long`);
 the rest is for the links under a message."""
 _ENTITIES = {"&": len("&amp;"), "<": len("&lt;"), ">": len("&gt;")}
-_AROUND = frozenset({"bullet_list_open", "ordered_list_open", "list_item_open", "blockquote_open"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +63,14 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block of a text."""
+    """One block of a text, or one item of a list."""
 
-    kind: Kind
+    node: BlockNode | Item
     lines: Sequence[str]
     """Its lines, with what belongs to none, such as link definitions, at the block before it."""
     apart: bool
     """Whether an empty line stands before it."""
     cost: Cost
-    markup: str = ""
-    """For a fence: the characters that open and close it."""
-    info: str = ""
-    """For a fence: its language."""
-    columns: int = 0
-    """For a table."""
 
     @property
     def text(self) -> str:
@@ -92,7 +80,7 @@ class Block:
     @property
     def flows(self) -> bool:
         """Whether Slack shows it in one block with its neighbours that flow too."""
-        return self.kind not in _OWN_BLOCK and self.cost.blocks <= 1
+        return not _is_own(self.node) and self.cost.blocks <= 1
 
 
 def characters(text: str) -> int:
@@ -126,42 +114,36 @@ def normal(markdown: str) -> str:
 
 def blocks(markdown: str) -> Sequence[Block]:
     """The blocks of a `normal` text, in order; together they hold all of its lines but empty ones between them."""
-    tokens = _tokens(markdown)
     lines = markdown.split("\n")
-    tops = [(index, token) for index, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0]
-    return list(_cut(lines, tokens, tops)) or ([_block("text", lines, False, [])] if markdown else [])
+    found = list(_cut(lines, _outline(markdown)))
+    if found or not markdown:
+        return found
+    # A text of link definitions has no block.
+    return [_block(Paragraph(range(len(lines)), Words(markdown, ())), lines, apart=False)]
 
 
 def items(block: Block) -> Sequence[Block]:
     """The items of a list, each with its marker and all that is in it."""
-    tokens = _tokens(block.text)
-    tops = [(index, token) for index, token in enumerate(tokens) if token.type == "list_item_open" and token.level == 1]
-    return list(_cut(block.lines, tokens, tops))
+    lists = (node for node in _outline(block.text) if isinstance(node, ItemList))
+    return list(_cut(block.lines, [item for one in lists for item in one.items]))
 
 
 def cost(markdown: str) -> Cost:
     """What a `normal` text takes of one message."""
     found = blocks(markdown)
-    apart = _total(found)
+    apart = _total(block.cost for block in found)
     return Cost(characters=characters(markdown), blocks=_expanded(found), rows=apart.rows, cells=apart.cells)
 
 
 def widest_table(markdown: str) -> int:
     """Columns of the widest table anywhere in a `normal` text; 0 when it has none."""
-    tokens = _tokens(markdown)
-    opens = [index for index, token in enumerate(tokens) if token.type == "tr_open"]
-    return max((_columns(tokens[index:]) for index in opens), default=0)
-
-
-def parse(markdown: str) -> Sequence[Token]:
-    """The tokens of a text, with what is inside its lines."""
-    return _PARSER.parse(markdown)
+    return max((len(node.header) for node in every(_outline(markdown)) if isinstance(node, Table)), default=0)
 
 
 @lru_cache(maxsize=8)
-def _tokens(markdown: str) -> Sequence[Token]:
-    """The tokens of blocks. The same text is asked for by its width, its cost and its blocks, one after the other."""
-    return _BLOCKS_ONLY.parse(markdown)
+def _outline(markdown: str) -> Sequence[BlockNode]:
+    """The same text is asked for by its width, its cost and its blocks, one after the other."""
+    return outline(markdown)
 
 
 def _expanded(found: Sequence[Block]) -> int:
@@ -169,65 +151,61 @@ def _expanded(found: Sequence[Block]) -> int:
 
     A list or a quote with one of them inside is taken to end with it.
     """
-    ends = [True, *(block.kind in _OWN_BLOCK or block.cost.blocks > 1 for block in found)]
-    flows = sum(block.kind not in _OWN_BLOCK and ends[index] for index, block in enumerate(found))
+    ends = [True, *(_is_own(block.node) or block.cost.blocks > 1 for block in found)]
+    flows = sum(not _is_own(block.node) and ends[index] for index, block in enumerate(found))
     inner = sum(block.cost.blocks - 1 for block in found)
-    return flows + inner + sum(block.kind in _OWN_BLOCK for block in found)
+    return flows + inner + sum(_is_own(block.node) for block in found)
 
 
-def _total(found: Sequence[Block]) -> Cost:
-    total = Cost()
-    for block in found:
-        total += block.cost
-    return total
+def _total(found: Iterable[Cost]) -> Cost:
+    return sum(found, Cost())
 
 
-def _cut(lines: Sequence[str], tokens: Sequence[Token], tops: Sequence[tuple[int, Token]]) -> Iterator[Block]:
-    starts = [token.map[0] if token.map else 0 for _, token in tops]
+def _cut(lines: Sequence[str], nodes: Sequence[BlockNode | Item]) -> Iterator[Block]:
     # Lines before the first block belong to it, all others to the block before them.
-    bounds = [0, *starts[1:], len(lines)]
-    for place, (index, token) in enumerate(tops):
+    bounds = [0, *(node.lines.start for node in nodes[1:]), len(lines)]
+    for place, node in enumerate(nodes):
         own = list(lines[bounds[place] : bounds[place + 1]])
         while own and not own[-1].strip():
             own.pop()
         if not own:
             # The parser knows fewer kinds of white space than people see, as U+0085.
             continue
-        after = tops[place + 1][0] if place + 1 < len(tops) else len(tokens)
         apart = bounds[place] > 0 and not lines[bounds[place] - 1].strip()
-        yield _block(_KINDS.get(token.type, "text"), own, apart, tokens[index:after])
+        yield _block(node, own, apart=apart)
 
 
-def _block(kind: Kind, lines: Sequence[str], apart: bool, tokens: Sequence[Token]) -> Block:
-    inner = sum(token.type in _OWN_TOKENS for token in tokens)
-    rows = sum(token.type == "tr_open" for token in tokens)
-    cells = [token for place, token in enumerate(tokens) if place and tokens[place - 1].type in ("td_open", "th_open")]
-    taken = Cost(
-        characters=characters("\n".join(lines)),
-        blocks=max(1, inner + bool(tokens and tokens[0].type in _AROUND)),
-        rows=rows,
-        cells=sum(max(1, characters(cell.content)) for cell in cells),
-    )
-    first = tokens[0] if tokens else None
-    return Block(
-        kind,
-        lines,
-        apart,
-        taken,
-        markup=first.markup if first and kind == "fence" else "",
-        info=first.info if first and kind == "fence" else "",
-        columns=_columns(tokens) if kind == "table" else 0,
-    )
+def _block(node: BlockNode | Item, lines: Sequence[str], *, apart: bool) -> Block:
+    inner = _total(map(_taken, every([node])))
+    around = isinstance(node, ItemList | Item | Quote)
+    taken = replace(inner, characters=characters("\n".join(lines)), blocks=max(1, inner.blocks + around))
+    return Block(node, lines, apart, taken)
 
 
-def _columns(tokens: Sequence[Token]) -> int:
-    """Cells of the first row."""
-    count = 0
-    for token in tokens:
-        if token.type == "tr_close":
-            break
-        count += token.type in ("th_open", "td_open")
-    return count
+def _taken(node: BlockNode | Item) -> Cost:
+    """Return what a node takes besides the characters of the text, without the nodes inside it."""
+    match node:
+        case Table():
+            rows = [node.header, *node.rows]
+            cells = sum(max(1, characters(cell.source)) for row in rows for cell in row)
+            return Cost(blocks=1, rows=len(rows), cells=cells)
+        case Paragraph() | Heading() | ItemList() | Item() | Quote() | CodeBlock() | Rule():
+            return Cost(blocks=int(_is_own(node)))
+        case _:
+            assert_never(node)
+
+
+def _is_own(node: BlockNode | Item) -> bool:
+    """Return whether Slack makes a block of it alone."""
+    match node:
+        case Heading() | Table() | Rule():
+            return True
+        case CodeBlock():
+            return bool(node.fence)
+        case Paragraph() | ItemList() | Item() | Quote():
+            return False
+        case _:
+            assert_never(node)
 
 
 def fenced(lines: Sequence[str]) -> str:

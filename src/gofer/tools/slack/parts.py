@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from gofer.tools.markdown_nodes import Heading, ItemList, Quote
 from gofer.tools.slack.cutting import divided, halved
 from gofer.tools.slack.markdown import Block, Cost, blocks, characters, cost, fenced, items, normal, widest_table
 from gofer.tools.slack.mentions import neutral
@@ -94,7 +95,9 @@ class _Packer:
         """Adds blocks, divided where they must be."""
         divided_before = False
         for block in found:
-            piece = _Piece(block.text, block.apart or divided_before, block.cost, block.kind == "heading", block.flows)
+            piece = _Piece(
+                block.text, block.apart or divided_before, block.cost, isinstance(block.node, Heading), block.flows
+            )
             whole = self._fits(piece) or (block.cost.within(self._most) and self._well_filled())
             for part in [piece] if whole else self._divided(block, piece.apart):
                 self._add(part)
@@ -161,16 +164,16 @@ def _joined(pieces: Sequence[_Piece]) -> str:
 
 def _pieces(block: Block, apart: bool, room: int, most: Cost, depth: int) -> Sequence[_Piece]:
     """A block as pieces that fit; the first one into `room` characters, where that can be."""
-    match block.kind:
-        case "list" if depth < _DEEPEST:
+    match block.node:
+        case ItemList() if depth < _DEEPEST:
             return _list_pieces(block, apart, room, most, depth)
-        case "quote" if depth < _DEEPEST:
+        case Quote() if depth < _DEEPEST:
             inner = [_QUOTE.sub("", line, count=1) for line in block.lines]
             chunks = _inside(inner, characters("> "), room, most, depth)
             quoted = ["\n".join(f"> {line}".rstrip() for line in chunk.split("\n")) for chunk in chunks]
             return _fitting(quoted, True, most)
-        case kind:
-            return _fitting(divided(kind, block, room, most), apart, most)
+        case _:
+            return _fitting(divided(block, room, most), apart, most)
 
 
 def _list_pieces(block: Block, apart: bool, room: int, most: Cost, depth: int) -> Sequence[_Piece]:
