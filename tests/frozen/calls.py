@@ -1,0 +1,174 @@
+"""The requests that each tool of a vendor sends for a call, and what comes of it, over the simulated vendors."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import simulated_github
+import simulated_jira
+import simulated_notion
+import simulated_slack
+from frozen.lines import lines
+from frozen.recording import RecordingHttp
+from gofer.errors import ToolError
+from gofer.events import Actor
+from gofer.secret import Secret
+from gofer.simulators.slack.workspace import Group
+from gofer.tools.github.api import GitHubApi
+from gofer.tools.github.tools import github_tools
+from gofer.tools.jira.tools import jira_tools
+from gofer.tools.notion.tools import notion_tools
+from gofer.tools.slack.tools import slack_tools
+from gofer.tools.tool import Call, Tool, ToolResult
+
+Arguments = Mapping[str, object]
+Calls = Sequence[tuple[str, Arguments]]
+ROOT, CACHE, RISK = simulated_slack.ROOT, simulated_notion.CACHE, simulated_notion.RISK
+QUESTION = {
+    "tool": "jira_create_issue",
+    "arguments": {"project": "PAY"},
+    "arguments_sha256": "0" * 64,
+    "about": "call",
+    "by": ["U0000001"],
+    "until": 1_800_000_000_000,
+    "approve": "a",
+    "deny": "d",
+    "page": ["U0000001"],
+    "to": "U0000001",
+}
+SLACK: Calls = (
+    ("slack_read_thread", {}),
+    ("slack_read_thread", {"link": "https://acme.slack.com/archives/C0000001/p1763700000000100"}),
+    ("slack_read_channel", {"channel": "#deploys"}),
+    ("slack_get_permalink", {}),
+    ("slack_get_user", {"name": "@Ada"}),
+    ("slack_get_user", {"name": "U0000001"}),
+    ("slack_get_group", {"handle": "@leads"}),
+    ("slack_get_file", {"file": "F0000001"}),
+    ("slack_post_message", {"text": "**hello** @Ada", "channel": "#deploys"}),
+    ("slack_post_message", {"text": "# One\n\n- two\n- three\n\n| a | b |\n|---|---|\n| 1 | 2 |"}),
+    ("slack_update_message", {"text": "bye", "ts": "1763709120.000100"}),
+    ("slack_delete_message", {"ts": "1763709120.000100"}),
+    ("slack_post_file", {"name": "a.md", "text": "hello"}),
+    ("slack_post_direct", {"text": "hello"}),
+    ("slack_post_ephemeral", {"text": "hello"}),
+    ("slack_add_reaction", {"emoji": ":eyes:", "ts": ROOT}),
+    ("slack_join_channel", {"channel": "#random"}),
+    ("slack_ask_approval", QUESTION),
+    ("slack_ask_requester", QUESTION),
+    ("slack_close_question", {"channel": "C0000001", "ts": ROOT, "ending": "Denied.", "asked": QUESTION}),
+    ("slack_tell_one", {"user": "U0000001", "text": "no"}),
+    ("slack_find_groups", {"names": ["@leads"]}),
+    ("slack_may_decide", {"user": "U0000001", "by": ["U0000001"]}),
+    ("slack_find_place", {"channel": "deploys", "asker": "U0000001", "listed": ["#deploys"]}),
+)
+JIRA: Calls = (
+    ("jira_find_place", {"issue": "OPS-7"}),
+    ("jira_search", {"text": "export"}),
+    ("jira_get_issue", {}),
+    ("jira_get_issue", {"issue": "https://acme.atlassian.net/browse/OPS-7"}),
+    ("jira_create_issue", {"project": "ops", "type": "Bug", "summary": "x", "description": "y"}),
+    ("jira_add_comment", {"text": "**hello** Ada Byron\n\n- one\n- two\n\n```python\nx = 1\n```"}),
+    ("jira_transition_issue", {"status": "in progress"}),
+    ("jira_link_url", {"url": "https://example.com/", "title": "x"}),
+    ("jira_get_attachment", {"attachment": "10001"}),
+)
+NOTION: Calls = (
+    ("notion_find_place", {"page": CACHE}),
+    ("notion_get_page", {}),
+    ("notion_get_file", {"page": CACHE, "block": RISK}),
+    ("notion_search", {"query": "Cache"}),
+    ("notion_search", {"query": "RFCs", "kind": "database"}),
+    ("notion_query_database", {"database": "RFCs", "where": {"Status": "Draft"}}),
+    ("notion_add_comment", {"text": "**hello** [x](https://example.com/)"}),
+    ("notion_update_properties", {"properties": {"Effort": 5, "Status": "Done", "Tags": ["ui"]}}),
+    ("notion_append_content", {"text": "# One\n\n- two\n- three\n\n> four\n\n```python\nx = 1\n```"}),
+)
+GITHUB: Calls = (
+    ("github_get_pull_request", {}),
+    ("github_get_issue", {"number": 8}),
+    ("github_read_file", {"path": "README.md"}),
+    ("github_read_file", {}),
+    ("github_list_commits", {"path": "README.md"}),
+    ("github_add_comment", {"text": "hello"}),
+    ("github_create_issue", {"title": "x"}),
+    ("github_request_reviewers", {"reviewers": ["@sam"]}),
+)
+"""Calls in the order in which they are made, each against what those before it changed."""
+
+Tools = Sequence[Tool[Any]]
+
+
+def requests() -> Iterator[tuple[str, str]]:
+    """Yield the requests of each vendor's tools, and the result of each call."""
+    yield "requests/slack.jsonl", lines(_slack())
+    yield "requests/jira.jsonl", lines(_jira())
+    yield "requests/notion.jsonl", lines(_notion())
+    yield "requests/github.jsonl", lines(_github())
+
+
+def missing(names: Sequence[str]) -> Sequence[str]:
+    """Return the tools of vendors among some names that no call here asks for."""
+    called = {name for calls in (SLACK, JIRA, NOTION, GITHUB) for name, _ in calls}
+    vendors = ("slack_", "jira_", "notion_", "github_")
+    return sorted(name for name in names if name.startswith(vendors) and name not in called)
+
+
+def _slack() -> list[object]:
+    made: list[object] = []
+
+    async def story(simulator: Any, call: Call) -> None:
+        simulator.workspace.groups["S0000001"] = Group("S0000001", "leads", "Leads", ("U0000001",))
+        await _each(SLACK, slack_tools(simulated_slack.API), replace(call, actor=Actor("U0000001")), made)
+
+    simulated_slack.play(story)
+    return made
+
+
+def _jira() -> list[object]:
+    made: list[object] = []
+
+    async def story(room: simulated_jira.Room) -> None:
+        await _each(JIRA, jira_tools(simulated_jira.API), simulated_jira.call_of(room, issue="OPS-7"), made)
+
+    simulated_jira.play(story)
+    return made
+
+
+def _notion() -> list[object]:
+    made: list[object] = []
+
+    async def story(_: object, call: Call) -> None:
+        await _each(NOTION, notion_tools(simulated_notion.API), call, made)
+
+    simulated_notion.play(story)
+    return made
+
+
+def _github() -> list[object]:
+    made: list[object] = []
+    api = GitHubApi(simulated_github.API, Secret(simulated_github.TOKEN))
+
+    async def story(_: object, call: Call) -> None:
+        await _each(GITHUB, github_tools(api), call, made)
+
+    simulated_github.play(story)
+    return made
+
+
+async def _each(calls: Calls, tools: Tools, call: Call, made: list[object]) -> None:
+    known = {tool.name: tool for tool in tools}
+    for number, (name, arguments) in enumerate(calls, start=1):
+        http = RecordingHttp(call.http)
+        one = replace(call, key=f"run1/call/{number}", http=http)
+        result = await _outcome(known[name], one, arguments)
+        made.append({"tool": name, "arguments": arguments, "sent": http.sent, **result})
+
+
+async def _outcome(tool: Tool[Any], call: Call, arguments: Arguments) -> Mapping[str, object]:
+    """Return what a model, people and code get of a call."""
+    try:
+        result: ToolResult = await tool.act(call, tool.parse(arguments))
+    except ToolError as refused:
+        return {"refused": refused.message_to_model, "code": refused.code}
+    return {"text": result.text, "summary": result.summary, "details": result.details, "value": result.value}
