@@ -55,7 +55,7 @@ def complete_upload(backend: Backend, arguments: Arguments) -> Answer:
         draft = Message(
             channel=channel.id, ts="", user=bot.user, text=comment, thread_ts=thread_ts, bot_id=bot.bot_id, extra=extra
         )
-        backend.delivery.announce(message_envelopes(workspace, workspace.post(draft)))
+        backend.deliveries.announce(message_envelopes(workspace, workspace.post(draft)))
     return {"files": shown}
 
 

@@ -3,9 +3,6 @@
 A press is one signed form, or one frame of Socket Mode; it is never tried again.
 """
 
-import json
-from urllib.parse import urlencode
-
 from gofer.simulators.json_values import JsonObject, objects, text_of
 from gofer.simulators.slack.arguments import Arguments
 from gofer.simulators.slack.backend import Answer, Backend
@@ -80,11 +77,6 @@ def press_payload(workspace: Workspace, message: Message, action_id: str, user_i
     }
     # What only one person sees is not kept, and so not sent along.
     return payload if message.only_for else {**payload, "message": message_body(workspace, message)}
-
-
-def form(payload: JsonObject) -> bytes:
-    """The body of the request that brings it."""
-    return urlencode({"payload": json.dumps(payload, ensure_ascii=False, separators=(",", ":"))}).encode()
 
 
 def _button(message: Message, action_id: str) -> tuple[JsonObject, JsonObject]:

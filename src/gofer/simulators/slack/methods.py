@@ -68,7 +68,7 @@ def _post_message(backend: Backend, arguments: Arguments) -> Answer:
         paged=content.mentions,
     )
     message = workspace.post(draft)
-    backend.delivery.announce(message_envelopes(workspace, message))
+    backend.deliveries.announce(message_envelopes(workspace, message))
     return {"channel": channel.id, "ts": message.ts, "message": _written(workspace, message)}
 
 
@@ -88,7 +88,7 @@ def _update(backend: Backend, arguments: Arguments) -> Answer:
             paged=content.mentions,
         )
     )
-    backend.delivery.announce(change_envelopes(workspace, before, after))
+    backend.deliveries.announce(change_envelopes(workspace, before, after))
     written = _written(workspace, after)
     return {"channel": after.channel, "ts": after.ts, "text": after.text, "message": written}
 
@@ -114,7 +114,7 @@ def remove(backend: Backend, message: Message) -> None:
         )
     else:
         workspace.remove(message)
-    backend.delivery.announce(deletion_envelopes(workspace, message, left))
+    backend.deliveries.announce(deletion_envelopes(workspace, message, left))
 
 
 def _join(backend: Backend, arguments: Arguments) -> Answer:
@@ -124,7 +124,7 @@ def _join(backend: Backend, arguments: Arguments) -> Answer:
     if workspace.bot.user in channel.members:
         return {"channel": channel_shape(workspace, channel), "warning": "already_in_channel"}
     joined = workspace.join(channel, workspace.bot.user)
-    backend.delivery.announce(joined_envelopes(workspace, joined, workspace.bot.user, ""))
+    backend.deliveries.announce(joined_envelopes(workspace, joined, workspace.bot.user, ""))
     return {"channel": channel_shape(workspace, joined)}
 
 
@@ -177,7 +177,7 @@ def change_reaction(backend: Backend, message: Message, name: str, user: str | N
     workspace = backend.workspace
     who = user or workspace.bot.user
     after = workspace.react(message, name, who) if added else workspace.unreact(message, name, who)
-    backend.delivery.announce(reaction_envelopes(workspace, after, name, who, added=added))
+    backend.deliveries.announce(reaction_envelopes(workspace, after, name, who, added=added))
     return after
 
 
