@@ -1,21 +1,19 @@
-"""Which repositories does a world file describe?
-
-Every mistake is a ConfigError that names the place in the file.
-"""
+"""The repositories that a world file describes under its key `github`."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field
 
 from gofer.errors import ConfigError
 from gofer.simulators.github.repositories import Hub, Issue, Pull, Repository, Review, User
+from gofer.simulators.world_file import Part, read_world, wrong
 
 HOUR = 3600.0
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+class _Part(Part):
+    model_config = ConfigDict(strict=True)
 
 
 class _User(_Part):
@@ -89,13 +87,7 @@ class _World(_Part):
 
 def load_hub(world: Mapping[str, object], clock: Callable[[], float]) -> Hub:
     """What stands under the key `github` of a world. Raises ConfigError."""
-    try:
-        described = _World.model_validate(world)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(["github", *map(str, first["loc"])])
-        raise ConfigError(f"The world is wrong at {place}: {first['msg']}.") from error
-    return _Loading(Hub(clock)).everything(described)
+    return _Loading(Hub(clock)).everything(read_world(_World, "github", world))
 
 
 class _Loading:
@@ -117,7 +109,7 @@ class _Loading:
 
     def _repository(self, one: _Repository) -> None:
         if one.full_name in self._hub.repositories:
-            raise ConfigError(f"The world is wrong at github.repositories: {one.full_name} is there twice.")
+            raise wrong("github.repositories", f"{one.full_name} is there twice")
         everybody = one.collaborators if one.collaborators is not None else list(self._hub.users)
         repository = Repository(
             self._hub.new_id(),
