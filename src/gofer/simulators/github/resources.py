@@ -4,9 +4,7 @@ Each resource gets what was asked and gives the status and the JSON of its answe
 """
 
 import math
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from gofer.simulators.github.asked import TITLE_LIMIT, Asked, too_long
 from gofer.simulators.github.listing import between, listed, wanted
@@ -24,6 +22,7 @@ from gofer.simulators.github.shapes import (
     team_shape,
     user_shape,
 )
+from gofer.simulators.http_server import Resource, resource
 from gofer.simulators.json_values import texts
 
 Answer = tuple[int, object]
@@ -188,40 +187,29 @@ def list_commits(asked: Asked) -> Answer:
     return 200, [commit_shape(asked.hub, repository, commit) for commit in found]
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """One path and what it does."""
-
-    method: str
-    path: re.Pattern[str]
-    run: Callable[[Asked], Answer]
+def _resource(line: str, run: Callable[[Asked], Answer]) -> Resource[Callable[[Asked], Answer]]:
+    path = line.replace("{repo}", r"/repos/{owner}/{name}").replace("{n}", r"(?P<number>[0-9]{1,9})")
+    return resource(path, run)
 
 
-def _resource(method: str, path: str, run: Callable[[Asked], Answer]) -> Resource:
-    pattern = path.replace("{repo}", r"/repos/(?P<owner>[^/]+)/(?P<name>[^/]+)").replace(
-        "{n}", r"(?P<number>[0-9]{1,9})"
-    )
-    return Resource(method, re.compile(pattern), run)
-
-
-RESOURCES: Sequence[Resource] = (
-    _resource("GET", "/user", own_user),
-    _resource("GET", r"/users/(?P<login>[^/]+)", a_user),
-    _resource("GET", "{repo}", a_repository),
-    _resource("GET", "{repo}/issues", list_issues),
-    _resource("POST", "{repo}/issues", create_issue),
-    _resource("GET", "{repo}/issues/{n}", get_issue),
-    _resource("GET", "{repo}/issues/{n}/comments", list_comments),
-    _resource("POST", "{repo}/issues/{n}/comments", create_comment),
-    _resource("GET", "{repo}/pulls", list_pulls),
-    _resource("GET", "{repo}/pulls/{n}", get_pull),
-    _resource("GET", "{repo}/pulls/{n}/files", list_files),
-    _resource("GET", "{repo}/pulls/{n}/reviews", list_reviews),
-    _resource("GET", "{repo}/pulls/{n}/merge", is_merged),
-    _resource("GET", "{repo}/pulls/{n}/requested_reviewers", requested),
-    _resource("POST", "{repo}/pulls/{n}/requested_reviewers", request_reviewers),
-    _resource("GET", r"{repo}/contents(?:/(?P<path>.*))?", contents),
-    _resource("GET", "{repo}/commits", list_commits),
+RESOURCES: Sequence[Resource[Callable[[Asked], Answer]]] = (
+    _resource("GET /user", own_user),
+    _resource("GET /users/{login}", a_user),
+    _resource("GET {repo}", a_repository),
+    _resource("GET {repo}/issues", list_issues),
+    _resource("POST {repo}/issues", create_issue),
+    _resource("GET {repo}/issues/{n}", get_issue),
+    _resource("GET {repo}/issues/{n}/comments", list_comments),
+    _resource("POST {repo}/issues/{n}/comments", create_comment),
+    _resource("GET {repo}/pulls", list_pulls),
+    _resource("GET {repo}/pulls/{n}", get_pull),
+    _resource("GET {repo}/pulls/{n}/files", list_files),
+    _resource("GET {repo}/pulls/{n}/reviews", list_reviews),
+    _resource("GET {repo}/pulls/{n}/merge", is_merged),
+    _resource("GET {repo}/pulls/{n}/requested_reviewers", requested),
+    _resource("POST {repo}/pulls/{n}/requested_reviewers", request_reviewers),
+    _resource(r"GET {repo}/contents(?:/(?P<path>.*))?", contents),
+    _resource("GET {repo}/commits", list_commits),
 )
 
 

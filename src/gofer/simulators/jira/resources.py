@@ -1,27 +1,17 @@
 """What does each resource of an issue answer?"""
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import gofer.simulators.jira.searching as searching
 import gofer.simulators.jira.shapes as shapes
 import gofer.simulators.jira.writing as writing
+from gofer.simulators.http_server import resource
 from gofer.simulators.jira.asked import INVALID, Asked
 from gofer.simulators.jira.searching import Answer
 from gofer.simulators.jira.site import Comment, Issue, JiraRefusal
 from gofer.simulators.json_values import is_array, object_of, text_of
 
 PAGE_OF_COMMENTS = 5000
-
-
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """One method of one path."""
-
-    method: str
-    path: re.Pattern[str]
-    run: Callable[[Asked], Answer]
 
 
 def get_issue(asked: Asked) -> Answer:
@@ -188,11 +178,6 @@ def fetch_properties(asked: Asked) -> Answer:
     return 200, {"keys": [{"key": name} for name in issue.properties]}
 
 
-def _resource(line: str, run: Callable[[Asked], Answer]) -> Resource:
-    method, _, path = line.partition(" ")
-    return Resource(method, re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", path)), run)
-
-
 _TABLE: Mapping[str, Callable[[Asked], Answer]] = {
     "GET /myself": searching.myself,
     "GET /user/search": searching.users,
@@ -221,5 +206,5 @@ _TABLE: Mapping[str, Callable[[Asked], Answer]] = {
     "GET /issue/{issue}/remotelink": get_remote_links,
     "POST /issue/{issue}/remotelink": post_remote_link,
 }
-RESOURCES = tuple(_resource(line, run) for line, run in _TABLE.items())
+RESOURCES = tuple(resource(line, run) for line, run in _TABLE.items())
 """Everything the simulated API has below /rest/api/3."""

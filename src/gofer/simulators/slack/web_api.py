@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from gofer.simulators.http_server import disconnected
 from gofer.simulators.slack.arguments import Arguments, read_arguments
 from gofer.simulators.slack.backend import Backend, Method
 from gofer.simulators.slack.files import receive
@@ -69,7 +70,7 @@ class WebApi:
         answer = self._answered(method, arguments, str(request.base_url).rstrip("/"))
         if held := self._held.pop(name, None):
             held.set()
-            await _hung_up(request)
+            await disconnected(request)
         return self._failed(planned[0], method) if planned else answer
 
     async def _upload(self, request: Request) -> Response:
@@ -139,12 +140,6 @@ class WebApi:
 
 async def _login(_: Request) -> Response:
     return HTMLResponse("<!DOCTYPE html><html><body>Sign in to your workspace</body></html>")
-
-
-async def _hung_up(request: Request) -> None:
-    """Returns when whoever called is gone."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 def _refused(refusal: SlackRefusal) -> Response:
