@@ -30,12 +30,12 @@ def resource(line: str, run: _Run) -> Resource[_Run]:
     return Resource(method, re.compile(re.sub(r"\{([a-z]+)\}", r"(?P<\1>[^/]+)", path)), run)
 
 
-def find(resources: Sequence[Resource[_Run]], method: str, path: str) -> tuple[Resource[_Run], dict[str, str]] | None:
-    """Return the first resource of a method and a path, with the parts of the path that it names."""
+def find(resources: Sequence[Resource[_Run]], method: str, path: str) -> tuple[_Run, dict[str, str]] | None:
+    """Return what the first resource of a method and a path does, with the parts of the path that it names."""
     for one in resources:
         match = one.path.fullmatch(path)
         if match and one.method == method:
-            return one, {name: part for name, part in match.groupdict().items() if part is not None}
+            return one.run, {name: part for name, part in match.groupdict().items() if part is not None}
     return None
 
 

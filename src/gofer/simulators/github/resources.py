@@ -7,8 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from gofer.simulators.github.asked import TITLE_LIMIT, Asked, too_long
-from gofer.simulators.github.listing import between, listed, wanted
-from gofer.simulators.github.repositories import GitHubRefusal, Hub, iso
+from gofer.simulators.github.repositories import GitHubRefusal, Hub, Issue, Pull, iso
 from gofer.simulators.github.shapes import (
     BREAKING,
     comment_shape,
@@ -46,7 +45,7 @@ def a_repository(asked: Asked) -> Answer:
 def list_issues(asked: Asked) -> Answer:
     """Issues, and pull requests as issues, newest first unless asked otherwise."""
     since = int(asked.moment("since") or 0)
-    found = [one for one in listed(asked) if int(one.updated_at) >= since and wanted(asked, one)]
+    found = [one for one in _listed(asked) if int(one.updated_at) >= since and _wanted(asked, one)]
     return 200, [issue_shape(asked.hub, issue, asked.version) for issue in found]
 
 
@@ -91,7 +90,7 @@ def create_comment(asked: Asked) -> Answer:
 def list_pulls(asked: Asked) -> Answer:
     """Pull requests, in the short form of lists."""
     hub = asked.hub
-    found = [(issue, pull) for issue in listed(asked) if (pull := issue.pull) and between(asked, pull)]
+    found = [(issue, pull) for issue in _listed(asked) if (pull := issue.pull) and _between(asked, pull)]
     return 200, [pull_shape(hub, issue, pull, asked.version, full=False) for issue, pull in found]
 
 
@@ -185,6 +184,39 @@ def list_commits(asked: Asked) -> Answer:
         and any(not path or one == path or one.startswith(f"{path}/") for one in commit.files)
     ]
     return 200, [commit_shape(asked.hub, repository, commit) for commit in found]
+
+
+def _listed(asked: Asked) -> list[Issue]:
+    """The issues of a repository in the state and the order asked for."""
+    state = asked.one_of("state", "open", "closed", "all")
+    newest = asked.one_of("direction", "desc", "asc") == "desc"
+    by_update = asked.one_of("sort", "created", "updated", "comments") == "updated"
+    found = [one for one in asked.hub.repository(asked.repository).issues.values() if state in ("all", one.state)]
+    return sorted(found, key=lambda one: (one.updated_at if by_update else one.created_at, one.number), reverse=newest)
+
+
+def _wanted(asked: Asked, issue: Issue) -> bool:
+    """Return whether an issue has all labels, the assignee and the creator that the query names."""
+    labels = set(filter(None, asked.query.get("labels", "").split(",")))
+    assignee = asked.query.get("assignee", "")
+    creator = asked.query.get("creator", "").lower()
+    match assignee:
+        case "":
+            right = True
+        case "none":
+            right = not issue.assignees
+        case "*":
+            right = bool(issue.assignees)
+        case login:
+            right = login.lower() in map(str.lower, issue.assignees)
+    return right and labels <= set(issue.labels) and creator in ("", issue.user.lower())
+
+
+def _between(asked: Asked, pull: Pull) -> bool:
+    """Return whether a pull request has the branches that the query names; a head is written `owner:branch`."""
+    head = asked.query.get("head", "")
+    own = f"{asked.path['owner']}:{pull.head}".lower()
+    return asked.query.get("base", pull.base) == pull.base and head.lower() in ("", own)
 
 
 def _resource(line: str, run: Callable[[Asked], Answer]) -> Resource[Callable[[Asked], Answer]]:

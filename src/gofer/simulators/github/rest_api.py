@@ -72,8 +72,8 @@ class RestApi:
         found = find(RESOURCES, request.method, "/" + request.path_params["path"])
         if found is None:
             raise GitHubRefusal(404, "Not Found")
-        resource, path = found
-        return resource.run, version, path
+        run, path = found
+        return run, version, path
 
     def _rate(self) -> dict[str, str]:
         return {

@@ -6,7 +6,6 @@ The one object that tests, evals and the demo hold: it ties repositories, REST A
 from collections.abc import Callable, Mapping, Sequence
 
 import httpx2
-from starlette.applications import Starlette
 
 from gofer.simulators.faults import Faults
 from gofer.simulators.github.delivery import HOOK, Deliveries, Delivery
@@ -15,9 +14,10 @@ from gofer.simulators.github.repositories import Issue
 from gofer.simulators.github.rest_api import RestApi
 from gofer.simulators.github.world import load_hub
 from gofer.simulators.json_values import JsonObject
+from gofer.simulators.vendor import Vendor
 
 
-class GitHubSimulator:
+class GitHubSimulator(Vendor):
     """Some repositories as a web app with state; use it inside a running event loop."""
 
     def __init__(
@@ -35,7 +35,7 @@ class GitHubSimulator:
         """Act in somebody's name."""
         self.faults = Faults()
         """What goes wrong with the next requests."""
-        self.app = Starlette(routes=RestApi(self._hub, self.people, token, self.faults).routes())
+        super().__init__(self._deliveries, RestApi(self._hub, self.people, token, self.faults).routes())
 
     def subscribe(self, url: str, *, form: bool = False) -> None:
         """Deliver events to this URL from now on, a `ping` first; as a form where the webhook is set so."""
@@ -59,14 +59,6 @@ class GitHubSimulator:
     def issue(self, repository: str, number: int) -> Issue:
         """An issue or pull request. Raises GitHubRefusal."""
         return self._hub.issue(repository, number)
-
-    async def settled(self) -> None:
-        """Wait until no delivery is under way."""
-        await self._deliveries.settled()
-
-    async def close(self) -> None:
-        """Give up the deliveries under way."""
-        await self._deliveries.close()
 
     def state(self) -> dict[str, object]:
         """Files, issues and pull requests in plain JSON, without ids and times."""

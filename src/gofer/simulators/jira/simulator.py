@@ -6,7 +6,6 @@ The one object that tests, evals and the demo hold: it ties site, REST API, peop
 from collections.abc import Callable, Mapping, Sequence
 
 import httpx2
-from starlette.applications import Starlette
 
 import gofer.simulators.jira.shapes as shapes
 from gofer.simulators.faults import Faults
@@ -15,9 +14,10 @@ from gofer.simulators.jira.people import People
 from gofer.simulators.jira.rest_api import RestApi
 from gofer.simulators.jira.world import load_site
 from gofer.simulators.json_values import JsonObject
+from gofer.simulators.vendor import Vendor
 
 
-class JiraSimulator:
+class JiraSimulator(Vendor):
     """One Jira site as a web app with state; use it inside a running event loop."""
 
     def __init__(
@@ -37,7 +37,7 @@ class JiraSimulator:
         """Act in somebody's name."""
         self.faults = Faults()
         """What goes wrong with the next requests."""
-        self.app = Starlette(routes=RestApi(self.site, self.people, email, token, self.faults).routes())
+        super().__init__(self._deliveries, RestApi(self.site, self.people, email, token, self.faults).routes())
 
     def subscribe(self, url: str, flavour: Flavour = "cloud") -> None:
         """Deliver events to this URL from now on, with the bodies and headers of Cloud or of Data Center."""
@@ -51,14 +51,6 @@ class JiraSimulator:
     def sent(self) -> Sequence[Sent]:
         """Every attempt so far, oldest first."""
         return tuple(self._deliveries.sent)
-
-    async def settled(self) -> None:
-        """Wait until no delivery is under way, retries included."""
-        await self._deliveries.settled()
-
-    async def close(self) -> None:
-        """Give up the deliveries under way."""
-        await self._deliveries.close()
 
     def state(self) -> dict[str, object]:
         """The issues by key in plain JSON, without ids and times: for comparing the world afterwards."""

@@ -6,7 +6,6 @@ The one object that tests, evals and the demo hold: it ties workspace, API, peop
 from collections.abc import Callable, Mapping
 
 import httpx2
-from starlette.applications import Starlette
 
 from gofer.simulators.faults import Faults
 from gofer.simulators.json_values import JsonObject
@@ -14,9 +13,10 @@ from gofer.simulators.notion.delivery import Deliveries, Pace
 from gofer.simulators.notion.people import People
 from gofer.simulators.notion.web_api import WebApi
 from gofer.simulators.notion.world import load_world
+from gofer.simulators.vendor import Vendor
 
 
-class NotionSimulator:
+class NotionSimulator(Vendor):
     """One Notion workspace as a web app with state; use it inside a running event loop."""
 
     def __init__(
@@ -35,7 +35,7 @@ class NotionSimulator:
         self._deliveries = Deliveries(self.workspace, http, verification_token, pace or Pace())
         self.workspace.tell = self._deliveries.announce
         self._web_api = WebApi(self.workspace, token, capabilities, self.faults)
-        self.app = Starlette(routes=self._web_api.routes())
+        super().__init__(self._deliveries, self._web_api.routes())
 
     def subscribe(self, url: str) -> None:
         """Deliver events to this URL from now on, as if it had been verified before."""
@@ -74,14 +74,6 @@ class NotionSimulator:
     async def deliver(self, event: JsonObject, *, attempt_number: int = 1) -> int:
         """One signed delivery; returns the status. Raises httpx2.TransportError where there was no answer."""
         return await self._deliveries.send({**event, "attempt_number": attempt_number})
-
-    async def settled(self) -> None:
-        """Wait until no delivery is under way; what is being gathered is sent first."""
-        await self._deliveries.settled()
-
-    async def close(self) -> None:
-        """Give up the deliveries under way."""
-        await self._deliveries.close()
 
     def state(self) -> dict[str, object]:
         """Pages with properties, content and comments in plain JSON, for comparing worlds."""

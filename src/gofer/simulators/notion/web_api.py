@@ -114,8 +114,7 @@ class WebApi:
         found = find(CALLS, request.method, request.url.path)
         if found is None:
             raise NotionRefusal("invalid_request_url", "Invalid request URL.")
-        served, path = found
-        call = served.run
+        call, path = found
         if call.capability and call.capability not in self._capabilities:
             raise NotionRefusal("restricted_resource", "Insufficient permissions for this endpoint.")
         return call, path

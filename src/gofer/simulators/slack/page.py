@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from gofer.simulators.slack.composer import typed
+from gofer.simulators.slack.shapes import typed
 from gofer.simulators.slack.view import View
 from gofer.simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
 

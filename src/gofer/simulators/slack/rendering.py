@@ -9,7 +9,7 @@ from html import escape
 from itertools import groupby
 
 from gofer.simulators.json_values import JsonObject, object_of, objects, text_of
-from gofer.simulators.slack.markdown_html import MarkdownHtml
+from gofer.simulators.slack.markdown import MarkdownHtml
 from gofer.simulators.slack.shapes import block_text, unescaped
 from gofer.simulators.slack.workspace import Message, Workspace
 

@@ -8,12 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import httpx2
-from starlette.applications import Starlette
 
 from gofer.simulators.json_values import JsonObject
 from gofer.simulators.slack.adopt import plant
 from gofer.simulators.slack.backend import Backend
-from gofer.simulators.slack.composer import typed
 from gofer.simulators.slack.delivery import Deliveries, Pace
 from gofer.simulators.slack.envelopes import (
     change_envelopes,
@@ -28,14 +26,15 @@ from gofer.simulators.slack.manifest import read_manifest
 from gofer.simulators.slack.methods import change_reaction, remove
 from gofer.simulators.slack.openid import OpenId
 from gofer.simulators.slack.page import Page
-from gofer.simulators.slack.shapes import stable_id
+from gofer.simulators.slack.shapes import stable_id, typed
 from gofer.simulators.slack.socket_mode import SocketMode
 from gofer.simulators.slack.web_api import Failure, WebApi
 from gofer.simulators.slack.workspace import Channel, Message, SlackRefusal
 from gofer.simulators.slack.world import bot_id_of, load_workspace
+from gofer.simulators.vendor import Vendor
 
 
-class SlackSimulator:
+class SlackSimulator(Vendor):
     """One Slack workspace as a web app with state; use it inside a running event loop."""
 
     def __init__(
@@ -59,7 +58,7 @@ class SlackSimulator:
         self.openid = OpenId(self.workspace, clock, client_id, client_secret)
         page = Page(self.workspace, clock, self)
         routes = [*page.routes(), *self.sockets.routes(), *self.openid.routes(), *self._web_api.routes()]
-        self.app = Starlette(routes=routes)
+        super().__init__(self._deliveries, routes)
 
     def install(self, manifest: object) -> None:
         """The app becomes what a manifest describes: its scopes, events and messages tab. Raises ConfigError."""
@@ -190,14 +189,6 @@ class SlackSimulator:
     async def deliver(self, envelope: JsonObject, *, retry_num: int = 0, retry_reason: str | None = None) -> int:
         """One signed delivery; returns the status. Raises httpx2.TransportError where there was no answer."""
         return await self._deliveries.send(envelope, retry_num, retry_reason)
-
-    async def settled(self) -> None:
-        """Wait until no delivery is under way, retries included."""
-        await self._deliveries.settled()
-
-    async def close(self) -> None:
-        """Give up the deliveries under way."""
-        await self._deliveries.close()
 
     def adopt(self, envelope: JsonObject) -> None:
         """Plant what a recorded `event_callback` speaks of, where it is absent."""
