@@ -1,6 +1,6 @@
-"""How does a scripted model answer over an OpenAI-compatible HTTP interface?
+"""The offline model: scripted answers over an OpenAI-compatible HTTP interface.
 
-Stateless: the same request bytes get the same answer bytes. Whatever it says is labelled as not from a model.
+Stateless: the same request bytes get the same answer bytes. Each answer is labelled as not from a model.
 """
 
 import hashlib

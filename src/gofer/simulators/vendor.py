@@ -1,4 +1,4 @@
-"""The part that every simulated vendor has: a web app with state, whose deliveries a story can await."""
+"""The part that every simulated vendor has: a web app with state, and deliveries that a story can await."""
 
 from collections.abc import Sequence
 

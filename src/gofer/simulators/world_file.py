@@ -14,7 +14,7 @@ from gofer.simulators.json_values import is_array, is_object, texts
 
 
 class Part(BaseModel):
-    """A mapping of a world file whose keys are all known."""
+    """A mapping of a world file, with known keys only."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

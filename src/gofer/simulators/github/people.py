@@ -1,4 +1,4 @@
-"""What do people do on GitHub, and what is told of it?
+"""The acts of people on the simulated GitHub.
 
 Each act changes the repositories and begins to deliver the events that GitHub sends for it.
 """
@@ -26,7 +26,7 @@ NOTHING = "0" * 40
 
 
 class People:
-    """Acts of whoever is named, people and programs alike. Raises GitHubRefusal for what is not there."""
+    """The acts of people and programs, by login. Raises GitHubRefusal for what is not there."""
 
     def __init__(self, hub: Hub, deliveries: Deliveries) -> None:
         self._hub = hub
@@ -45,7 +45,7 @@ class People:
         draft: bool = False,
         labels: Sequence[str] = (),
     ) -> Issue:
-        """Somebody pushes a branch and opens a pull request from it."""
+        """Push a branch and open a pull request from it."""
         hub, where = self._hub, self._hub.repository(repository)
         issue = hub.open_issue(where, hub.user(user).login, title, body)
         issue.labels = list(labels)
@@ -55,7 +55,7 @@ class People:
         return issue
 
     def open_issue(self, repository: str, user: str, title: str, body: str = "", labels: Sequence[str] = ()) -> Issue:
-        """Somebody opens an issue."""
+        """Open an issue."""
         issue = self._hub.open_issue(self._hub.repository(repository), self._hub.user(user).login, title, body)
         issue.labels = list(labels)
         self._opened(issue, user)
@@ -101,13 +101,13 @@ class People:
         self._about_pull("ready_for_review", issue, user)
 
     def comment(self, issue: Issue, user: str, body: str) -> Comment:
-        """Somebody comments on an issue or pull request."""
+        """Comment on an issue or pull request."""
         comment = self._hub.comment(issue, self._hub.user(user).login, body)
         self._about("issue_comment", "created", issue, user, comment=comment_shape(self._hub, issue, comment))
         return comment
 
     def review(self, issue: Issue, user: str, state: str = "COMMENTED", body: str = "") -> Review:
-        """Somebody reviews a pull request; whoever was asked for it is so no more."""
+        """Review a pull request; the reviewer is asked no more."""
         pull, hub = _pull(issue), self._hub
         self._touch(issue)
         review = Review(hub.new_id(), user=hub.user(user).login, state=state, body=body, submitted_at=issue.updated_at)
@@ -130,7 +130,7 @@ class People:
             self._about_pull("review_requested", issue, user, requested_team=team_shape(slug))
 
     def push(self, repository: str, user: str, message: str, files: Files, branch: str = "") -> Commit:
-        """Somebody pushes one commit; an open pull request from that branch tells of it too."""
+        """Push one commit; an open pull request from that branch has an event too."""
         hub, where = self._hub, self._hub.repository(repository)
         branch = branch or where.default_branch
         known = where.branches.get(branch)

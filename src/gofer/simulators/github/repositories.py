@@ -1,4 +1,4 @@
-"""What is there in the simulated GitHub: people, repositories, their commits, issues and pull requests?
+"""The state of the simulated GitHub: people, repositories, commits, issues and pull requests.
 
 A pull request is an issue with a second half, as with the vendor: both share one row of numbers.
 """
@@ -22,7 +22,7 @@ class GitHubRefusal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Somebody with an account."""
+    """An account of a person or a program."""
 
     id: int
     login: str
@@ -145,7 +145,7 @@ class Repository:
 
 
 class Hub:
-    """Everything there is, and what can be done with it by whomever."""
+    """Everything there is, and every change to it."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
@@ -160,7 +160,7 @@ class Hub:
         return next(self._ids)
 
     def user(self, login: str) -> User:
-        """Somebody by login, whatever its case. Raises GitHubRefusal(404)."""
+        """Return a user by login, in any case of letters. Raises GitHubRefusal(404)."""
         for user in self.users.values():
             if user.login.lower() == login.lower():
                 return user

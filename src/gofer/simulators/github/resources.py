@@ -1,7 +1,4 @@
-"""What does each path of the REST API do with the repositories?
-
-Each resource gets what was asked and gives the status and the JSON of its answer, or refuses.
-"""
+"""The resources of GitHub's REST API: each reads a request, and returns a status and JSON or refuses."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -33,7 +30,7 @@ def own_user(asked: Asked) -> Answer:
 
 
 def a_user(asked: Asked) -> Answer:
-    """Somebody by login."""
+    """A user by login."""
     return 200, _full_user(asked.hub, asked.path["login"])
 
 
@@ -128,7 +125,7 @@ def requested(asked: Asked) -> Answer:
 
 
 def request_reviewers(asked: Asked) -> Answer:
-    """Asks people and teams for a review; whoever is asked already stays so."""
+    """Ask people and teams for a review; earlier requests stay."""
     asked.permit("reviewers", "team_reviewers")
     issue, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
     repository = asked.hub.repository(asked.repository)

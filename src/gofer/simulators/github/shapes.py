@@ -1,4 +1,4 @@
-"""How does GitHub write its things down, in answers of the REST API and in webhooks?
+"""The objects of GitHub in JSON, as answers of the REST API and webhooks carry them.
 
 `full` shapes are those of single objects and webhooks; lists leave some fields out, as the vendor does.
 """

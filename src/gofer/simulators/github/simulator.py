@@ -1,7 +1,4 @@
-"""What happens in the simulated GitHub when somebody does something?
-
-The one object that tests, evals and the demo hold: it ties repositories, REST API, people and deliveries together.
-"""
+"""The simulated GitHub that tests, evals and the demo hold: repositories, REST API, people and deliveries."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -32,7 +29,7 @@ class GitHubSimulator(Vendor):
         self._hub = load_hub(world, clock)
         self._deliveries = Deliveries(clock, http, webhook_secret)
         self.people = People(self._hub, self._deliveries)
-        """Act in somebody's name."""
+        """Act as a person."""
         self.faults = Faults()
         """What goes wrong with the next requests."""
         super().__init__(self._deliveries, RestApi(self._hub, self.people, token, self.faults).routes())

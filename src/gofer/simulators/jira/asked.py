@@ -1,6 +1,6 @@
-"""What did a caller of the REST API ask for?
+"""One request to the simulated Jira: its fields, read by the form that they should have.
 
-Unknown names in a body are refused; what is not there has the vendor's own default.
+Unknown names in a body are refused. A missing value has the vendor's own default.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Which issues does a JQL query find, and in which order?
+"""The issues that a JQL query finds, in its order.
 
 A modest part of the language: clauses joined by AND, then ORDER BY. Anything else is refused as Jira refuses a mistake.
 """

@@ -1,4 +1,4 @@
-"""What does each resource of an issue answer?"""
+"""The resources of Jira's REST API about one issue, and the table of all of them."""
 
 from collections.abc import Callable, Mapping
 

@@ -62,7 +62,7 @@ class RestApi:
             return _refused(refusal)
 
     def _content(self, request: Request, attachment: str) -> Response:
-        """Where the bytes of a file are: at an address on the media host that anybody may read who has it."""
+        """Redirect to the bytes of a file, at an address of the media host that needs no account."""
         one = self._site.attachment(attachment)
         if request.query_params.get("redirect") == "false":
             return Response(one.content, media_type=one.mime_type)

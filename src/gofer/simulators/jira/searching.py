@@ -1,4 +1,4 @@
-"""What do search, the lookup of many issues and the lists of people and projects answer?"""
+"""The resources of Jira's REST API that search and list: issues, people and projects."""
 
 import base64
 import json
@@ -68,7 +68,7 @@ def myself(asked: Asked) -> Answer:
 
 
 def users(asked: Asked) -> Answer:
-    """GET /user/search: whose name begins with, or has a word that begins with, the query."""
+    """GET /user/search: people with a name, or a word of it, that begins with the query."""
     if "query" not in asked.query:
         raise JiraRefusal(400, "The username query parameter was not provided")
     query = asked.query["query"].lower()

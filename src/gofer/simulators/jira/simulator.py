@@ -1,7 +1,4 @@
-"""What happens in the simulated Jira when somebody does something?
-
-The one object that tests, evals and the demo hold: it ties site, REST API, people and deliveries together.
-"""
+"""The simulated Jira that tests, evals and the demo hold: site, REST API, people and deliveries."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -34,7 +31,7 @@ class JiraSimulator(Vendor):
         self.site, own_secret = load_site(world, clock)
         self._deliveries = Deliveries(http, own_secret or webhook_secret, pace or Pace(), clock)
         self.people = People(self.site, self._deliveries)
-        """Act in somebody's name."""
+        """Act as a person."""
         self.faults = Faults()
         """What goes wrong with the next requests."""
         super().__init__(self._deliveries, RestApi(self.site, self.people, email, token, self.faults).routes())

@@ -1,4 +1,4 @@
-"""What may be written to an issue, and how does Jira refuse the rest?
+"""The resources of Jira's REST API that write to an issue, and their refusals.
 
 Fields are checked one by one, so that a refusal names each that is wrong.
 """

@@ -1,4 +1,4 @@
-"""What does a request say, and in which words does Notion refuse it?"""
+"""One request to the simulated Notion, its refusals, and the pages of a list."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

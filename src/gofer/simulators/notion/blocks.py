@@ -1,4 +1,4 @@
-"""Which blocks does a page consist of, on the wire and as Markdown?"""
+"""The blocks of a page, on the wire and as Markdown."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence

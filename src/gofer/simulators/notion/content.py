@@ -1,4 +1,4 @@
-"""What do the calls about blocks and comments do?"""
+"""The calls about blocks and comments."""
 
 import gofer.simulators.notion.rich_text as rich_text
 import gofer.simulators.notion.shapes as shapes

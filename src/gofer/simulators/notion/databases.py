@@ -1,4 +1,4 @@
-"""What do the calls about databases, data sources, search and users do?"""
+"""The calls about databases, data sources, search and users."""
 
 from collections.abc import Sequence
 

@@ -58,7 +58,7 @@ class Deliveries(Webhook):
         self._timers: dict[tuple[str, str], asyncio.TimerHandle] = {}
 
     def announce(self, change: Change) -> None:
-        """Something happened; its event is sent when the time of gathering is over."""
+        """Send the event of a change when the window is over."""
         if not self.url or not self.active:
             return
         if not self.pace.window or change.type.startswith("comment."):
@@ -71,7 +71,7 @@ class Deliveries(Webhook):
             self._timers[key] = asyncio.get_running_loop().call_later(self.pace.window, self._flush, key)
 
     def flush(self) -> None:
-        """Ends the time of gathering for everything."""
+        """End the window of everything that is gathered."""
         for key in list(self._gathering):
             self._flush(key)
 
@@ -80,14 +80,14 @@ class Deliveries(Webhook):
         self._held = []
 
     def release(self, *, reverse: bool = False, times: int = 1) -> None:
-        """Sends what was held back, newest first if wanted, each `times` times as if nobody had answered."""
+        """Send what was held back, newest first if wanted, each `times` times as if it had no answer."""
         held, self._held = self._held or [], None
         for event in reversed(held) if reverse else held:
             for number in range(1, times + 1):
                 self.begin(self._deliver(event, number))
 
     async def handshake(self) -> int:
-        """Sends the verification token, signed with itself; returns the status."""
+        """Send the verification token, signed with itself; return the status."""
         return (await self._post({"verification_token": self._token})).status_code
 
     def confirms(self, verification_token: str) -> bool:

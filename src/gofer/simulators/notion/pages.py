@@ -1,4 +1,4 @@
-"""What do the calls about pages do: get, create, change properties, trash, and the page as Markdown?"""
+"""The calls about pages: get, create, change properties, trash, and the page as Markdown."""
 
 from collections.abc import Callable
 

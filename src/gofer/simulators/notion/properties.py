@@ -1,4 +1,4 @@
-"""What are the properties of a row, in a world file, on the wire, and in a filter?"""
+"""The properties of a row: in a world file, on the wire, and in a filter."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Property:
 
 
 def empty(kind: str) -> object:
-    """The value of a property nobody has set."""
+    """Return the value of a property that was never set."""
     value = _EMPTY[kind]
     return list(texts(value)) if is_array(value) else value
 

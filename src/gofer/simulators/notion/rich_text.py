@@ -1,4 +1,4 @@
-"""What is Notion's rich text, and how is it read from and written as Markdown?"""
+"""Notion's rich text, read from requests and written as Markdown."""
 
 import re
 from collections.abc import Callable, Collection, Sequence

@@ -1,7 +1,4 @@
-"""What happens in the simulated Notion when somebody does something?
-
-The one object that tests, evals and the demo hold: it ties workspace, API, people and webhooks together.
-"""
+"""The simulated Notion that tests, evals and the demo hold: workspace, API, people and deliveries."""
 
 from collections.abc import Callable, Mapping
 
@@ -42,7 +39,7 @@ class NotionSimulator(Vendor):
         self._deliveries.url, self._deliveries.active = url, True
 
     async def register(self, url: str) -> int:
-        """Somebody enters this URL in Notion: the verification token is sent there once; gives the status.
+        """Enter this URL in Notion: the verification token is sent there once; return the status.
 
         No event is sent before `confirm`.
         """
@@ -50,7 +47,7 @@ class NotionSimulator(Vendor):
         return await self._deliveries.handshake()
 
     def confirm(self, verification_token: str) -> bool:
-        """Somebody pastes the verification token in Notion; whether it is the right one."""
+        """Paste the verification token in Notion; return whether it is the right one."""
         self._deliveries.active = self._deliveries.confirms(verification_token)
         return self._deliveries.active
 
@@ -68,7 +65,7 @@ class NotionSimulator(Vendor):
         self._deliveries.hold()
 
     def release(self, *, reverse: bool = False, times: int = 1) -> None:
-        """Sends the events held back, newest first if wanted, each `times` times as if nobody had answered."""
+        """Send the events held back, newest first if wanted, each `times` times as if they had no answer."""
         self._deliveries.release(reverse=reverse, times=times)
 
     async def deliver(self, event: JsonObject, *, attempt_number: int = 1) -> int:

@@ -154,7 +154,7 @@ def _comment(workspace: Workspace, place: Place, page: Page) -> None:
 
 
 def _person(workspace: Workspace, place: Place) -> str:
-    """The id of somebody named by id or name."""
+    """Return the id of a user named by id or name."""
     found = [user.id for user in workspace.users.values() if place.value in (user.id, user.name)]
     if len(found) != 1:
         raise place.wrong(f"names {place.value!r}, who is not exactly one of the users")

@@ -1,4 +1,4 @@
-"""What must have been in the workspace for a recorded event to have happened?"""
+"""The channel, people and message that a recorded event speaks of, added to a workspace that lacks them."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What did a caller of the Web API ask for?
+"""The arguments of one call of the Web API.
 
 JSON and form bodies and the query string carry the same arguments; forms carry JSON inside text.
 """

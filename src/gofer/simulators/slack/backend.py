@@ -1,4 +1,4 @@
-"""What do the methods of the Web API work on, and what is a method?"""
+"""The workspace and the deliveries that the methods of the Web API work on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What does Slack tell a subscriber of something that happened: the `event_callback` envelopes of the Events API?"""
+"""The `event_callback` envelopes of the Events API."""
 
 import json
 
@@ -73,7 +73,7 @@ def created_envelopes(workspace: Workspace, channel: Channel, creator: str) -> l
 
 
 def joined_envelopes(workspace: Workspace, channel: Channel, user: str, inviter: str) -> list[dict[str, object]]:
-    """The envelope for somebody who came into a channel, or for the bot that was invited to it."""
+    """Return the envelope for a person who came into a channel, or for the bot that was invited to it."""
     event_ts = workspace.next_ts()
     event: dict[str, object] = {
         "type": "member_joined_channel",
@@ -88,7 +88,7 @@ def joined_envelopes(workspace: Workspace, channel: Channel, user: str, inviter:
 
 
 def stopped_envelopes(workspace: Workspace, parent: Message, user: str) -> list[dict[str, object]]:
-    """The envelope for somebody who pressed Stop in a session."""
+    """Return the envelope for a person who pressed Stop in a session."""
     event_ts = workspace.next_ts()
     event: dict[str, object] = {
         "type": "agent_session_stopped",
@@ -147,7 +147,7 @@ def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str
 
 
 def _visible(workspace: Workspace, channel: Channel) -> bool:
-    """Whether a mention there is told: nobody has to mention the bot where there is nobody else."""
+    """Return whether a mention there has an event: in a direct message no mention is needed."""
     return channel.kind == "channel" or (channel.kind != "im" and _reads_along(workspace, channel))
 
 

@@ -1,4 +1,4 @@
-"""How does a file get into the simulated Slack, what does Slack say of it, and what is left of one that was deleted?"""
+"""The files of the simulated Slack: uploaded, completed, described and deleted."""
 
 from dataclasses import replace
 from urllib.parse import quote

@@ -1,7 +1,4 @@
-"""What does Slack send when somebody presses a button, and what does the app show to one person only?
-
-A press is one signed form, or one frame of Socket Mode; it is never tried again.
-"""
+"""Presses of buttons, and messages that the app shows to one person only."""
 
 from gofer.simulators.json_values import JsonObject, objects, text_of
 from gofer.simulators.slack.arguments import Arguments

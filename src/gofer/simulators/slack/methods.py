@@ -1,4 +1,4 @@
-"""What does each method of the Web API do?
+"""The methods of the Web API.
 
 A method takes arguments and returns the fields beside `ok`, or refuses with the vendor's error code.
 """

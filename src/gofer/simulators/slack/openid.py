@@ -1,6 +1,6 @@
-"""Who signs in with Slack? The OpenID Connect endpoints: authorize, token, keys, discovery.
+"""Sign in with Slack: the OpenID Connect endpoints authorize, token, keys and discovery.
 
-The page of `authorize` lists the people of the workspace in place of whoever would be signed in there; `as` picks one.
+The page of `authorize` lists the people of the workspace, and the parameter `as` picks one.
 """
 
 import base64

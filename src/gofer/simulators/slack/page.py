@@ -1,7 +1,6 @@
-"""What does a person see of the simulated Slack, and how do they write in it?
+"""The page on which people read and write in the simulated Slack.
 
-One page without dependencies: it reads without JavaScript, and with it refreshes itself around what is being
-typed. How it looks is in `view`, `page.css` and `page.js`.
+The page can be read without JavaScript. With it, the page refreshes itself around the text that a person types.
 """
 
 import base64

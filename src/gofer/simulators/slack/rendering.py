@@ -1,4 +1,4 @@
-"""How does the text of a message look as HTML?
+"""The text of a message as HTML.
 
 Two dialects: Slack's mrkdwn in `text`, sections and contexts; Markdown in markdown blocks. All is escaped.
 """

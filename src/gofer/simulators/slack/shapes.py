@@ -1,4 +1,4 @@
-"""How does Slack write a message, a user and a channel as JSON?"""
+"""Messages, users and channels in JSON, and the text of a message in wire form."""
 
 import hashlib
 import re

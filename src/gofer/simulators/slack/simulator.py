@@ -1,7 +1,4 @@
-"""What happens in the simulated Slack when somebody does something?
-
-The one object that tests, evals and the demo hold: it ties workspace, Web API, deliveries and page together.
-"""
+"""The simulated Slack that tests, evals and the demo hold: workspace, Web API, deliveries and page."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -104,7 +101,7 @@ class SlackSimulator(Vendor):
         return after
 
     async def unfurl(self, channel_id: str, ts: str) -> Message:
-        """Slack adds the preview of a link to a message; nobody changed its text."""
+        """Slack adds the preview of a link to a message, and leaves its text."""
         before = self.workspace.message(channel_id, ts)
         preview = {"attachments": [{"id": 1, "title": "A page", "from_url": "https://example.com"}]}
         after = self.workspace.put(replace(before, extra={**before.extra, **preview}))
@@ -129,7 +126,7 @@ class SlackSimulator(Vendor):
         return channel
 
     async def join(self, user_id: str, channel_id: str, inviter: str = "") -> Channel:
-        """A user, or the bot, comes into a channel, by themselves or by somebody's invitation."""
+        """A user, or the bot, comes into a channel, by themselves or invited."""
         channel = self.workspace.join(self.workspace.channel(channel_id), self._known(user_id))
         self._deliveries.announce(joined_envelopes(self.workspace, channel, user_id, inviter))
         return channel

@@ -1,4 +1,4 @@
-"""How do channels, threads and reactions look as HTML?"""
+"""Channels, threads and reactions as HTML."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime

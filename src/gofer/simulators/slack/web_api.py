@@ -1,4 +1,4 @@
-"""Who may call the Web API, and what does a call get back over HTTP?
+"""The Web API of the simulated Slack over HTTP: token, scopes, planned failures, and files.
 
 The door of `/api/<method>`: token, scopes, planned failures; what each method does is in `methods`.
 """
@@ -81,7 +81,7 @@ class WebApi:
         return PlainTextResponse(f"OK - {len(file.content or b'')}")
 
     async def _download(self, request: Request) -> Response:
-        """The bytes of a file; whoever may not read them is sent to a page to log in, as a browser would be."""
+        """Answer with the bytes of a file; a caller without the right is sent to the login page, as browsers are."""
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         scopes = self._backend.workspace.bot.scopes
         if kind != "Bearer" or token != self._token or (scopes is not None and "files:read" not in scopes):

@@ -1,6 +1,6 @@
-"""What is in the simulated workspace, and what may change it?
+"""The state of the simulated workspace.
 
-Values are frozen and replaced; who asks over which wire is not known here.
+Values are frozen and replaced.
 """
 
 from collections.abc import Callable, Mapping
@@ -238,7 +238,7 @@ class Workspace:
         del self._messages[message.channel, message.ts]
 
     def join(self, channel: Channel, user: str) -> Channel:
-        """Make somebody a member of a channel."""
+        """Make a user a member of a channel."""
         if channel.archived:
             raise SlackRefusal("is_archived")
         members = channel.members if user in channel.members else (*channel.members, user)
