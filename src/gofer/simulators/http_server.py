@@ -64,6 +64,11 @@ async def respond(
             return response
 
 
+def origin(request: Request) -> str:
+    """Return where the caller reached the server, as `http://127.0.0.1:8001`."""
+    return str(request.base_url).rstrip("/")
+
+
 async def disconnected(request: Request) -> None:
     """Return when the caller has closed the connection: it is never answered."""
     while (await request.receive())["type"] != "http.disconnect":

@@ -3,10 +3,21 @@
 Each act changes the repositories and begins to deliver the events that GitHub sends for it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from gofer.simulators.github.delivery import Deliveries
-from gofer.simulators.github.repositories import Comment, Commit, GitHubRefusal, Hub, Issue, Pull, Repository, Review
+from gofer.simulators.github.repositories import (
+    Comment,
+    Commit,
+    Files,
+    GitHubRefusal,
+    Hub,
+    Issue,
+    Pull,
+    Repository,
+    Review,
+    encoded,
+)
 from gofer.simulators.github.shapes import (
     Shape,
     comment_shape,
@@ -19,8 +30,6 @@ from gofer.simulators.github.shapes import (
     user_shape,
 )
 
-Files = Mapping[str, str | None]
-"""Texts by path; None removes a file."""
 NOTHING = "0" * 40
 """The commit before the first one."""
 
@@ -50,7 +59,7 @@ class People:
         issue = hub.open_issue(where, hub.user(user).login, title, body)
         issue.labels = list(labels)
         pull = Pull(hub.new_id(), base or where.default_branch, head, draft)
-        hub.make_pull(issue, pull, _bytes(changes))
+        hub.make_pull(issue, pull, encoded(changes))
         self._opened(issue, user)
         return issue
 
@@ -135,12 +144,12 @@ class People:
         branch = branch or where.default_branch
         known = where.branches.get(branch)
         before = known[-1].sha if known else NOTHING
-        commit = hub.commit(where, branch, hub.user(user).login, message, _bytes(files), hub.clock())
+        commit = hub.commit(where, branch, hub.user(user).login, message, encoded(files), hub.clock())
         self._pushed(where, branch, before, commit, user)
         for issue in where.issues.values():
             if issue.pull and issue.pull.head == branch and issue.state == "open":
                 self._touch(issue)
-                hub.change(issue, issue.pull, _bytes(files))
+                hub.change(issue, issue.pull, encoded(files))
                 self._about_pull("synchronize", issue, user, before=before, after=commit.sha)
         return commit
 
@@ -207,7 +216,3 @@ def _pull(issue: Issue) -> Pull:
     if issue.pull is None:
         raise GitHubRefusal(404, "Not Found")
     return issue.pull
-
-
-def _bytes(files: Files) -> dict[str, bytes | None]:
-    return {path: None if text is None else text.encode() for path, text in files.items()}

@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+Files = Mapping[str, str | None]
+"""Texts by path; None removes a file."""
+
 
 class GitHubRefusal(Exception):
     """GitHub says no: a status, a message and perhaps the list of errors."""
@@ -262,6 +265,11 @@ class Hub:
                 for repository in self.repositories.values()
             }
         }
+
+
+def encoded(files: Files) -> dict[str, bytes | None]:
+    """Return the bytes of files by path, None for a removed one."""
+    return {path: None if text is None else text.encode() for path, text in files.items()}
 
 
 def iso(at: float) -> str:

@@ -93,25 +93,25 @@ def list_pulls(asked: Asked) -> Answer:
 
 def get_pull(asked: Asked) -> Answer:
     """A pull request."""
-    issue, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    issue, pull = asked.pull
     return 200, pull_shape(asked.hub, issue, pull, asked.version)
 
 
 def list_files(asked: Asked) -> Answer:
     """What a pull request changes."""
-    _, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    _, pull = asked.pull
     return 200, [file_shape(path, pull) for path in sorted(pull.changes)]
 
 
 def list_reviews(asked: Asked) -> Answer:
     """Reviews, oldest first."""
-    issue, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    issue, pull = asked.pull
     return 200, [review_shape(asked.hub, issue, review) for review in pull.reviews]
 
 
 def is_merged(asked: Asked) -> Answer:
     """204 for a merged pull request, 404 for another."""
-    _, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    _, pull = asked.pull
     if pull.merged_at is None:
         raise GitHubRefusal(404, "Not Found")
     return 204, None
@@ -119,7 +119,7 @@ def is_merged(asked: Asked) -> Answer:
 
 def requested(asked: Asked) -> Answer:
     """Who is asked for a review and has not given one."""
-    _, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    _, pull = asked.pull
     users = [user_shape(asked.hub.users[login]) for login in pull.reviewers]
     return 200, {"users": users, "teams": [team_shape(slug) for slug in pull.teams]}
 
@@ -127,7 +127,7 @@ def requested(asked: Asked) -> Answer:
 def request_reviewers(asked: Asked) -> Answer:
     """Ask people and teams for a review; earlier requests stay."""
     asked.permit("reviewers", "team_reviewers")
-    issue, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    issue, pull = asked.pull
     repository = asked.hub.repository(asked.repository)
     logins, teams = texts(asked.body.get("reviewers")), texts(asked.body.get("team_reviewers"))
     known = {login.lower(): login for login in repository.collaborators}

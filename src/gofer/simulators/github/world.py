@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from gofer.errors import ConfigError
-from gofer.simulators.github.repositories import Hub, Issue, Pull, Repository, Review, User
+from gofer.simulators.github.repositories import Hub, Issue, Pull, Repository, Review, User, encoded
 from gofer.simulators.world_file import Part, read_world, wrong
 
 HOUR = 3600.0
@@ -131,7 +131,7 @@ class _Loading:
             self._issue(repository, issue)
 
     def _commit(self, repository: Repository, branch: str, one: _Commit) -> None:
-        files = _bytes(one.files)
+        files = encoded(one.files)
         self._hub.commit(repository, branch, self._known(one.author), one.message, files, self._ago(one.hours_ago))
 
     def _issue(self, repository: Repository, one: _Issue) -> Issue:
@@ -164,7 +164,7 @@ class _Loading:
                     submitted_at=at,
                 )
             )
-        self._hub.make_pull(issue, pull, _bytes(one.changes))
+        self._hub.make_pull(issue, pull, encoded(one.changes))
         if one.merged:
             self._hub.merge(issue, pull, issue.user)
 
@@ -175,7 +175,3 @@ class _Loading:
 
     def _ago(self, hours: float) -> float:
         return self._now - hours * HOUR
-
-
-def _bytes(files: Mapping[str, str | None]) -> dict[str, bytes | None]:
-    return {path: None if text is None else text.encode() for path, text in files.items()}

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from gofer.simulators.faults import Fault, Faults
-from gofer.simulators.http_server import METHODS, find, respond
+from gofer.simulators.http_server import METHODS, find, origin, respond
 from gofer.simulators.jira.asked import INVALID, Asked
 from gofer.simulators.jira.people import People
 from gofer.simulators.jira.resources import RESOURCES
@@ -66,8 +66,8 @@ class RestApi:
         one = self._site.attachment(attachment)
         if request.query_params.get("redirect") == "false":
             return Response(one.content, media_type=one.mime_type)
-        name, origin = quote(one.filename), str(request.base_url).rstrip("/")
-        return RedirectResponse(f"{origin}/file/{one.id}/binary?token={one.signature}&name={name}", 303)
+        address = f"{origin(request)}/file/{one.id}/binary"
+        return RedirectResponse(f"{address}?token={one.signature}&name={quote(one.filename)}", 303)
 
     async def _media(self, request: Request) -> Response:
         """The media host, which takes the signature in the address and nothing else."""

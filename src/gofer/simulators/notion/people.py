@@ -1,11 +1,14 @@
 """The acts of people in the simulated Notion."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import gofer.simulators.notion.rich_text as rich_text
 from gofer.simulators.notion.ask import invalid
 from gofer.simulators.notion.blocks import Block, from_markdown
 from gofer.simulators.notion.workspace import Comment, Database, Page, User, Workspace
+
+_T = TypeVar("_T")
 
 
 class People:
@@ -40,17 +43,12 @@ class People:
 
     def write(self, page: str, markdown: str, *, by: str) -> None:
         """Add content at the end of a page."""
-        row, author = self.page(page), self.user(by)
-        blocks = from_markdown(markdown, self._workspace.new_id)
-        row.blocks += self._workspace.stamped(blocks, (self._workspace.now(), author.id))
-        self._workspace.edited(row, blocks, author)
+        self._append(page, from_markdown(markdown, self._workspace.new_id), by)
 
     def attach(self, page: str, name: str, content: bytes, *, by: str, kind: str = "file") -> Block:
         """Add a file at the end of a page: a block of the kind `file`, `image`, `pdf`, `audio` or `video`."""
-        row, author = self.page(page), self.user(by)
         block = Block(self._workspace.new_id(), kind, file=(name, content))
-        row.blocks += self._workspace.stamped([block], (self._workspace.now(), author.id))
-        self._workspace.edited(row, [block], author)
+        self._append(page, [block], by)
         return block
 
     def remove(self, page: str, block: str) -> None:
@@ -73,20 +71,26 @@ class People:
     def page(self, page: str) -> Page:
         """The page of an id or a title."""
         found = [one for one in self._workspace.pages.values() if page in (one.id, one.title)]
-        if len(found) != 1:
-            raise invalid(f"There are {len(found)} pages {page!r}.")
-        return found[0]
+        return _only(found, f"pages {page!r}")
 
     def database(self, database: str) -> Database:
         """The database of an id or a name."""
         found = [one for one in self._workspace.databases.values() if database in (one.id, one.source, one.name)]
-        if len(found) != 1:
-            raise invalid(f"There are {len(found)} databases {database!r}.")
-        return found[0]
+        return _only(found, f"databases {database!r}")
 
     def user(self, user: str) -> User:
         """Return a user by id or name."""
         found = [one for one in self._workspace.users.values() if user in (one.id, one.name)]
-        if len(found) != 1:
-            raise invalid(f"There are {len(found)} people {user!r}.")
-        return found[0]
+        return _only(found, f"people {user!r}")
+
+    def _append(self, page: str, blocks: Sequence[Block], by: str) -> None:
+        row = self.page(page)
+        author = self.user(by)
+        row.blocks += self._workspace.stamped(blocks, (self._workspace.now(), author.id))
+        self._workspace.edited(row, blocks, author)
+
+
+def _only(found: Sequence[_T], what: str) -> _T:
+    if len(found) != 1:
+        raise invalid(f"There are {len(found)} {what}.")
+    return found[0]

@@ -12,7 +12,7 @@ import gofer.simulators.notion.content as content
 import gofer.simulators.notion.databases as databases
 import gofer.simulators.notion.pages as pages
 from gofer.simulators.faults import Fault, Faults
-from gofer.simulators.http_server import METHODS, Resource, find, resource, respond
+from gofer.simulators.http_server import METHODS, Resource, find, origin, resource, respond
 from gofer.simulators.json_values import is_object, parsed
 from gofer.simulators.notion.ask import STATUS, Answer, Ask, NotionRefusal
 from gofer.simulators.notion.forms import BODY
@@ -74,7 +74,7 @@ class WebApi:
 
     async def _answer(self, request: Request) -> Response:
         body = await request.body()
-        self._workspace.origin = str(request.base_url).rstrip("/")
+        self._workspace.origin = origin(request)
         self.log.append((request.method, request.url.path))
         return await respond(self._faults, request, lambda: self._called(request, body), _failed)
 

@@ -88,6 +88,13 @@ class Arguments:
             raise SlackRefusal(f"invalid_ts_{key}")
         return instant
 
+    def thread(self) -> str | None:
+        """Return the `ts` of the thread a message goes to; raise SlackRefusal for what is none."""
+        text = self.text("thread_ts")
+        if text and micros(text) is None:
+            raise SlackRefusal("invalid_thread_ts")
+        return text or None
+
     def json(self, key: str, refusal: str) -> object:
         """A JSON value, given as such or as text; `refusal` is the error code for text that is none."""
         value = self.values.get(key)

@@ -8,8 +8,8 @@ from gofer.simulators.slack.arguments import Arguments
 from gofer.simulators.slack.backend import Answer, Backend
 from gofer.simulators.slack.envelopes import message_envelopes
 from gofer.simulators.slack.shapes import stable_id
-from gofer.simulators.slack.timestamps import micros, order
-from gofer.simulators.slack.workspace import Channel, File, Message, SlackRefusal, Workspace
+from gofer.simulators.slack.timestamps import order
+from gofer.simulators.slack.workspace import Channel, File, SlackRefusal, Workspace
 
 MAX_BYTES = 1_000_000_000
 FILES_AT = "https://files.slack.com"
@@ -45,17 +45,12 @@ def complete_upload(backend: Backend, arguments: Arguments) -> Answer:
     if not wanted:
         raise SlackRefusal("invalid_arguments", "[ERROR] missing required field: files")
     channel = _channel(backend, arguments)
-    thread_ts = arguments.text("thread_ts") or None
-    if thread_ts and micros(thread_ts) is None:
-        raise SlackRefusal("invalid_thread_ts")
+    thread_ts = arguments.thread()
     shown = [_completed(workspace, text_of(one, "id"), text_of(one, "title")) for one in wanted]
     if channel:
-        bot, comment = workspace.bot, arguments.text("initial_comment")
-        extra: Answer = {"subtype": "file_share", "files": shown}
-        draft = Message(
-            channel=channel.id, ts="", user=bot.user, text=comment, thread_ts=thread_ts, bot_id=bot.bot_id, extra=extra
-        )
-        backend.deliveries.announce(message_envelopes(workspace, workspace.post(draft)))
+        draft = workspace.own_draft(channel, arguments.text("initial_comment"), thread_ts)
+        message = workspace.post(replace(draft, extra={"subtype": "file_share", "files": shown}))
+        backend.deliveries.announce(message_envelopes(workspace, message))
     return {"files": shown}
 
 

@@ -1,40 +1,28 @@
 """Presses of buttons, and messages that the app shows to one person only."""
 
+from dataclasses import replace
+
 from gofer.simulators.json_values import JsonObject, objects, text_of
 from gofer.simulators.slack.arguments import Arguments
 from gofer.simulators.slack.backend import Answer, Backend
 from gofer.simulators.slack.content import content_of
 from gofer.simulators.slack.shapes import message_body
-from gofer.simulators.slack.timestamps import micros
 from gofer.simulators.slack.workspace import Message, SlackRefusal, Workspace
 
 
 def post_ephemeral(backend: Backend, arguments: Arguments) -> Answer:
     """`chat.postEphemeral`: a message that one member of the channel sees."""
-    workspace, bot = backend.workspace, backend.workspace.bot
+    workspace = backend.workspace
     channel, user = backend.joined_channel(arguments), arguments.required("user")
     if user not in workspace.users:
         raise SlackRefusal("user_not_found", user)
     if user not in channel.members:
         raise SlackRefusal("user_not_in_channel")
-    content, thread_ts = content_of(arguments), arguments.text("thread_ts") or None
+    content = content_of(arguments)
     if arguments.values.get("metadata") is not None:
         raise SlackRefusal("invalid_arguments", "[ERROR] no such argument: metadata")
-    if thread_ts and micros(thread_ts) is None:
-        raise SlackRefusal("invalid_thread_ts")
-    message = workspace.whisper(
-        Message(
-            channel=channel.id,
-            ts="",
-            user=bot.user,
-            text=content.text,
-            thread_ts=thread_ts,
-            bot_id=bot.bot_id,
-            blocks=content.blocks,
-            paged=content.mentions,
-            only_for=user,
-        )
-    )
+    draft = workspace.own_draft(channel, content.text, arguments.thread())
+    message = workspace.whisper(replace(draft, blocks=content.blocks, paged=content.mentions, only_for=user))
     return {"message_ts": message.ts}
 
 

@@ -21,7 +21,7 @@ from gofer.simulators.slack.envelopes import (
 from gofer.simulators.slack.files import complete_upload, get_upload_url, info
 from gofer.simulators.slack.interactivity import post_ephemeral
 from gofer.simulators.slack.shapes import channel_shape, group_shape, message_body, stored_message, user_shape
-from gofer.simulators.slack.timestamps import micros, order
+from gofer.simulators.slack.timestamps import order
 from gofer.simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
 
 _TYPES = frozenset({"public_channel", "private_channel", "mpim", "im"})
@@ -48,26 +48,14 @@ def _post_message(backend: Backend, arguments: Arguments) -> Answer:
         raise SlackRefusal("messages_tab_disabled")
     content = content_of(arguments)
     metadata = metadata_of(arguments)
-    thread_ts = arguments.text("thread_ts") or None
-    if thread_ts and micros(thread_ts) is None:
-        raise SlackRefusal("invalid_thread_ts")
+    thread_ts = arguments.thread()
     extra: Answer = {"attachments": list(content.attachments)} if content.attachments else {}
     if thread_ts and arguments.flag("reply_broadcast"):
         extra["subtype"] = "thread_broadcast"
-    bot = workspace.bot
-    draft = Message(
-        channel=channel.id,
-        ts="",
-        user=bot.user,
-        text=content.text,
-        thread_ts=thread_ts,
-        bot_id=bot.bot_id,
-        blocks=content.blocks,
-        metadata=metadata,
-        extra=extra,
-        paged=content.mentions,
+    draft = workspace.own_draft(channel, content.text, thread_ts)
+    message = workspace.post(
+        replace(draft, blocks=content.blocks, metadata=metadata, extra=extra, paged=content.mentions)
     )
-    message = workspace.post(draft)
     backend.deliveries.announce(message_envelopes(workspace, message))
     return {"channel": channel.id, "ts": message.ts, "message": _written(workspace, message)}
 

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from gofer.simulators.http_server import disconnected
+from gofer.simulators.http_server import disconnected, origin
 from gofer.simulators.slack.arguments import Arguments, read_arguments
 from gofer.simulators.slack.backend import Backend, Method
 from gofer.simulators.slack.files import receive
@@ -67,7 +67,7 @@ class WebApi:
         planned = self._failures[name].popleft() if self._failures.get(name) else None
         if planned and not planned[1]:
             return self._failed(planned[0], method)
-        answer = self._answered(method, arguments, str(request.base_url).rstrip("/"))
+        answer = self._answered(method, arguments, origin(request))
         if held := self._held.pop(name, None):
             held.set()
             await disconnected(request)

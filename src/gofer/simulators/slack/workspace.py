@@ -254,6 +254,11 @@ class Workspace:
         found = (one for one in self.channels.values() if one.kind == "im" and user in one.members)
         return next(found, None) or self.enter(Channel(f"D{user[1:]}", self.name_of(user), "im", (self.bot.user, user)))
 
+    def own_draft(self, channel: Channel, text: str, thread_ts: str | None) -> Message:
+        """Return a message of the app that is not posted yet."""
+        bot = self.bot
+        return Message(channel.id, ts="", user=bot.user, text=text, thread_ts=thread_ts, bot_id=bot.bot_id)
+
     def whisper(self, draft: Message) -> Message:
         """Show a message to the one person it is for."""
         message = replace(draft, ts=self.next_ts())
