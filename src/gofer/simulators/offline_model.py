@@ -121,7 +121,8 @@ def _labelled(text: str) -> str:
 
 
 def _usage(prompt_bytes: int, completion_bytes: int) -> dict[str, object]:
-    prompt, completion = -(-prompt_bytes // _BYTES_PER_TOKEN), -(-completion_bytes // _BYTES_PER_TOKEN)
+    prompt = -(-prompt_bytes // _BYTES_PER_TOKEN)
+    completion = -(-completion_bytes // _BYTES_PER_TOKEN)
     return {
         "prompt_tokens": prompt,
         "completion_tokens": completion,

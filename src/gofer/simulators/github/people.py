@@ -55,7 +55,8 @@ class People:
         labels: Sequence[str] = (),
     ) -> Issue:
         """Push a branch and open a pull request from it."""
-        hub, where = self._hub, self._hub.repository(repository)
+        hub = self._hub
+        where = self._hub.repository(repository)
         issue = hub.open_issue(where, hub.user(user).login, title, body)
         issue.labels = list(labels)
         pull = Pull(hub.new_id(), base or where.default_branch, head, draft)
@@ -100,7 +101,8 @@ class People:
     def edit(self, issue: Issue, user: str, title: str) -> None:
         """It gets another title."""
         self._touch(issue)
-        old, issue.title = issue.title, title
+        old = issue.title
+        issue.title = title
         self._about_either("edited", issue, user, changes={"title": {"from": old}})
 
     def ready(self, issue: Issue, user: str) -> None:
@@ -117,7 +119,8 @@ class People:
 
     def review(self, issue: Issue, user: str, state: str = "COMMENTED", body: str = "") -> Review:
         """Review a pull request; the reviewer is asked no more."""
-        pull, hub = _pull(issue), self._hub
+        pull = _pull(issue)
+        hub = self._hub
         self._touch(issue)
         review = Review(hub.new_id(), user=hub.user(user).login, state=state, body=body, submitted_at=issue.updated_at)
         pull.reviews.append(review)
@@ -140,7 +143,8 @@ class People:
 
     def push(self, repository: str, user: str, message: str, files: Files, branch: str = "") -> Commit:
         """Push one commit; an open pull request from that branch has an event too."""
-        hub, where = self._hub, self._hub.repository(repository)
+        hub = self._hub
+        where = self._hub.repository(repository)
         branch = branch or where.default_branch
         known = where.branches.get(branch)
         before = known[-1].sha if known else NOTHING

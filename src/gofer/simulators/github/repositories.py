@@ -224,7 +224,8 @@ class Hub:
         message = f"{issue.title} (#{issue.number})"
         commit = self.commit(repository, pull.base, issue.user, message, dict(pull.changes), issue.updated_at)
         issue.closed_at = pull.merged_at = issue.updated_at
-        pull.merged_by, pull.merge_commit_sha = user, commit.sha
+        pull.merged_by = user
+        pull.merge_commit_sha = commit.sha
         return commit
 
     def comment(self, issue: Issue, user: str, body: str, at: float | None = None) -> Comment:

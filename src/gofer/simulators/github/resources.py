@@ -49,7 +49,8 @@ def list_issues(asked: Asked) -> Answer:
 def create_issue(asked: Asked) -> Answer:
     """A new issue."""
     asked.permit("title", "body", "labels", "assignees", "milestone", "type")
-    title, body = asked.text("Issue", "title"), asked.body.get("body")
+    title = asked.text("Issue", "title")
+    body = asked.body.get("body")
     text = asked.short("Issue", body if isinstance(body, str) else "")
     if len(title) > TITLE_LIMIT:
         raise too_long("Issue", "title", TITLE_LIMIT)
@@ -71,7 +72,8 @@ def get_issue(asked: Asked) -> Answer:
 
 def list_comments(asked: Asked) -> Answer:
     """Comments, oldest first; `since` is about when they changed."""
-    issue, since = asked.issue, int(asked.moment("since") or 0)
+    issue = asked.issue
+    since = int(asked.moment("since") or 0)
     found = [comment for comment in issue.comments if int(comment.updated_at) >= since]
     return 200, [comment_shape(asked.hub, issue, comment) for comment in found]
 
@@ -129,7 +131,8 @@ def request_reviewers(asked: Asked) -> Answer:
     asked.permit("reviewers", "team_reviewers")
     issue, pull = asked.pull
     repository = asked.hub.repository(asked.repository)
-    logins, teams = texts(asked.body.get("reviewers")), texts(asked.body.get("team_reviewers"))
+    logins = texts(asked.body.get("reviewers"))
+    teams = texts(asked.body.get("team_reviewers"))
     known = {login.lower(): login for login in repository.collaborators}
     if issue.user.lower() in map(str.lower, logins):
         raise GitHubRefusal(422, "Review cannot be requested from pull request author.")
@@ -169,7 +172,8 @@ def contents(asked: Asked) -> Answer:
 
 def list_commits(asked: Asked) -> Answer:
     """Commits, newest first, of one path where it is given."""
-    repository, path = asked.hub.repository(asked.repository), asked.query.get("path", "").strip("/")
+    repository = asked.hub.repository(asked.repository)
+    path = asked.query.get("path", "").strip("/")
     since = asked.moment("since") or 0.0
     until = asked.moment("until") or math.inf
     author = asked.query.get("author", "").lower()

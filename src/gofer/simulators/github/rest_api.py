@@ -92,7 +92,8 @@ def _said(request: Request, answer: Answer) -> Response:
         return JSONResponse(content, status)
     if request.url.path.split("/")[4:5] == ["contents"]:
         return JSONResponse(content, status)
-    page, size = _number(request, "page", 1), min(MOST, _number(request, "per_page", PER_PAGE))
+    page = _number(request, "page", 1)
+    size = min(MOST, _number(request, "per_page", PER_PAGE))
     pages = max(1, -(-len(content) // size))
     return JSONResponse(content[(page - 1) * size : page * size], status, _links(request, page, pages))
 

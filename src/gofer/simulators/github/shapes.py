@@ -143,8 +143,10 @@ def commit_shape(hub: Hub, repository: Repository, commit: Commit) -> Shape:
 
 def file_shape(path: str, pull: Pull) -> Shape:
     """A file that a pull request changes, with its counts."""
-    old, new = pull.before.get(path), pull.changes[path]
-    before, after = (old or b"").decode(errors="replace"), (new or b"").decode(errors="replace")
+    old = pull.before.get(path)
+    new = pull.changes[path]
+    before = (old or b"").decode(errors="replace")
+    after = (new or b"").decode(errors="replace")
     patch = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=3))[2:]
     added = sum(line.startswith("+") for line in patch)
     removed = sum(line.startswith("-") for line in patch)

@@ -36,7 +36,8 @@ class GitHubSimulator(Vendor):
 
     def subscribe(self, url: str, *, form: bool = False) -> None:
         """Deliver events to this URL from now on, a `ping` first; as a form where the webhook is set so."""
-        self._deliveries.url, self._deliveries.form = url, form
+        self._deliveries.url = url
+        self._deliveries.form = form
         hook = {"type": "Repository", "id": HOOK, "active": True, "events": ["*"]}
         self._deliveries.announce("ping", {"zen": "Keep it logically awesome.", "hook_id": HOOK, "hook": hook})
 

@@ -152,7 +152,8 @@ class People:
     def _items(self, before: Issue, after: Issue) -> list[Item]:
         found: list[Item] = []
         for name in ("summary", "description", "priority", "status", "labels", "assignee"):
-            old, new = self._side(before, name), self._side(after, name)
+            old = self._side(before, name)
+            new = self._side(after, name)
             if old != new:
                 found.append(_item(name, old, new))
         return found

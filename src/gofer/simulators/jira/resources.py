@@ -97,7 +97,8 @@ def _comment(asked: Asked) -> tuple[Issue, Comment]:
 
 def get_property(asked: Asked) -> Answer:
     """GET /issue/{issue}/properties/{property}."""
-    issue, name = asked.site.issue(asked.path["issue"]), asked.path["property"]
+    issue = asked.site.issue(asked.path["issue"])
+    name = asked.path["property"]
     if name not in issue.properties:
         raise JiraRefusal(404, f"The property '{name}' does not exist.")
     return 200, {"key": name, "value": issue.properties[name]}
@@ -111,7 +112,8 @@ def put_property(asked: Asked) -> Answer:
 
 def get_remote_links(asked: Asked) -> Answer:
     """GET /issue/{issue}/remotelink."""
-    issue, wanted = asked.site.issue(asked.path["issue"]), asked.query.get("globalId")
+    issue = asked.site.issue(asked.path["issue"])
+    wanted = asked.query.get("globalId")
     known = [one for one in issue.remote_links if wanted in (None, one.global_id)]
     return 200, [shapes.remote_link(asked.site, issue, one) for one in known]
 

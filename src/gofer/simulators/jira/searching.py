@@ -39,7 +39,8 @@ def search_by_query(asked: Asked) -> Answer:
     """GET /search/jql."""
     query: Mapping[str, str] = asked.query
     size = asked.number("maxResults", 50)
-    token, reconciled = query.get("nextPageToken", ""), frozenset(asked.listed("reconcileIssues"))
+    token = query.get("nextPageToken", "")
+    reconciled = frozenset(asked.listed("reconcileIssues"))
     found = asked.listed("fields"), asked.listed("properties")
     return _search(asked, query.get("jql", ""), token, size, *found, reconciled)
 
@@ -56,7 +57,8 @@ def bulk_fetch(asked: Asked) -> Answer:
     if not wanted or len(wanted) > 100:
         raise JiraRefusal(400, INVALID)
     found = {issue.id: issue for one in wanted if (issue := asked.site.find(one))}
-    chosen, properties = named(body, "fields"), named(body, "properties")
+    chosen = named(body, "fields")
+    properties = named(body, "properties")
     shown = [shapes.issue_json(asked.site, found[key], chosen, properties) for key in sorted(found, key=int)]
     return 200, {"issues": shown, "issueErrors": []}
 

@@ -38,7 +38,8 @@ class JiraSimulator(Vendor):
 
     def subscribe(self, url: str, flavour: Flavour = "cloud") -> None:
         """Deliver events to this URL from now on, with the bodies and headers of Cloud or of Data Center."""
-        self._deliveries.url, self._deliveries.flavour = url, flavour
+        self._deliveries.url = url
+        self._deliveries.flavour = flavour
 
     async def deliver(self, payload: JsonObject, *, retry: int = 0) -> int:
         """One signed delivery; returns the status. Raises httpx2.TransportError where there was no answer."""

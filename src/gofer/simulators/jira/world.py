@@ -122,7 +122,8 @@ def _plant(site: Site, issue: _Issue) -> None:
     project = site.projects.get(issue.key.rpartition("-")[0])
     if project is None or any(issue.key == other.key for other in site.all_issues()):
         raise wrong(place, "its project is missing, or its key stands there twice")
-    kind, status = issue.type or project.types[0].name, issue.status or project.statuses[0]
+    kind = issue.type or project.types[0].name
+    status = issue.status or project.statuses[0]
     if kind not in {one.name for one in project.types} or status not in project.statuses:
         raise wrong(place, "its project has no such type or status")
     priority = issue.priority or site.names.priority
@@ -131,7 +132,8 @@ def _plant(site: Site, issue: _Issue) -> None:
     authors = [one.author for one in (*issue.comments, *issue.attachments)]
     for person in (issue.reporter, *authors, issue.assignee or issue.reporter):
         _person(site, person, place)
-    now, at = site.clock(), site.clock() - issue.minutes_ago * MINUTE
+    now = site.clock()
+    at = site.clock() - issue.minutes_ago * MINUTE
     site.taken(issue.key)
     planted = Issue(
         id=site.new_id(),
@@ -162,7 +164,8 @@ def _comment(site: Site, comment: _Comment, now: float) -> Comment:
 
 
 def _attachment(site: Site, one: _Attachment, now: float) -> Attachment:
-    content, at = one.content or one.text.encode(), now - one.minutes_ago * MINUTE
+    content = one.content or one.text.encode()
+    at = now - one.minutes_ago * MINUTE
     return Attachment(
         id=site.new_id(),
         filename=one.filename,

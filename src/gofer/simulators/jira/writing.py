@@ -49,7 +49,8 @@ def edit_issue(asked: Asked) -> Answer:
     """PUT /issue/{issue}: other values for fields, labels added and removed."""
     issue = asked.site.issue(asked.path["issue"])
     body = asked.fields("fields", "update", "properties", "historyMetadata")
-    fields, update = object_of(body, "fields"), object_of(body, "update")
+    fields = object_of(body, "fields")
+    update = object_of(body, "update")
     errors = _wrong_fields(asked, fields, _EDITABLE)
     errors |= {name: _OFF_SCREEN.format(name) for name in update if name != "labels"}
     if "summary" in fields and not text_of(fields, "summary").strip():
@@ -112,7 +113,8 @@ def _placed(asked: Asked, fields: JsonObject) -> tuple[Project, IssueType]:
 def _wrong_fields(asked: Asked, fields: JsonObject, known: frozenset[str]) -> dict[str, str]:
     """What is wrong, by field."""
     errors = {name: _OFF_SCREEN.format(name) for name in fields if name not in known}
-    summary, assignee = fields.get("summary"), fields.get("assignee")
+    summary = fields.get("summary")
+    assignee = fields.get("assignee")
     if summary is not None and (not isinstance(summary, str) or "\n" in summary):
         errors["summary"] = "The summary is invalid because it contains newline characters."
     elif isinstance(summary, str) and len(summary) > LONGEST_SUMMARY:

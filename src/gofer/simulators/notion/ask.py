@@ -94,7 +94,8 @@ def listed(items: Sequence[Answer], ask: Ask, kind: str) -> Answer:
         if not places:
             raise invalid("The start_cursor provided is invalid.")
         start = places[0]
-    page, rest = items[start : start + size], items[start + size :]
+    page = items[start : start + size]
+    rest = items[start + size :]
     return {
         "object": "list",
         "results": list(page),

@@ -160,7 +160,8 @@ def from_markdown(markdown: str, new_id: NewId) -> list[Block]:
     for line in markdown.split("\n"):
         if line.strip().startswith("```"):
             if fence is None:
-                fence, language = [], line.strip().strip("`")
+                fence = []
+                language = line.strip().strip("`")
                 continue
             texts = rich_text.cut("\n".join(fence))
             top.append(Block(new_id(), "code", texts, {"language": language or "plain text"}))

@@ -62,10 +62,13 @@ def create_comment(workspace: Workspace, ask: Ask) -> Answer:
         raise invalid("body.rich_text should not be empty")
     if "discussion_id" in ask.body:
         before = _discussion(workspace, id_of(ask.body["discussion_id"]))
-        page, block, discussion = workspace.page(before.page), before.block, before.discussion
+        page = workspace.page(before.page)
+        block = before.block
+        discussion = before.discussion
     else:
         page, on = _comment_parent(workspace, object_of(ask.body, "parent"))
-        block, discussion = on.id if on else "", ""
+        block = on.id if on else ""
+        discussion = ""
     return shapes.comment(workspace, workspace.comment(page, block, texts, workspace.bot, discussion))
 
 

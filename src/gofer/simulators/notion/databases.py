@@ -85,7 +85,8 @@ def _source(workspace: Workspace, ask: Ask) -> Database:
 
 
 def _sorted(rows: Sequence[Page], sort: JsonObject, database: Database) -> list[Page]:
-    name, stamp = text_of(sort, "property"), text_of(sort, "timestamp")
+    name = text_of(sort, "property")
+    stamp = text_of(sort, "timestamp")
     descending = sort.get("direction") == "descending"
     if name in database.columns:
         return sorted(rows, key=lambda page: str(page.values[name] or ""), reverse=descending)

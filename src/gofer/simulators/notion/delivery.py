@@ -81,7 +81,8 @@ class Deliveries(Webhook):
 
     def release(self, *, reverse: bool = False, times: int = 1) -> None:
         """Send what was held back, newest first if wanted, each `times` times as if it had no answer."""
-        held, self._held = self._held or [], None
+        held = self._held or []
+        self._held = None
         for event in reversed(held) if reverse else held:
             for number in range(1, times + 1):
                 self.begin(self._deliver(event, number))
@@ -124,7 +125,8 @@ class Deliveries(Webhook):
             self.begin(self._deliver(event))
 
     def _event(self, gathered: _Gathered) -> dict[str, object]:
-        workspace, change = self._workspace, gathered.change
+        workspace = self._workspace
+        change = gathered.change
         data: dict[str, object] = {"parent": change.parent}
         if change.type == "page.properties_updated":
             data["updated_properties"] = list(change.properties)

@@ -36,14 +36,16 @@ class NotionSimulator(Vendor):
 
     def subscribe(self, url: str) -> None:
         """Deliver events to this URL from now on, as if it had been verified before."""
-        self._deliveries.url, self._deliveries.active = url, True
+        self._deliveries.url = url
+        self._deliveries.active = True
 
     async def register(self, url: str) -> int:
         """Enter this URL in Notion: the verification token is sent there once; return the status.
 
         No event is sent before `confirm`.
         """
-        self._deliveries.url, self._deliveries.active = url, False
+        self._deliveries.url = url
+        self._deliveries.active = False
         return await self._deliveries.handshake()
 
     def confirm(self, verification_token: str) -> bool:

@@ -80,7 +80,8 @@ class WebApi:
 
     async def _file(self, request: Request) -> Response:
         """The storage behind Notion: it knows signatures and no tokens."""
-        query, block = request.query_params, request.path_params["block"]
+        query = request.query_params
+        block = request.path_params["block"]
         if "authorization" in request.headers:
             return _storage(400, "InvalidArgument", "Only one auth mechanism allowed")
         date = query.get("X-Amz-Date", "")

@@ -125,7 +125,8 @@ class Workspace:
 
     def address(self, block: Block) -> Answer:
         """Return the address of a file, which needs no token and is good for an hour."""
-        name, now = block.file[0] if block.file else "", datetime.fromtimestamp(self.clock(), UTC)
+        name = block.file[0] if block.file else ""
+        now = datetime.fromtimestamp(self.clock(), UTC)
         query = f"X-Amz-Date={now:%Y%m%dT%H%M%SZ}&X-Amz-Expires={FILE_SECONDS}"
         signature = self.signature(block.id, f"{now:%Y%m%dT%H%M%SZ}")
         path = f"{self.id}/{block.id}/{quote(name, safe='')}"

@@ -60,7 +60,8 @@ def _plant_channel(workspace: Workspace, channel_id: str, event: JsonObject, peo
 
 
 def _plant_message(workspace: Workspace, channel_id: str, body: JsonObject) -> None:
-    ts, thread_ts = text_of(body, "ts"), text_of(body, "thread_ts") or None
+    ts = text_of(body, "ts")
+    thread_ts = text_of(body, "thread_ts") or None
     if micros(ts) is None or workspace.find(channel_id, ts):
         return
     if thread_ts and micros(thread_ts) is not None and not workspace.find(channel_id, thread_ts) and thread_ts != ts:

@@ -42,7 +42,9 @@ class Content:
 
 def content_of(arguments: Arguments) -> Content:
     """The content a caller gives; a refusal when Slack would not take it."""
-    text, markdown, blocks = arguments.text("text"), arguments.text("markdown_text"), arguments.blocks()
+    text = arguments.text("text")
+    markdown = arguments.text("markdown_text")
+    blocks = arguments.blocks()
     attachments = arguments.json("attachments", "invalid_attachments")
     if markdown and (text or blocks):
         raise SlackRefusal("markdown_text_conflict")

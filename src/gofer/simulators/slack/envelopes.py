@@ -49,7 +49,8 @@ def change_envelopes(workspace: Workspace, before: Message, after: Message) -> l
 
 def deletion_envelopes(workspace: Workspace, before: Message, left: Message | None) -> list[dict[str, object]]:
     """The envelope for a deleted message; where replies stay, Slack leaves a tombstone in its place."""
-    channel, deleted_at = workspace.channel(before.channel), workspace.next_ts()
+    channel = workspace.channel(before.channel)
+    deleted_at = workspace.next_ts()
     event: dict[str, object] = {
         "type": "message",
         "subtype": "message_changed" if left else "message_deleted",
@@ -121,7 +122,8 @@ def reaction_envelopes(
 
 def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str, object]:
     """An `event_callback` around an event; the same event gets the same event_id."""
-    team, bot = workspace.team, workspace.bot
+    team = workspace.team
+    bot = workspace.bot
     identity = stable_id(team.id, json.dumps(event, sort_keys=True))
     authorization = {
         "enterprise_id": None,

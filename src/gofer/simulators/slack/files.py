@@ -18,7 +18,8 @@ FILES_AT = "https://files.slack.com"
 
 def get_upload_url(backend: Backend, arguments: Arguments) -> Answer:
     """`files.getUploadURLExternal`: an address for so many bytes under a name."""
-    workspace, length = backend.workspace, arguments.text("length")
+    workspace = backend.workspace
+    length = arguments.text("length")
     name = arguments.required("filename")
     if not length.isdecimal() or int(length) == 0:
         raise SlackRefusal("missing_argument")
@@ -99,7 +100,8 @@ def info(backend: Backend, arguments: Arguments) -> Answer:
 def file_shape(workspace: Workspace, file: File, origin: str = FILES_AT) -> Answer:
     """How Slack describes a file; its content stands at `origin`."""
     ending = file.name.rpartition(".")[2].lower()
-    user, title = file.user or workspace.bot.user, file.title or file.name
+    user = file.user or workspace.bot.user
+    title = file.title or file.name
     if file.mode == "hidden_by_limit":
         return {"id": file.id, "mode": file.mode, "name": file.name, "title": title, "user": user}
     at = f"{origin}/files-pri/{workspace.team.id}-{file.id}"

@@ -13,7 +13,8 @@ from gofer.simulators.slack.workspace import Message, SlackRefusal, Workspace
 def post_ephemeral(backend: Backend, arguments: Arguments) -> Answer:
     """`chat.postEphemeral`: a message that one member of the channel sees."""
     workspace = backend.workspace
-    channel, user = backend.joined_channel(arguments), arguments.required("user")
+    channel = backend.joined_channel(arguments)
+    user = arguments.required("user")
     if user not in workspace.users:
         raise SlackRefusal("user_not_found", user)
     if user not in channel.members:
@@ -44,7 +45,8 @@ def press_payload(workspace: Workspace, message: Message, action_id: str, user_i
     }
     if message.thread_ts:
         container = {**container, "thread_ts": message.thread_ts}
-    team, channel = workspace.team, workspace.channel(message.channel)
+    team = workspace.team
+    channel = workspace.channel(message.channel)
     payload: dict[str, object] = {
         "type": "block_actions",
         "user": {"id": user.id, "username": user.name.lower(), "name": user.name.lower(), "team_id": team.id},

@@ -26,12 +26,15 @@ def units(text: str) -> int:
 
 def expanded(tokens: Sequence[Token]) -> int:
     """How many blocks Slack makes of one markdown block: each heading, table, rule and fence is one of its own."""
-    count, flowing = 0, False
+    count = 0
+    flowing = False
     for token in tokens:
         if token.type in _OWN:
-            count, flowing = count + 1, False
+            count = count + 1
+            flowing = False
         elif token.level == 0 and token.nesting >= 0 and not flowing:
-            count, flowing = count + 1, True
+            count = count + 1
+            flowing = True
     return count
 
 
@@ -43,7 +46,8 @@ def table_problem(tokens: Sequence[Token]) -> str:
             case "table_open":
                 rows = 0
             case "tr_open":
-                rows, columns = rows + 1, 0
+                rows = rows + 1
+                columns = 0
             case "th_open" | "td_open":
                 columns += 1
                 cells += units(tokens[place + 1].content)

@@ -29,7 +29,8 @@ _KIND_OF_TYPE = {"public_channel": "channel", "private_channel": "group", "mpim"
 
 
 def _auth_test(backend: Backend, _: Arguments) -> Answer:
-    team, bot = backend.workspace.team, backend.workspace.bot
+    team = backend.workspace.team
+    bot = backend.workspace.bot
     return {
         "url": f"https://{team.domain}.slack.com/",
         "team": team.name,
@@ -91,7 +92,8 @@ def _delete(backend: Backend, arguments: Arguments) -> Answer:
 
 def remove(backend: Backend, message: Message) -> None:
     """Take a message away, or leave a tombstone above its replies, and tell the subscriber."""
-    workspace, left = backend.workspace, None
+    workspace = backend.workspace
+    left = None
     if not message.is_reply and workspace.replies(message):
         extra = {"subtype": "tombstone", "hidden": True}
         words = "This message was deleted."
@@ -106,7 +108,8 @@ def remove(backend: Backend, message: Message) -> None:
 
 
 def _join(backend: Backend, arguments: Arguments) -> Answer:
-    workspace, channel = backend.workspace, backend.visible_channel(arguments)
+    workspace = backend.workspace
+    channel = backend.visible_channel(arguments)
     if channel.kind != "channel":
         raise SlackRefusal("method_not_supported_for_channel_type")
     if workspace.bot.user in channel.members:
@@ -127,7 +130,8 @@ def _open(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def _usergroups_list(backend: Backend, arguments: Arguments) -> Answer:
-    workspace, with_users = backend.workspace, arguments.flag("include_users")
+    workspace = backend.workspace
+    with_users = arguments.flag("include_users")
     return {"usergroups": [group_shape(workspace, group, with_users=with_users) for group in workspace.groups.values()]}
 
 
@@ -199,7 +203,8 @@ def _messages(backend: Backend, arguments: Arguments, page: list[Message], curso
 
 
 def _inside(arguments: Arguments) -> Callable[[Message], bool]:
-    oldest, latest = arguments.instant("oldest"), arguments.instant("latest")
+    oldest = arguments.instant("oldest")
+    latest = arguments.instant("latest")
     inclusive = arguments.flag("inclusive")
 
     def inside(message: Message) -> bool:

@@ -90,7 +90,8 @@ class OpenId:
         asked = Arguments(dict(request.query_params))
         if wrong := self._refusal(asked):
             return HTMLResponse(f"<h1>Something went wrong</h1><p>{wrong}", 400)
-        redirect_uri, state = asked.text("redirect_uri"), asked.text("state")
+        redirect_uri = asked.text("redirect_uri")
+        state = asked.text("state")
         if request.query_params.get("denied"):
             return RedirectResponse(f"{redirect_uri}?{urlencode({'error': 'access_denied', 'state': state})}", 302)
         user = self.workspace.users.get(request.query_params.get("as", ""))
@@ -156,7 +157,8 @@ class OpenId:
         return grant
 
     def _claims(self, user: User, grant: _Grant, issuer: str) -> dict[str, object]:
-        now, team = int(self.clock()), self.workspace.team
+        now = int(self.clock())
+        team = self.workspace.team
         claims: JsonObject = {
             "iss": issuer,
             "sub": user.id,

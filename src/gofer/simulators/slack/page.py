@@ -71,7 +71,8 @@ class Page:
         return HTMLResponse(html, headers=headers)
 
     def _policy(self) -> str:
-        style, script = _fingerprint(self._css), _fingerprint(self._js)
+        style = _fingerprint(self._css)
+        script = _fingerprint(self._js)
         return (
             f"default-src 'none'; style-src '{style}'; script-src '{script}';"
             " connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -92,7 +93,9 @@ class Page:
 
     async def _react(self, request: Request) -> Response:
         form = await _form(request)
-        user, channel, name = form.get("user", ""), form.get("channel", ""), form.get("name", "")
+        user = form.get("user", "")
+        channel = form.get("channel", "")
+        name = form.get("name", "")
 
         async def toggle() -> Message:
             message = self._workspace.message(channel, form.get("ts", ""))

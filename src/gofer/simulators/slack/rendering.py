@@ -60,7 +60,8 @@ class Renderer:
         return (self.mrkdwn(message.text) if message.text else "") + files
 
     def _file(self, file: JsonObject) -> str:
-        name, here = text_of(file, "name"), self._workspace.files.get(text_of(file, "id"))
+        name = text_of(file, "name")
+        here = self._workspace.files.get(text_of(file, "id"))
         words = (here.content or b"").decode("utf-8", "replace") if here else ""
         title = f"<summary>📄 {escape(name)} <small>{len(words.encode()):,} bytes</small></summary>"
         return f'<details class="file">{title}<pre>{escape(words)}</pre></details>'

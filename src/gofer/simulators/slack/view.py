@@ -162,7 +162,8 @@ class View:
         return f'<time datetime="{moment.isoformat()}" title="{title}">{self._clock_time(ts)}</time>'
 
     def _clock_time(self, ts: str) -> str:
-        moment, now = _moment(ts), datetime.fromtimestamp(self._clock(), UTC)
+        moment = _moment(ts)
+        now = datetime.fromtimestamp(self._clock(), UTC)
         return f"{moment:%H:%M}" if moment.date() == now.date() else f"{moment:%d %b %H:%M}".lstrip("0")
 
 

@@ -75,7 +75,8 @@ def _group(workspace: Workspace, place: Place) -> None:
 
 def _channel(workspace: Workspace, place: Place) -> None:
     place = place.mapping({"id", "name", "private", "members", "archived"})
-    channel_id, name = place.text("id"), place.text("name").removeprefix("#")
+    channel_id = place.text("id")
+    name = place.text("name").removeprefix("#")
     if channel_id in workspace.channels or workspace.channel_named(name):
         raise place.wrong(f"repeats the id or the name of another channel ({channel_id}, {name})")
     members = _people(workspace, place.at("members"), "has the member") if place.has("members") else ()
