@@ -21,7 +21,8 @@ from gofer.simulators.json_values import JsonObject, is_array, is_object, parsed
 
 OLDEST = "2022-11-28"
 """The version that a request without one gets."""
-PER_PAGE, MOST = 30, 100
+PER_PAGE = 30
+MOST_PER_PAGE = 100
 LIMIT = 5_000
 """Requests an hour."""
 _SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
@@ -93,7 +94,7 @@ def _said(request: Request, answer: Answer) -> Response:
     if request.url.path.split("/")[4:5] == ["contents"]:
         return JSONResponse(content, status)
     page = _number(request, "page", 1)
-    size = min(MOST, _number(request, "per_page", PER_PAGE))
+    size = min(MOST_PER_PAGE, _number(request, "per_page", PER_PAGE))
     pages = max(1, -(-len(content) // size))
     return JSONResponse(content[(page - 1) * size : page * size], status, _links(request, page, pages))
 

@@ -142,7 +142,8 @@ class _Loading:
                 raise ConfigError(f"The world is wrong: {repository.full_name} has the number {one.number} twice.")
             issue.number = one.number
             repository.issues[one.number] = issue
-        issue.labels, issue.assignees = list(one.labels), list(map(self._known, one.assignees))
+        issue.labels = list(one.labels)
+        issue.assignees = list(map(self._known, one.assignees))
         if one.state == "closed":
             issue.closed_at = issue.updated_at
         for comment in one.comments:

@@ -11,8 +11,9 @@ from gofer.simulators.json_values import JsonObject, compact
 
 Flavour = Literal["cloud", "server"]
 """Jira Cloud, or Data Center as companies run it themselves."""
-RETRIES, GAP = 5, 300.0
-"""Further attempts, and seconds before each."""
+RETRIES = 5
+GAP = 300.0
+"""Seconds before each retry."""
 ANSWER_WITHIN = 20.0
 """Seconds a receiver has to answer."""
 _AGAIN = frozenset({408, 409, 425, 429})

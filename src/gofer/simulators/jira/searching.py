@@ -11,7 +11,8 @@ from gofer.simulators.jira.site import JiraRefusal
 from gofer.simulators.json_values import is_array, text_of
 
 Answer = tuple[int, object]
-MOST_ISSUES, MOST_RECONCILED = 5000, 50
+MOST_ISSUES = 5000
+MOST_RECONCILED = 50
 _SEARCH = ("jql", "nextPageToken", "maxResults", "fields", "expand", "properties", "reconcileIssues", "fieldsByKeys")
 
 

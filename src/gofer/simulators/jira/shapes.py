@@ -53,7 +53,11 @@ def issue_type(site: Site, known: IssueType) -> Json:
 def status(site: Site, known: Project, name: str) -> Json:
     """A status; its id is its place in the workflow."""
     index = known.statuses.index(name)
-    category = "new" if index == 0 else "done" if index == len(known.statuses) - 1 else "indeterminate"
+    category = "indeterminate"
+    if index == 0:
+        category = "new"
+    elif index == len(known.statuses) - 1:
+        category = "done"
     return {"id": str(3 + index), "name": name, "statusCategory": {"key": category}}
 
 

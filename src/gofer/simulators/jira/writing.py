@@ -15,7 +15,10 @@ from gofer.simulators.json_values import JsonObject, is_array, is_object, object
 
 NOT_A_DOCUMENT = "Operation value must be an Atlassian Document (see the Atlassian Document Format)"
 TOO_LONG = "The entered text is too long. It exceeds the allowed limit of 32,767 characters."
-LONGEST_TEXT, LONGEST_SUMMARY, LONGEST_LABEL, LONGEST_PROPERTY = 32_767, 255, 255, 32_768
+LONGEST_TEXT = 32_767
+LONGEST_SUMMARY = 255
+LONGEST_LABEL = 255
+LONGEST_PROPERTY = 32_768
 _OFF_SCREEN = "Field '{}' cannot be set. It is not on the appropriate screen, or unknown."
 _EDITABLE = frozenset({"summary", "description", "labels", "assignee", "priority"})
 

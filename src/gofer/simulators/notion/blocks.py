@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import gofer.simulators.notion.rich_text as rich_text
-from gofer.simulators.json_values import JsonObject, is_array, is_object, object_of
+from gofer.simulators.json_values import is_array, is_object, object_of, objects
 from gofer.simulators.notion.ask import Answer, invalid
 from gofer.simulators.notion.forms import check_content, check_elements
 
-REQUEST_LIMIT, DEPTH = 100, 2
-"""Blocks of one array of a request, and levels of nesting in it."""
+REQUEST_LIMIT = 100
+"""Blocks of one array of a request."""
+DEPTH = 2
+"""Levels of nesting in it."""
 _EXTRA: dict[str, frozenset[str]] = {
     "paragraph": frozenset(),
     "heading_1": frozenset({"is_toggleable"}),
@@ -141,15 +143,11 @@ def _table(block: Block) -> list[str]:
     rows: list[str] = []
     for row in block.children:
         cells = row.fields.get("cells")
-        texts = [rich_text.to_markdown(_texts(cell)) for cell in (cells if is_array(cells) else [])]
+        texts = [rich_text.to_markdown(objects(cell)) for cell in (cells if is_array(cells) else [])]
         rows.append(f"| {' | '.join(texts)} |")
         if len(rows) == 1:
             rows.append("|" + "---|" * len(texts))
     return rows
-
-
-def _texts(cell: object) -> list[JsonObject]:
-    return [item for item in cell if is_object(item)] if is_array(cell) else []
 
 
 def from_markdown(markdown: str, new_id: NewId) -> list[Block]:

@@ -1,6 +1,6 @@
 """The Notion workspace that a world file describes under its key `notion`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from uuid import UUID
 
 import gofer.simulators.notion.rich_text as rich_text
@@ -99,7 +99,11 @@ def _value(workspace: Workspace, column: Property, place: Place) -> object:
     value = place.value
     if column.kind == "people":
         return [_person(workspace, one) for one in place.each()]
-    names = place.strings() if column.kind == "multi_select" else [value] if column.kind in _WITH_OPTIONS else []
+    names: Sequence[object] = ()
+    if column.kind == "multi_select":
+        names = place.strings()
+    elif column.kind in _WITH_OPTIONS:
+        names = (value,)
     if unknown := [name for name in names if name is not None and name not in column.options]:
         raise place.wrong(f"has the option {unknown[0]!r}; {column.name} has {', '.join(column.options)}")
     return value

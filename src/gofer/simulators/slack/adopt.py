@@ -54,7 +54,11 @@ def _plant_channel(workspace: Workspace, channel_id: str, event: JsonObject, peo
     kind = _KINDS.get(text_of(event, "channel_type"))
     if kind is None:
         private = channel_id.startswith("G") or described.get("is_private") is True
-        kind = "im" if channel_id.startswith("D") else "group" if private else "channel"
+        kind = "channel"
+        if channel_id.startswith("D"):
+            kind = "im"
+        elif private:
+            kind = "group"
     name = text_of(described, "name") or channel_id.lower()
     workspace.channels[channel_id] = Channel(channel_id, name, kind, members)
 

@@ -39,8 +39,7 @@ def change_envelopes(workspace: Workspace, before: Message, after: Message) -> l
         "message": message_body(workspace, after),
         "previous_message": message_body(workspace, before),
     }
-    member = _reads_along(workspace, channel)
-    events = [event] if member else []
+    events = [event] if _reads_along(workspace, channel) else []
     if _visible(workspace, channel) and not after.bot_id and _adds_mention(workspace, before, after):
         body = message_body(workspace, after) | {"channel": channel.id, "event_ts": changed_at}
         events.append(body | {"type": "app_mention"})
@@ -62,7 +61,7 @@ def deletion_envelopes(workspace: Workspace, before: Message, left: Message | No
         "previous_message": message_body(workspace, before),
     }
     event |= {"message": message_body(workspace, left)} if left else {"deleted_ts": before.ts}
-    return [envelope(workspace, event, deleted_at)] if _reads_along(workspace, channel) else []
+    return _told(workspace, channel, event, deleted_at)
 
 
 def created_envelopes(workspace: Workspace, channel: Channel, creator: str) -> list[dict[str, object]]:
@@ -85,7 +84,7 @@ def joined_envelopes(workspace: Workspace, channel: Channel, user: str, inviter:
         "event_ts": event_ts,
     }
     event |= {"inviter": inviter} if inviter else {}
-    return [envelope(workspace, event, event_ts)] if _reads_along(workspace, channel) else []
+    return _told(workspace, channel, event, event_ts)
 
 
 def stopped_envelopes(workspace: Workspace, parent: Message, user: str) -> list[dict[str, object]]:
@@ -116,8 +115,7 @@ def reaction_envelopes(
     }
     if message.user and not message.bot_id:
         event["item_user"] = message.user
-    member = _reads_along(workspace, workspace.channel(message.channel))
-    return [envelope(workspace, event, event_ts)] if member else []
+    return _told(workspace, workspace.channel(message.channel), event, event_ts)
 
 
 def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str, object]:
@@ -146,6 +144,11 @@ def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str
         "is_ext_shared_channel": False,
         "event_context": f"4-{identity}",
     }
+
+
+def _told(workspace: Workspace, channel: Channel, event: JsonObject, event_ts: str) -> list[dict[str, object]]:
+    """Return the envelope of an event where the bot reads along, none elsewhere."""
+    return [envelope(workspace, event, event_ts)] if _reads_along(workspace, channel) else []
 
 
 def _visible(workspace: Workspace, channel: Channel) -> bool:

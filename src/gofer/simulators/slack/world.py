@@ -68,7 +68,7 @@ def _user(workspace: Workspace, place: Place) -> None:
 def _group(workspace: Workspace, place: Place) -> None:
     place = place.mapping({"id", "handle", "name", "users"})
     handle = place.text("handle").removeprefix("@")
-    users = _people(workspace, place.at("users"), "has the user") if place.has("users") else ()
+    users = _people(workspace, place.at("users"), "has the user")
     name = place.text("name", handle)
     workspace.groups[place.text("id")] = Group(id=place.text("id"), handle=handle, name=name, users=users)
 
@@ -79,7 +79,7 @@ def _channel(workspace: Workspace, place: Place) -> None:
     name = place.text("name").removeprefix("#")
     if channel_id in workspace.channels or workspace.channel_named(name):
         raise place.wrong(f"repeats the id or the name of another channel ({channel_id}, {name})")
-    members = _people(workspace, place.at("members"), "has the member") if place.has("members") else ()
+    members = _people(workspace, place.at("members"), "has the member")
     kind = "group" if place.flag("private") else "channel"
     workspace.channels[channel_id] = Channel(channel_id, name, kind, members, place.flag("archived"))
 
@@ -137,6 +137,8 @@ def _file(workspace: Workspace, place: Place, user: str) -> JsonObject:
 
 
 def _people(workspace: Workspace, place: Place, said: str) -> tuple[str, ...]:
+    if place.value is None:
+        return ()
     users = place.strings()
     for user in users:
         if user not in workspace.users:
