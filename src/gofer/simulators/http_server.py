@@ -1,4 +1,4 @@
-"""The HTTP side of a simulated vendor: its resources by method and path, and requests that meet a planned fault."""
+"""A simulated vendor as an HTTP server: its app, its resources by method and path, and requests that meet a fault."""
 
 import asyncio
 import re
@@ -6,13 +6,33 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 
+from gofer.simulators.deliveries import Webhook
 from gofer.simulators.faults import Fault, Faults
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _Run = TypeVar("_Run")
+
+
+class Vendor:
+    """A web app with state, and the deliveries that it makes."""
+
+    def __init__(self, webhook: Webhook, routes: Sequence[BaseRoute]) -> None:
+        self.app = Starlette(routes=routes)
+        """The vendor as a web app."""
+        self._webhook = webhook
+
+    async def settled(self) -> None:
+        """Wait until no delivery is under way, retries included."""
+        await self._webhook.settled()
+
+    async def close(self) -> None:
+        """Cancel the deliveries under way."""
+        await self._webhook.close()
 
 
 @dataclass(frozen=True, slots=True)

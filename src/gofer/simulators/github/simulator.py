@@ -10,8 +10,8 @@ from gofer.simulators.github.people import People
 from gofer.simulators.github.repositories import Issue
 from gofer.simulators.github.rest_api import RestApi
 from gofer.simulators.github.world import load_hub
+from gofer.simulators.http_server import Vendor
 from gofer.simulators.json_values import JsonObject
-from gofer.simulators.vendor import Vendor
 
 
 class GitHubSimulator(Vendor):

@@ -64,9 +64,8 @@ def get_comments(asked: Asked) -> Answer:
     if order.lstrip("+-") != "created":
         raise JiraRefusal(400, f"Cannot order by '{order}'.")
     known = sorted(issue.comments, key=lambda one: (one.created, int(one.id)), reverse=order.startswith("-"))
-    start, size = asked.window(50, PAGE_OF_COMMENTS)
-    shown = [shapes.comment(asked.site, issue, one) for one in known[start : start + size]]
-    return 200, {"startAt": start, "maxResults": size, "total": len(known), "comments": shown}
+    page, described = asked.page(known, 50, PAGE_OF_COMMENTS)
+    return 200, described | {"comments": [shapes.comment(asked.site, issue, one) for one in page]}
 
 
 def list_comments(asked: Asked) -> Answer:
@@ -149,9 +148,8 @@ def get_types(asked: Asked) -> Answer:
     project = asked.site.project(asked.path["project"])
     if project is None:
         raise JiraRefusal(404, f"No project could be found with key '{asked.path['project']}'.")
-    start, size = asked.window(50, 200)
-    shown = [shapes.issue_type(asked.site, one) for one in project.types[start : start + size]]
-    return 200, {"startAt": start, "maxResults": size, "total": len(project.types), "issueTypes": shown}
+    page, described = asked.page(project.types, 50, 200)
+    return 200, described | {"issueTypes": [shapes.issue_type(asked.site, one) for one in page]}
 
 
 def get_type_fields(asked: Asked) -> Answer:
@@ -160,18 +158,18 @@ def get_type_fields(asked: Asked) -> Answer:
     kind = next((one for one in project.types if one.id == asked.path["type"]), None) if project else None
     if kind is None:
         raise JiraRefusal(404, "No issue type could be found.")
-    start, size = asked.window(50, 200)
     names = ("project", "issuetype", "summary", "description", "labels", "assignee", "priority")
     every = list(dict.fromkeys([*names, *kind.required]))
+    page, described = asked.page(every, 50, 200)
     needed = {"project", "issuetype", "summary", *kind.required}
     shown: list[dict[str, object]] = [
         {"fieldId": name, "key": name, "name": name.capitalize(), "required": name in needed, "hasDefaultValue": False}
-        for name in every[start : start + size]
+        for name in page
     ]
     for one in shown:
         if one["key"] == "priority":
             one["allowedValues"] = [shapes.priority(asked.site, name) for name in asked.site.names.priorities]
-    return 200, {"startAt": start, "maxResults": size, "total": len(every), "fields": shown}
+    return 200, described | {"fields": shown}
 
 
 def fetch_properties(asked: Asked) -> Answer:

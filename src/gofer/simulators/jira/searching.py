@@ -75,18 +75,17 @@ def users(asked: Asked) -> Answer:
     if "query" not in asked.query:
         raise JiraRefusal(400, "The username query parameter was not provided")
     query = asked.query["query"].lower()
-    start, size = asked.window(50, 1000)
     known = [user for user in asked.site.users.values() if _matches(user.name, query) or query == user.account_id]
-    return 200, [shapes.person(asked.site, user) for user in known[start : start + size]]
+    page, _ = asked.page(known, 50, 1000)
+    return 200, [shapes.person(asked.site, user) for user in page]
 
 
 def projects(asked: Asked) -> Answer:
     """GET /project/search."""
-    start, size = asked.window(50, 100)
     known = sorted((one for one in asked.site.projects.values() if not one.hidden), key=lambda one: one.key)
-    shown = [shapes.project(asked.site, one) for one in known[start : start + size]]
-    end = start + len(shown) >= len(known)
-    return 200, {"startAt": start, "maxResults": size, "total": len(known), "isLast": end, "values": shown}
+    page, described = asked.page(known, 50, 100)
+    end = asked.number("startAt", 0) + len(page) >= len(known)
+    return 200, described | {"isLast": end, "values": [shapes.project(asked.site, one) for one in page]}
 
 
 def _matches(name: str, query: str) -> bool:

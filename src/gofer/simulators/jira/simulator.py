@@ -6,12 +6,12 @@ import httpx2
 
 import gofer.simulators.jira.shapes as shapes
 from gofer.simulators.faults import Faults
+from gofer.simulators.http_server import Vendor
 from gofer.simulators.jira.delivery import Deliveries, Flavour, Pace, Sent
 from gofer.simulators.jira.people import People
 from gofer.simulators.jira.rest_api import RestApi
 from gofer.simulators.jira.world import load_site
 from gofer.simulators.json_values import JsonObject
-from gofer.simulators.vendor import Vendor
 
 
 class JiraSimulator(Vendor):

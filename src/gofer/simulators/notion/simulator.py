@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 import httpx2
 
 from gofer.simulators.faults import Faults
+from gofer.simulators.http_server import Vendor
 from gofer.simulators.json_values import JsonObject
 from gofer.simulators.notion.delivery import Deliveries, Pace
 from gofer.simulators.notion.people import People
 from gofer.simulators.notion.web_api import WebApi
 from gofer.simulators.notion.world import load_world
-from gofer.simulators.vendor import Vendor
 
 
 class NotionSimulator(Vendor):

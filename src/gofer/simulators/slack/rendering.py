@@ -4,7 +4,7 @@ Two dialects: Slack's mrkdwn in `text`, sections and contexts; Markdown in markd
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
@@ -40,6 +40,11 @@ _LINES = (
 def emoji(name: str) -> str:
     """The sign of an emoji, or its name between colons."""
     return _EMOJI.get(name.partition("::")[0], f":{name}:")
+
+
+def hidden(fields: Mapping[str, str]) -> str:
+    """Return the hidden inputs of a form."""
+    return "".join(f'<input type="hidden" name="{key}" value="{escape(value)}">' for key, value in fields.items())
 
 
 class Renderer:
@@ -103,13 +108,12 @@ class Renderer:
     def _buttons(self, elements: Sequence[JsonObject], message: Message) -> str:
         fields = {"user": message.only_for or _first_person(self._workspace), "channel": message.channel}
         fields |= {"ts": message.ts} | ({"thread_ts": message.thread_ts} if message.thread_ts else {})
-        hidden = "".join(f'<input type="hidden" name="{key}" value="{escape(value)}">' for key, value in fields.items())
         buttons = "".join(
             f'<button class="button" name="action_id" value="{escape(text_of(element, "action_id"))}">'
             f"{escape(text_of(object_of(element, 'text'), 'text'))}</button>"
             for element in elements
         )
-        return f'<form class="actions" method="post" action="/press">{hidden}{buttons}</form>'
+        return f'<form class="actions" method="post" action="/press">{hidden(fields)}{buttons}</form>'
 
     def _rich(self, element: JsonObject) -> str:
         """Typed text: nothing in it is read as anything but what its type says."""

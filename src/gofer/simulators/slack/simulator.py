@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import httpx2
 
+from gofer.simulators.http_server import Vendor
 from gofer.simulators.json_values import JsonObject
 from gofer.simulators.slack.adopt import plant
 from gofer.simulators.slack.backend import Backend
@@ -28,7 +29,6 @@ from gofer.simulators.slack.socket_mode import SocketMode
 from gofer.simulators.slack.web_api import Failure, WebApi
 from gofer.simulators.slack.workspace import Channel, Message, SlackRefusal
 from gofer.simulators.slack.world import bot_id_of, load_workspace
-from gofer.simulators.vendor import Vendor
 
 
 class SlackSimulator(Vendor):
