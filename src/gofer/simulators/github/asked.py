@@ -16,7 +16,7 @@ TITLE_LIMIT = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ApiRequest:
     """One request, read."""
 
     hub: Hub

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 
-from gofer.simulators.github.asked import TITLE_LIMIT, Asked, too_long
+from gofer.simulators.github.asked import TITLE_LIMIT, ApiRequest, too_long
 from gofer.simulators.github.repositories import GitHubRefusal, Hub, Issue, Pull, iso
 from gofer.simulators.github.shapes import (
     BREAKING,
@@ -24,29 +24,29 @@ from gofer.simulators.json_values import texts
 Answer = tuple[int, object]
 
 
-def own_user(asked: Asked) -> Answer:
+def own_user(asked: ApiRequest) -> Answer:
     """Whom the token belongs to."""
     return 200, _full_user(asked.hub, asked.hub.own)
 
 
-def a_user(asked: Asked) -> Answer:
+def a_user(asked: ApiRequest) -> Answer:
     """A user by login."""
     return 200, _full_user(asked.hub, asked.path["login"])
 
 
-def a_repository(asked: Asked) -> Answer:
+def a_repository(asked: ApiRequest) -> Answer:
     """A repository."""
     return 200, repository_shape(asked.hub, asked.hub.repository(asked.repository))
 
 
-def list_issues(asked: Asked) -> Answer:
+def list_issues(asked: ApiRequest) -> Answer:
     """Issues, and pull requests as issues, newest first unless asked otherwise."""
     since = int(asked.moment("since") or 0)
     found = [one for one in _listed(asked) if int(one.updated_at) >= since and _wanted(asked, one)]
     return 200, [issue_shape(asked.hub, issue, asked.version) for issue in found]
 
 
-def create_issue(asked: Asked) -> Answer:
+def create_issue(asked: ApiRequest) -> Answer:
     """A new issue."""
     asked.permit("title", "body", "labels", "assignees", "milestone", "type")
     title = asked.text("Issue", "title")
@@ -65,12 +65,12 @@ def create_issue(asked: Asked) -> Answer:
     return 201, issue_shape(asked.hub, issue, asked.version)
 
 
-def get_issue(asked: Asked) -> Answer:
+def get_issue(asked: ApiRequest) -> Answer:
     """An issue, or a pull request as one."""
     return 200, issue_shape(asked.hub, asked.issue, asked.version)
 
 
-def list_comments(asked: Asked) -> Answer:
+def list_comments(asked: ApiRequest) -> Answer:
     """Comments, oldest first; `since` is about when they changed."""
     issue = asked.issue
     since = int(asked.moment("since") or 0)
@@ -78,7 +78,7 @@ def list_comments(asked: Asked) -> Answer:
     return 200, [comment_shape(asked.hub, issue, comment) for comment in found]
 
 
-def create_comment(asked: Asked) -> Answer:
+def create_comment(asked: ApiRequest) -> Answer:
     """A new comment."""
     asked.permit("body")
     issue = asked.issue
@@ -86,32 +86,32 @@ def create_comment(asked: Asked) -> Answer:
     return 201, comment_shape(asked.hub, issue, comment)
 
 
-def list_pulls(asked: Asked) -> Answer:
+def list_pulls(asked: ApiRequest) -> Answer:
     """Pull requests, in the short form of lists."""
     hub = asked.hub
     found = [(issue, pull) for issue in _listed(asked) if (pull := issue.pull) and _between(asked, pull)]
     return 200, [pull_shape(hub, issue, pull, asked.version, full=False) for issue, pull in found]
 
 
-def get_pull(asked: Asked) -> Answer:
+def get_pull(asked: ApiRequest) -> Answer:
     """A pull request."""
     issue, pull = asked.pull
     return 200, pull_shape(asked.hub, issue, pull, asked.version)
 
 
-def list_files(asked: Asked) -> Answer:
+def list_files(asked: ApiRequest) -> Answer:
     """What a pull request changes."""
     _, pull = asked.pull
     return 200, [file_shape(path, pull) for path in sorted(pull.changes)]
 
 
-def list_reviews(asked: Asked) -> Answer:
+def list_reviews(asked: ApiRequest) -> Answer:
     """Reviews, oldest first."""
     issue, pull = asked.pull
     return 200, [review_shape(asked.hub, issue, review) for review in pull.reviews]
 
 
-def is_merged(asked: Asked) -> Answer:
+def is_merged(asked: ApiRequest) -> Answer:
     """204 for a merged pull request, 404 for another."""
     _, pull = asked.pull
     if pull.merged_at is None:
@@ -119,14 +119,14 @@ def is_merged(asked: Asked) -> Answer:
     return 204, None
 
 
-def requested(asked: Asked) -> Answer:
+def requested(asked: ApiRequest) -> Answer:
     """Who is asked for a review and has not given one."""
     _, pull = asked.pull
     users = [user_shape(asked.hub.users[login]) for login in pull.reviewers]
     return 200, {"users": users, "teams": [team_shape(slug) for slug in pull.teams]}
 
 
-def request_reviewers(asked: Asked) -> Answer:
+def request_reviewers(asked: ApiRequest) -> Answer:
     """Ask people and teams for a review; earlier requests stay."""
     asked.permit("reviewers", "team_reviewers")
     issue, pull = asked.pull
@@ -146,7 +146,7 @@ def request_reviewers(asked: Asked) -> Answer:
     return 201, pull_shape(asked.hub, issue, pull, asked.version, full=False)
 
 
-def contents(asked: Asked) -> Answer:
+def contents(asked: ApiRequest) -> Answer:
     """A file, or what a folder lists."""
     repository = asked.hub.repository(asked.repository)
     path = asked.path.get("path", "").strip("/")
@@ -170,7 +170,7 @@ def contents(asked: Asked) -> Answer:
     return 200, entries
 
 
-def list_commits(asked: Asked) -> Answer:
+def list_commits(asked: ApiRequest) -> Answer:
     """Commits, newest first, of one path where it is given."""
     repository = asked.hub.repository(asked.repository)
     path = asked.query.get("path", "").strip("/")
@@ -187,7 +187,7 @@ def list_commits(asked: Asked) -> Answer:
     return 200, [commit_shape(asked.hub, repository, commit) for commit in found]
 
 
-def _listed(asked: Asked) -> list[Issue]:
+def _listed(asked: ApiRequest) -> list[Issue]:
     """The issues of a repository in the state and the order asked for."""
     state = asked.one_of("state", "open", "closed", "all")
     newest = asked.one_of("direction", "desc", "asc") == "desc"
@@ -196,7 +196,7 @@ def _listed(asked: Asked) -> list[Issue]:
     return sorted(found, key=lambda one: (one.updated_at if by_update else one.created_at, one.number), reverse=newest)
 
 
-def _wanted(asked: Asked, issue: Issue) -> bool:
+def _wanted(asked: ApiRequest, issue: Issue) -> bool:
     """Return whether an issue has all labels, the assignee and the creator that the query names."""
     labels = set(filter(None, asked.query.get("labels", "").split(",")))
     assignee = asked.query.get("assignee", "")
@@ -213,19 +213,19 @@ def _wanted(asked: Asked, issue: Issue) -> bool:
     return right and labels <= set(issue.labels) and creator in ("", issue.user.lower())
 
 
-def _between(asked: Asked, pull: Pull) -> bool:
+def _between(asked: ApiRequest, pull: Pull) -> bool:
     """Return whether a pull request has the branches that the query names; a head is written `owner:branch`."""
     head = asked.query.get("head", "")
     own = f"{asked.path['owner']}:{pull.head}".lower()
     return asked.query.get("base", pull.base) == pull.base and head.lower() in ("", own)
 
 
-def _resource(line: str, run: Callable[[Asked], Answer]) -> Resource[Callable[[Asked], Answer]]:
+def _resource(line: str, run: Callable[[ApiRequest], Answer]) -> Resource[Callable[[ApiRequest], Answer]]:
     path = line.replace("{repo}", r"/repos/{owner}/{name}").replace("{n}", r"(?P<number>[0-9]{1,9})")
     return resource(path, run)
 
 
-RESOURCES: Sequence[Resource[Callable[[Asked], Answer]]] = (
+RESOURCES: Sequence[Resource[Callable[[ApiRequest], Answer]]] = (
     _resource("GET /user", own_user),
     _resource("GET /users/{login}", a_user),
     _resource("GET {repo}", a_repository),

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from gofer.simulators.faults import Fault, Faults
-from gofer.simulators.github.asked import Asked
+from gofer.simulators.github.asked import ApiRequest
 from gofer.simulators.github.people import People
 from gofer.simulators.github.repositories import GitHubRefusal, Hub
 from gofer.simulators.github.resources import RESOURCES, Answer
@@ -51,14 +51,16 @@ class RestApi:
     async def _answered(self, request: Request, body: bytes) -> Response:
         try:
             run, version, path = self._admitted(request)
-            asked = Asked(self._hub, self._people, version, path, dict(request.query_params), _fields(request, body))
+            asked = ApiRequest(
+                self._hub, self._people, version, path, dict(request.query_params), _fields(request, body)
+            )
             response = _said(request, run(asked))
         except GitHubRefusal as refusal:
             response = _refused(refusal)
         response.headers.update(self._rate())
         return response
 
-    def _admitted(self, request: Request) -> tuple[Callable[[Asked], Answer], str, Mapping[str, str]]:
+    def _admitted(self, request: Request) -> tuple[Callable[[ApiRequest], Answer], str, Mapping[str, str]]:
         if not request.headers.get("user-agent"):
             raise GitHubRefusal(403, "Request forbidden by administrative rules. Please make sure it has a User-Agent.")
         kind, _, token = request.headers.get("authorization", "").partition(" ")

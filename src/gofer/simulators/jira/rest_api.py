@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from gofer.simulators.faults import Fault, Faults
 from gofer.simulators.http_server import METHODS, find, origin, respond
-from gofer.simulators.jira.asked import INVALID, Asked
+from gofer.simulators.jira.asked import INVALID, ApiRequest
 from gofer.simulators.jira.people import People
 from gofer.simulators.jira.resources import RESOURCES
 from gofer.simulators.jira.searching import Answer
@@ -56,7 +56,7 @@ class RestApi:
             if request.method == "GET" and (asked_for := _CONTENT.fullmatch(request.url.path)):
                 return self._content(request, asked_for[1])
             run, path = _resource(request)
-            asked = Asked(self._site, self._people, path, dict(request.query_params), await _body(request))
+            asked = ApiRequest(self._site, self._people, path, dict(request.query_params), await _body(request))
             return _said(run(asked))
         except JiraRefusal as refusal:
             return _refused(refusal)
@@ -80,7 +80,7 @@ class RestApi:
         return Response(one.content, media_type=one.mime_type)
 
 
-def _resource(request: Request) -> tuple[Callable[[Asked], Answer], Mapping[str, str]]:
+def _resource(request: Request) -> tuple[Callable[[ApiRequest], Answer], Mapping[str, str]]:
     path = request.url.path.removeprefix(_PREFIX)
     if path == request.url.path or not any(one.path.fullmatch(path) for one in RESOURCES):
         raise JiraRefusal(404, "No such resource.")

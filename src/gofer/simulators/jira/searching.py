@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 import gofer.simulators.jira.shapes as shapes
-from gofer.simulators.jira.asked import INVALID, Asked, named
+from gofer.simulators.jira.asked import INVALID, ApiRequest, named
 from gofer.simulators.jira.jql import search
 from gofer.simulators.jira.site import JiraRefusal
 from gofer.simulators.json_values import is_array, text_of
@@ -16,7 +16,7 @@ MOST_RECONCILED = 50
 _SEARCH = ("jql", "nextPageToken", "maxResults", "fields", "expand", "properties", "reconcileIssues", "fieldsByKeys")
 
 
-def search_by_body(asked: Asked) -> Answer:
+def search_by_body(asked: ApiRequest) -> Answer:
     """POST /search/jql."""
     body = asked.fields(*_SEARCH)
     reconciled = body.get("reconcileIssues", [])
@@ -36,7 +36,7 @@ def search_by_body(asked: Asked) -> Answer:
     )
 
 
-def search_by_query(asked: Asked) -> Answer:
+def search_by_query(asked: ApiRequest) -> Answer:
     """GET /search/jql."""
     query: Mapping[str, str] = asked.query
     size = asked.number("maxResults", 50)
@@ -46,12 +46,12 @@ def search_by_query(asked: Asked) -> Answer:
     return _search(asked, query.get("jql", ""), token, size, *found, reconciled)
 
 
-def removed(asked: Asked) -> Answer:
+def removed(asked: ApiRequest) -> Answer:
     """The search of former years."""
     raise JiraRefusal(410, "The requested API has been removed. Please migrate to the /rest/api/3/search/jql API.")
 
 
-def bulk_fetch(asked: Asked) -> Answer:
+def bulk_fetch(asked: ApiRequest) -> Answer:
     """POST /issue/bulkfetch: issues read directly, not from the index; what is not there is left out."""
     body = asked.fields("issueIdsOrKeys", "fields", "properties", "expand", "fieldsByKeys")
     wanted = named(body, "issueIdsOrKeys")
@@ -64,13 +64,13 @@ def bulk_fetch(asked: Asked) -> Answer:
     return 200, {"issues": shown, "issueErrors": []}
 
 
-def myself(asked: Asked) -> Answer:
+def myself(asked: ApiRequest) -> Answer:
     """GET /myself."""
     own = asked.site.users[asked.site.account]
     return 200, shapes.person(asked.site, own) | {"emailAddress": own.email}
 
 
-def users(asked: Asked) -> Answer:
+def users(asked: ApiRequest) -> Answer:
     """GET /user/search: people with a name, or a word of it, that begins with the query."""
     if "query" not in asked.query:
         raise JiraRefusal(400, "The username query parameter was not provided")
@@ -80,7 +80,7 @@ def users(asked: Asked) -> Answer:
     return 200, [shapes.person(asked.site, user) for user in page]
 
 
-def projects(asked: Asked) -> Answer:
+def projects(asked: ApiRequest) -> Answer:
     """GET /project/search."""
     known = sorted((one for one in asked.site.projects.values() if not one.hidden), key=lambda one: one.key)
     page, described = asked.page(known, 50, 100)
@@ -93,7 +93,7 @@ def _matches(name: str, query: str) -> bool:
 
 
 def _search(
-    asked: Asked,
+    asked: ApiRequest,
     jql: str,
     token: str,
     size: int,

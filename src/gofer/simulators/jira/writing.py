@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import gofer.simulators.jira.shapes as shapes
 from gofer.simulators.jira.adf import plain, problem
-from gofer.simulators.jira.asked import INVALID, Asked
+from gofer.simulators.jira.asked import INVALID, ApiRequest
 from gofer.simulators.jira.people import NewIssue
 from gofer.simulators.jira.searching import Answer
 from gofer.simulators.jira.site import IssueType, JiraRefusal, Project
@@ -23,7 +23,7 @@ _OFF_SCREEN = "Field '{}' cannot be set. It is not on the appropriate screen, or
 _EDITABLE = frozenset({"summary", "description", "labels", "assignee", "priority"})
 
 
-def create_issue(asked: Asked) -> Answer:
+def create_issue(asked: ApiRequest) -> Answer:
     """POST /issue."""
     body = asked.fields("fields", "update", "properties", "historyMetadata", "transition")
     fields = object_of(body, "fields")
@@ -48,7 +48,7 @@ def create_issue(asked: Asked) -> Answer:
     return 201, {"id": issue.id, "key": issue.key, "self": f"{asked.site.url}/rest/api/3/issue/{issue.id}"}
 
 
-def edit_issue(asked: Asked) -> Answer:
+def edit_issue(asked: ApiRequest) -> Answer:
     """PUT /issue/{issue}: other values for fields, labels added and removed."""
     issue = asked.site.issue(asked.path["issue"])
     body = asked.fields("fields", "update", "properties", "historyMetadata")
@@ -79,7 +79,7 @@ def edit_issue(asked: Asked) -> Answer:
     return 204, None
 
 
-def add_comment(asked: Asked) -> Answer:
+def add_comment(asked: ApiRequest) -> Answer:
     """POST /issue/{issue}/comment."""
     issue = asked.site.issue(asked.path["issue"])
     body = asked.fields("body", "visibility", "properties", "parentId")
@@ -99,7 +99,7 @@ def add_comment(asked: Asked) -> Answer:
     return 201, shapes.comment(asked.site, asked.site.issue(issue.id), comment)
 
 
-def _placed(asked: Asked, fields: JsonObject) -> tuple[Project, IssueType]:
+def _placed(asked: ApiRequest, fields: JsonObject) -> tuple[Project, IssueType]:
     """Where an issue is to be created, and of which type. Raises JiraRefusal(400)."""
     wanted = object_of(fields, "project")
     project = asked.site.project(text_of(wanted, "key") or text_of(wanted, "id"))
@@ -113,7 +113,7 @@ def _placed(asked: Asked, fields: JsonObject) -> tuple[Project, IssueType]:
     return project, kind
 
 
-def _wrong_fields(asked: Asked, fields: JsonObject, known: frozenset[str]) -> dict[str, str]:
+def _wrong_fields(asked: ApiRequest, fields: JsonObject, known: frozenset[str]) -> dict[str, str]:
     """What is wrong, by field."""
     errors = {name: _OFF_SCREEN.format(name) for name in fields if name not in known}
     summary = fields.get("summary")
@@ -133,7 +133,7 @@ def _wrong_fields(asked: Asked, fields: JsonObject, known: frozenset[str]) -> di
     return errors
 
 
-def _priority(asked: Asked, fields: JsonObject) -> str:
+def _priority(asked: ApiRequest, fields: JsonObject) -> str:
     """Return the name of the priority that fields name by id or name; empty for one that the site does not have."""
     chosen = object_of(fields, "priority")
     known = asked.site.names.priorities

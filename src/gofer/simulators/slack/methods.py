@@ -3,14 +3,15 @@
 A method takes arguments and returns the fields beside `ok`, or refuses with the vendor's error code.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from importlib.resources import files
 from types import MappingProxyType
 
 from gofer.simulators.slack.arguments import MAX_REPLIES, Arguments
 from gofer.simulators.slack.backend import Answer, Backend, Method
 from gofer.simulators.slack.content import content_of, edited_content_of, metadata_of
-from gofer.simulators.slack.emoji import is_emoji
 from gofer.simulators.slack.envelopes import (
     change_envelopes,
     deletion_envelopes,
@@ -24,6 +25,10 @@ from gofer.simulators.slack.shapes import channel_shape, group_shape, message_bo
 from gofer.simulators.slack.timestamps import order
 from gofer.simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
 
+_EMOJI = frozenset(files("gofer.simulators.slack").joinpath("emoji.txt").read_text("utf-8").split())
+"""The emoji of every workspace but the flags of countries."""
+_FLAG = re.compile(r"flag-[a-z]{2}")
+_TONE = re.compile(r"::skin-tone-[2-6]$")
 _TYPES = frozenset({"public_channel", "private_channel", "mpim", "im"})
 _KIND_OF_TYPE = {"public_channel": "channel", "private_channel": "group", "mpim": "mpim", "im": "im"}
 
@@ -156,12 +161,18 @@ def _reactions_remove(backend: Backend, arguments: Arguments) -> Answer:
 
 def _react(backend: Backend, arguments: Arguments, *, added: bool) -> Answer:
     name = arguments.text("name")
-    if not is_emoji(name, backend.workspace.emoji):
+    if not _is_emoji(name, backend.workspace.emoji):
         raise SlackRefusal("invalid_name", name)
     if not arguments.text("timestamp"):
         raise SlackRefusal("no_item_specified")
     change_reaction(backend, backend.message(arguments, "timestamp"), name, added=added)
     return {}
+
+
+def _is_emoji(name: str, custom: frozenset[str]) -> bool:
+    """Return whether a name, with or without a skin tone, is one of Slack's emoji or of the workspace's own."""
+    plain = _TONE.sub("", name)
+    return plain in custom or plain in _EMOJI or bool(_FLAG.fullmatch(plain))
 
 
 def change_reaction(backend: Backend, message: Message, name: str, user: str | None = None, *, added: bool) -> Message:
