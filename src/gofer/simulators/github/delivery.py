@@ -44,8 +44,7 @@ class Deliveries(Webhook):
     def announce(self, event: str, payload: JsonObject) -> None:
         """Begin to deliver; without a subscription nothing is sent."""
         if self.url:
-            # GitHub does not try again; the list of deliveries shows a failed one.
-            self.begin(answer_within(ANSWER_WITHIN, self._deliver(self._new(event, payload))))
+            self.begin(self._attempt(self._new(event, payload)))
 
     async def send(self, event: str, payload: JsonObject) -> int:
         """Send one delivery; return the status. Raises httpx2.TransportError where there was no answer."""
@@ -64,6 +63,10 @@ class Deliveries(Webhook):
         delivery = Delivery(id_, event, body, self._clock())
         self.sent.append(delivery)
         return delivery
+
+    async def _attempt(self, delivery: Delivery) -> None:
+        # GitHub does not try again; the list of deliveries shows a failed one.
+        await answer_within(ANSWER_WITHIN, self._deliver(delivery))
 
     async def _deliver(self, delivery: Delivery) -> int:
         headers = {
