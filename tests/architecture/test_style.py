@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 CODE_CEILINGS = {
     "parallel assignments": 301,
-    "conditional expressions": 1_362,
+    "conditional expressions": 1_352,
     "nested conditional expressions": 21,
     "module docstrings that are questions": 195,
     "indefinite pronouns in docstrings": 357,

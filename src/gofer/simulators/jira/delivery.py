@@ -66,7 +66,8 @@ class Deliveries(Webhook):
         }
         if self.flavour == "cloud":
             headers |= {"X-Atlassian-Webhook-Identifier": id_, "X-Atlassian-Webhook-Flow": "Primary"}
-            headers |= {"X-Atlassian-Webhook-Retry": str(retry)} if retry else {}
+            if retry:
+                headers["X-Atlassian-Webhook-Retry"] = str(retry)
         place = len(self.sent)
         self.sent.append(Sent(id_, body, retry, None))
         response = await self.post(body, headers)

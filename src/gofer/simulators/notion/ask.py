@@ -80,8 +80,7 @@ class Ask:
 
     def one(self, name: str) -> str | None:
         """A parameter of the query that stands there at most once."""
-        values = self.query.get(name, ())
-        return values[0] if values else None
+        return next(iter(self.query.get(name, ())), None)
 
 
 def listed(items: Sequence[Answer], ask: Ask, kind: str) -> Answer:

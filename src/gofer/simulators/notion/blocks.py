@@ -85,7 +85,7 @@ def _one(item: object, new_id: NewId, names: rich_text.Names, where: str, depth:
     if not is_object(item):
         raise invalid(f"{where} should be an object")
     kinds = [name for name in item if name not in ("object", "type")]
-    kind = str(item.get("type", kinds[0] if kinds else ""))
+    kind = str(item.get("type", next(iter(kinds), "")))
     if kinds != [kind] or (kind not in _EXTRA and kind not in _OTHER):
         raise invalid(f"{where} should have exactly one known kind of content, instead had {kinds}")
     content = object_of(item, kind)

@@ -54,8 +54,11 @@ def search(workspace: Workspace, ask: Ask) -> Answer:
     ]
     sources = [one for one in workspace.databases.values() if one.shared and words in one.name.casefold()]
     pages.sort(key=lambda one: one.edited[0], reverse=object_of(ask.body, "sort").get("direction") != "ascending")
-    found = [] if kind == "page" else [shapes.data_source(one) for one in sources]
-    found += [] if kind == "data_source" else [shapes.page(workspace, one) for one in pages]
+    found: list[Answer] = []
+    if kind != "page":
+        found += [shapes.data_source(one) for one in sources]
+    if kind != "data_source":
+        found += [shapes.page(workspace, one) for one in pages]
     return listed(found, ask, "page_or_data_source")
 
 

@@ -87,7 +87,8 @@ def block(workspace: Workspace, shown: Block, parent: Answer) -> Answer:
     content = shown.content()
     if shown.file:
         content |= {"type": "file", "file": workspace.address(shown), "caption": []}
-        content |= {"name": shown.file[0]} if shown.type == "file" else {}
+        if shown.type == "file":
+            content["name"] = shown.file[0]
     return {
         "object": "block",
         "id": shown.id,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import parse_qsl
 
-from gofer.simulators.json_values import JsonObject, is_array, is_object, parsed
+from gofer.simulators.json_values import JsonObject, is_array, is_object, objects, parsed
 from gofer.simulators.slack.timestamps import micros
 from gofer.simulators.slack.workspace import SlackRefusal
 
@@ -110,10 +110,9 @@ class Arguments:
         value = self.json("blocks", "invalid_blocks_format")
         if value is None:
             return None
-        found = [item for item in value if is_object(item)] if is_array(value) else None
-        if found is None or (is_array(value) and len(found) < len(value)):
+        if not is_array(value) or len(objects(value)) < len(value):
             raise SlackRefusal("invalid_blocks_format")
-        return found or None
+        return objects(value) or None
 
     def page(self, items: Sequence[_T], key: Callable[[_T], str], default: int = 100) -> tuple[list[_T], str]:
         """One page and the cursor of the next one, which is empty at the end."""

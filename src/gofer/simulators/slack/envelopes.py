@@ -83,7 +83,8 @@ def joined_envelopes(workspace: Workspace, channel: Channel, user: str, inviter:
         "team": workspace.team.id,
         "event_ts": event_ts,
     }
-    event |= {"inviter": inviter} if inviter else {}
+    if inviter:
+        event["inviter"] = inviter
     return _told(workspace, channel, event, event_ts)
 
 

@@ -55,7 +55,9 @@ def _post_message(backend: Backend, arguments: Arguments) -> Answer:
     content = content_of(arguments)
     metadata = metadata_of(arguments)
     thread_ts = arguments.thread()
-    extra: Answer = {"attachments": list(content.attachments)} if content.attachments else {}
+    extra: Answer = {}
+    if content.attachments:
+        extra["attachments"] = list(content.attachments)
     if thread_ts and arguments.flag("reply_broadcast"):
         extra["subtype"] = "thread_broadcast"
     draft = workspace.own_draft(channel, content.text, thread_ts)

@@ -140,7 +140,7 @@ def channel_shape(workspace: Workspace, channel: Channel) -> dict[str, object]:
         "name_normalized": channel.name,
         "is_general": channel.name == "general",
         "is_member": workspace.bot.user in channel.members,
-        "creator": channel.members[0] if channel.members else workspace.bot.user,
+        "creator": next(iter(channel.members), workspace.bot.user),
         "topic": {"value": "", "creator": "", "last_set": 0},
         "purpose": {"value": "", "creator": "", "last_set": 0},
     }
