@@ -1,7 +1,6 @@
 """The simulated Notion for tests: one workspace, one call, no sockets."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import httpx2
@@ -11,11 +10,11 @@ from clockwork import play as in_virtual_time
 import loopback
 from engine_room import PROVENANCE
 from gofer.events import Actor
-from gofer.outside import HttpRequest, HttpResponse
 from gofer.secret import Secret
 from gofer.simulators.notion import NotionSimulator, Pace
 from gofer.tools.notion.api import NotionApi
 from gofer.tools.tool import Call
+from simulated_slack import SimulatedHttp
 from stand_ins import NOON, SetClock
 
 
@@ -80,19 +79,6 @@ WORLD: dict[str, Any] = {
     ],
 }
 API = NotionApi("http://notion", Secret("ntn_simulated"))
-
-
-@dataclass
-class SimulatedHttp:
-    """HTTP that reaches the simulated Notion and nothing else."""
-
-    http: httpx2.AsyncClient
-
-    async def send(self, request: HttpRequest) -> HttpResponse:
-        answer = await self.http.request(
-            request.method, request.url, headers=dict(request.headers), content=request.content
-        )
-        return HttpResponse(answer.status_code, dict(answer.headers), answer.content)
 
 
 Story = Callable[[NotionSimulator, Call], Awaitable[None]]

@@ -15,11 +15,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 CODE_CEILINGS = {
-    "parallel assignments": 383,
-    "conditional expressions": 1_395,
-    "nested conditional expressions": 25,
-    "module docstrings that are questions": 259,
-    "indefinite pronouns in docstrings": 415,
+    "parallel assignments": 301,
+    "conditional expressions": 1_352,
+    "nested conditional expressions": 21,
+    "module docstrings that are questions": 195,
+    "indefinite pronouns in docstrings": 357,
 }
 """Counts over `src/`. `a, b = x, y` is a parallel assignment."""
 

@@ -1,4 +1,4 @@
-"""Which world and which scripts does the demo start with? The YAML files beside this module."""
+"""The world and the model scripts of the demo, read from the YAML files beside this module."""
 
 from collections.abc import Mapping
 from importlib.resources import files

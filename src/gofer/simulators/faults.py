@@ -1,4 +1,4 @@
-"""Which of the next answers of a simulated service go wrong, and how?"""
+"""Planned faults: the next requests to a simulated vendor that go wrong, and in which way."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

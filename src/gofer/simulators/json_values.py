@@ -1,4 +1,4 @@
-"""Which JSON value is this, and may I use it as such?"""
+"""Values of JSON: read from text, told apart, taken out by key, and written on the wire."""
 
 import json
 import re
@@ -52,6 +52,11 @@ def parsed(text: str | bytes) -> object:
         return value
     # What no encoding can write would fail only later, where it is sent on.
     return json.loads(_HALF_PAIR.sub("\ufffd", written))
+
+
+def compact(value: object) -> bytes:
+    """Return the JSON of a value as vendors put it on the wire: UTF-8, without spaces."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _refuse(constant: str) -> object:

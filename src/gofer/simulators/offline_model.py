@@ -1,6 +1,6 @@
-"""How does a scripted model answer over an OpenAI-compatible HTTP interface?
+"""The offline model: scripted answers over an OpenAI-compatible HTTP interface.
 
-Stateless: the same request bytes get the same answer bytes. Whatever it says is labelled as not from a model.
+Stateless: the same request bytes get the same answer bytes. Each answer is labelled as not from a model.
 """
 
 import hashlib
@@ -121,7 +121,8 @@ def _labelled(text: str) -> str:
 
 
 def _usage(prompt_bytes: int, completion_bytes: int) -> dict[str, object]:
-    prompt, completion = -(-prompt_bytes // _BYTES_PER_TOKEN), -(-completion_bytes // _BYTES_PER_TOKEN)
+    prompt = -(-prompt_bytes // _BYTES_PER_TOKEN)
+    completion = -(-completion_bytes // _BYTES_PER_TOKEN)
     return {
         "prompt_tokens": prompt,
         "completion_tokens": completion,

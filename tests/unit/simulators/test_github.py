@@ -2,9 +2,11 @@
 
 import asyncio
 import base64
+import gc
 import hashlib
 import hmac
 import json
+import warnings
 from collections.abc import Awaitable, Callable
 from urllib.parse import parse_qs
 
@@ -396,3 +398,16 @@ def test_faults_hit_the_requests_they_are_meant_for() -> None:
 def test_a_mistake_in_a_world_is_named(world: dict[str, object], place: str) -> None:
     with pytest.raises(ConfigError, match=place):
         GitHubSimulator(world, clock=lambda: 0.0, http=loopback.client())
+
+
+def test_a_delivery_that_never_began_is_cancelled_without_a_warning() -> None:
+    async def story(room: Room) -> None:
+        room.github.subscribe("http://gofer/github/webhook")
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            await room.github.close()
+            gc.collect()
+        assert not warned
+        assert not room.receiver.got
+
+    play(story)

@@ -22,7 +22,7 @@ def play(story: Callable[[SlackSimulator, Told], Awaitable[None]]) -> None:
     async def run() -> None:
         async with loopback.client() as http:
             slack, told = SlackSimulator(WORLD, clock=lambda: NOW, http=http), Told()
-            slack._delivery.announce = lambda envelopes: told.extend(one["event"] for one in envelopes)
+            slack._deliveries.announce = lambda envelopes: told.extend(one["event"] for one in envelopes)
             await story(slack, told)
 
     asyncio.run(run())

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from gofer.errors import BadRequest, ToolError
 from gofer.secret import Secret
+from gofer.simulators.deliveries import form
 from gofer.simulators.slack import Message, SlackSimulator
 from gofer.simulators.slack.arguments import Arguments
 from gofer.simulators.slack.content import content_of
-from gofer.simulators.slack.interactivity import form, press_payload
+from gofer.simulators.slack.interactivity import press_payload
 from gofer.simulators.slack.workspace import Group, SlackRefusal
 from gofer.tools.slack.approval import (
     CloseQuestion,
@@ -299,7 +300,7 @@ def test_a_press_is_signed_and_sent_once_whatever_the_app_answers() -> None:
             got.append(request)
             return httpx2.Response(500 if len(got) == 1 else 200)
 
-        slack._delivery._http = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
+        slack._deliveries._http = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
         slack.subscribe("http://gofer/slack/events")
         await ask(API, replace(call, private=True), question())
         assert await slack.press(reply(slack), "approve", ADA) is False
@@ -308,6 +309,6 @@ def test_a_press_is_signed_and_sent_once_whatever_the_app_answers() -> None:
         payload = json.loads(dict(parse_qsl(got[0].content.decode()))["payload"])
         assert (payload["container"]["thread_ts"], payload["message"]["ts"]) == (ROOT, reply(slack).ts)
         door().verify(RawRequest("POST", PATH, list(got[0].headers.items()), got[0].content), NOW)
-        await slack._delivery._http.aclose()
+        await slack._deliveries._http.aclose()
 
     play(story)

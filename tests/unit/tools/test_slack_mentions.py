@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine_room import PROVENANCE
 from gofer.events import Actor
 from gofer.secret import Secret
-from gofer.simulators.slack.mentions import mentions
+from gofer.simulators.slack.content import mentions
 from gofer.tools.slack.api import SlackApi
 from gofer.tools.slack.mentions import JOINER, neutral
 from gofer.tools.slack.write import PostMessage, UpdateMessage, post_message, update_message

@@ -1,8 +1,4 @@
-"""What does GitHub know, answer and send?
-
-The REST API and signed webhooks over some repositories in memory, written after the vendor's wire formats; nothing of
-ours but errors and the room's own values is imported.
-"""
+"""The simulated GitHub: the REST API and signed webhooks over repositories in memory."""
 
 from gofer.simulators.github.repositories import GitHubRefusal, Issue, Repository
 from gofer.simulators.github.simulator import GitHubSimulator

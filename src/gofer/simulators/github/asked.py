@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from gofer.simulators.github.people import People
-from gofer.simulators.github.repositories import GitHubRefusal, Hub, Issue
+from gofer.simulators.github.repositories import GitHubRefusal, Hub, Issue, Pull
 from gofer.simulators.json_values import is_array, objects, text_of, texts
 
 BODY_LIMIT = 65_536
@@ -16,7 +16,7 @@ TITLE_LIMIT = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ApiRequest:
     """One request, read."""
 
     hub: Hub
@@ -35,6 +35,11 @@ class Asked:
     def issue(self) -> Issue:
         """The issue in the path. Raises GitHubRefusal(404)."""
         return self.hub.issue(self.repository, int(self.path["number"]))
+
+    @property
+    def pull(self) -> tuple[Issue, Pull]:
+        """The pull request in the path, both halves. Raises GitHubRefusal(404)."""
+        return self.hub.pull(self.repository, int(self.path["number"]))
 
     def permit(self, *names: str) -> None:
         """Raises GitHubRefusal(422) for a field this resource does not have."""

@@ -1,12 +1,23 @@
-"""What do people do on GitHub, and what is told of it?
+"""The acts of people on the simulated GitHub.
 
 Each act changes the repositories and begins to deliver the events that GitHub sends for it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from gofer.simulators.github.delivery import Deliveries
-from gofer.simulators.github.repositories import Comment, Commit, GitHubRefusal, Hub, Issue, Pull, Repository, Review
+from gofer.simulators.github.repositories import (
+    Comment,
+    Commit,
+    Files,
+    GitHubRefusal,
+    Hub,
+    Issue,
+    Pull,
+    Repository,
+    Review,
+    encoded,
+)
 from gofer.simulators.github.shapes import (
     Shape,
     comment_shape,
@@ -19,14 +30,12 @@ from gofer.simulators.github.shapes import (
     user_shape,
 )
 
-Files = Mapping[str, str | None]
-"""Texts by path; None removes a file."""
 NOTHING = "0" * 40
 """The commit before the first one."""
 
 
 class People:
-    """Acts of whoever is named, people and programs alike. Raises GitHubRefusal for what is not there."""
+    """The acts of people and programs, by login. Raises GitHubRefusal for what is not there."""
 
     def __init__(self, hub: Hub, deliveries: Deliveries) -> None:
         self._hub = hub
@@ -45,17 +54,18 @@ class People:
         draft: bool = False,
         labels: Sequence[str] = (),
     ) -> Issue:
-        """Somebody pushes a branch and opens a pull request from it."""
-        hub, where = self._hub, self._hub.repository(repository)
+        """Push a branch and open a pull request from it."""
+        hub = self._hub
+        where = self._hub.repository(repository)
         issue = hub.open_issue(where, hub.user(user).login, title, body)
         issue.labels = list(labels)
         pull = Pull(hub.new_id(), base or where.default_branch, head, draft)
-        hub.make_pull(issue, pull, _bytes(changes))
+        hub.make_pull(issue, pull, encoded(changes))
         self._opened(issue, user)
         return issue
 
     def open_issue(self, repository: str, user: str, title: str, body: str = "", labels: Sequence[str] = ()) -> Issue:
-        """Somebody opens an issue."""
+        """Open an issue."""
         issue = self._hub.open_issue(self._hub.repository(repository), self._hub.user(user).login, title, body)
         issue.labels = list(labels)
         self._opened(issue, user)
@@ -91,7 +101,8 @@ class People:
     def edit(self, issue: Issue, user: str, title: str) -> None:
         """It gets another title."""
         self._touch(issue)
-        old, issue.title = issue.title, title
+        old = issue.title
+        issue.title = title
         self._about_either("edited", issue, user, changes={"title": {"from": old}})
 
     def ready(self, issue: Issue, user: str) -> None:
@@ -101,14 +112,15 @@ class People:
         self._about_pull("ready_for_review", issue, user)
 
     def comment(self, issue: Issue, user: str, body: str) -> Comment:
-        """Somebody comments on an issue or pull request."""
+        """Comment on an issue or pull request."""
         comment = self._hub.comment(issue, self._hub.user(user).login, body)
         self._about("issue_comment", "created", issue, user, comment=comment_shape(self._hub, issue, comment))
         return comment
 
     def review(self, issue: Issue, user: str, state: str = "COMMENTED", body: str = "") -> Review:
-        """Somebody reviews a pull request; whoever was asked for it is so no more."""
-        pull, hub = _pull(issue), self._hub
+        """Review a pull request; the reviewer is asked no more."""
+        pull = _pull(issue)
+        hub = self._hub
         self._touch(issue)
         review = Review(hub.new_id(), user=hub.user(user).login, state=state, body=body, submitted_at=issue.updated_at)
         pull.reviews.append(review)
@@ -130,17 +142,18 @@ class People:
             self._about_pull("review_requested", issue, user, requested_team=team_shape(slug))
 
     def push(self, repository: str, user: str, message: str, files: Files, branch: str = "") -> Commit:
-        """Somebody pushes one commit; an open pull request from that branch tells of it too."""
-        hub, where = self._hub, self._hub.repository(repository)
+        """Push one commit; an open pull request from that branch has an event too."""
+        hub = self._hub
+        where = self._hub.repository(repository)
         branch = branch or where.default_branch
         known = where.branches.get(branch)
         before = known[-1].sha if known else NOTHING
-        commit = hub.commit(where, branch, hub.user(user).login, message, _bytes(files), hub.clock())
+        commit = hub.commit(where, branch, hub.user(user).login, message, encoded(files), hub.clock())
         self._pushed(where, branch, before, commit, user)
         for issue in where.issues.values():
             if issue.pull and issue.pull.head == branch and issue.state == "open":
                 self._touch(issue)
-                hub.change(issue, issue.pull, _bytes(files))
+                hub.change(issue, issue.pull, encoded(files))
                 self._about_pull("synchronize", issue, user, before=before, after=commit.sha)
         return commit
 
@@ -207,7 +220,3 @@ def _pull(issue: Issue) -> Pull:
     if issue.pull is None:
         raise GitHubRefusal(404, "Not Found")
     return issue.pull
-
-
-def _bytes(files: Files) -> dict[str, bytes | None]:
-    return {path: None if text is None else text.encode() for path, text in files.items()}

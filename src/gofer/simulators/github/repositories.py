@@ -1,4 +1,4 @@
-"""What is there in the simulated GitHub: people, repositories, their commits, issues and pull requests?
+"""The state of the simulated GitHub: people, repositories, commits, issues and pull requests.
 
 A pull request is an issue with a second half, as with the vendor: both share one row of numbers.
 """
@@ -8,6 +8,9 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+
+Files = Mapping[str, str | None]
+"""Texts by path; None removes a file."""
 
 
 class GitHubRefusal(Exception):
@@ -22,7 +25,7 @@ class GitHubRefusal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Somebody with an account."""
+    """An account of a person or a program."""
 
     id: int
     login: str
@@ -145,7 +148,7 @@ class Repository:
 
 
 class Hub:
-    """Everything there is, and what can be done with it by whomever."""
+    """Everything there is, and every change to it."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
@@ -160,7 +163,7 @@ class Hub:
         return next(self._ids)
 
     def user(self, login: str) -> User:
-        """Somebody by login, whatever its case. Raises GitHubRefusal(404)."""
+        """Return a user by login, in any case of letters. Raises GitHubRefusal(404)."""
         for user in self.users.values():
             if user.login.lower() == login.lower():
                 return user
@@ -221,7 +224,8 @@ class Hub:
         message = f"{issue.title} (#{issue.number})"
         commit = self.commit(repository, pull.base, issue.user, message, dict(pull.changes), issue.updated_at)
         issue.closed_at = pull.merged_at = issue.updated_at
-        pull.merged_by, pull.merge_commit_sha = user, commit.sha
+        pull.merged_by = user
+        pull.merge_commit_sha = commit.sha
         return commit
 
     def comment(self, issue: Issue, user: str, body: str, at: float | None = None) -> Comment:
@@ -262,6 +266,11 @@ class Hub:
                 for repository in self.repositories.values()
             }
         }
+
+
+def encoded(files: Files) -> dict[str, bytes | None]:
+    """Return the bytes of files by path, None for a removed one."""
+    return {path: None if text is None else text.encode() for path, text in files.items()}
 
 
 def iso(at: float) -> str:

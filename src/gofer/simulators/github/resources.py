@@ -1,16 +1,10 @@
-"""What does each path of the REST API do with the repositories?
-
-Each resource gets what was asked and gives the status and the JSON of its answer, or refuses.
-"""
+"""The resources of GitHub's REST API: each reads a request, and returns a status and JSON or refuses."""
 
 import math
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from gofer.simulators.github.asked import TITLE_LIMIT, Asked, too_long
-from gofer.simulators.github.listing import between, listed, wanted
-from gofer.simulators.github.repositories import GitHubRefusal, Hub, iso
+from gofer.simulators.github.asked import TITLE_LIMIT, ApiRequest, too_long
+from gofer.simulators.github.repositories import GitHubRefusal, Hub, Issue, Pull, iso
 from gofer.simulators.github.shapes import (
     BREAKING,
     comment_shape,
@@ -24,37 +18,39 @@ from gofer.simulators.github.shapes import (
     team_shape,
     user_shape,
 )
+from gofer.simulators.http_server import Resource, resource
 from gofer.simulators.json_values import texts
 
 Answer = tuple[int, object]
 
 
-def own_user(asked: Asked) -> Answer:
+def own_user(asked: ApiRequest) -> Answer:
     """Whom the token belongs to."""
     return 200, _full_user(asked.hub, asked.hub.own)
 
 
-def a_user(asked: Asked) -> Answer:
-    """Somebody by login."""
+def a_user(asked: ApiRequest) -> Answer:
+    """A user by login."""
     return 200, _full_user(asked.hub, asked.path["login"])
 
 
-def a_repository(asked: Asked) -> Answer:
+def a_repository(asked: ApiRequest) -> Answer:
     """A repository."""
     return 200, repository_shape(asked.hub, asked.hub.repository(asked.repository))
 
 
-def list_issues(asked: Asked) -> Answer:
+def list_issues(asked: ApiRequest) -> Answer:
     """Issues, and pull requests as issues, newest first unless asked otherwise."""
     since = int(asked.moment("since") or 0)
-    found = [one for one in listed(asked) if int(one.updated_at) >= since and wanted(asked, one)]
+    found = [one for one in _listed(asked) if int(one.updated_at) >= since and _wanted(asked, one)]
     return 200, [issue_shape(asked.hub, issue, asked.version) for issue in found]
 
 
-def create_issue(asked: Asked) -> Answer:
+def create_issue(asked: ApiRequest) -> Answer:
     """A new issue."""
     asked.permit("title", "body", "labels", "assignees", "milestone", "type")
-    title, body = asked.text("Issue", "title"), asked.body.get("body")
+    title = asked.text("Issue", "title")
+    body = asked.body.get("body")
     text = asked.short("Issue", body if isinstance(body, str) else "")
     if len(title) > TITLE_LIMIT:
         raise too_long("Issue", "title", TITLE_LIMIT)
@@ -69,19 +65,20 @@ def create_issue(asked: Asked) -> Answer:
     return 201, issue_shape(asked.hub, issue, asked.version)
 
 
-def get_issue(asked: Asked) -> Answer:
+def get_issue(asked: ApiRequest) -> Answer:
     """An issue, or a pull request as one."""
     return 200, issue_shape(asked.hub, asked.issue, asked.version)
 
 
-def list_comments(asked: Asked) -> Answer:
+def list_comments(asked: ApiRequest) -> Answer:
     """Comments, oldest first; `since` is about when they changed."""
-    issue, since = asked.issue, int(asked.moment("since") or 0)
+    issue = asked.issue
+    since = int(asked.moment("since") or 0)
     found = [comment for comment in issue.comments if int(comment.updated_at) >= since]
     return 200, [comment_shape(asked.hub, issue, comment) for comment in found]
 
 
-def create_comment(asked: Asked) -> Answer:
+def create_comment(asked: ApiRequest) -> Answer:
     """A new comment."""
     asked.permit("body")
     issue = asked.issue
@@ -89,52 +86,53 @@ def create_comment(asked: Asked) -> Answer:
     return 201, comment_shape(asked.hub, issue, comment)
 
 
-def list_pulls(asked: Asked) -> Answer:
+def list_pulls(asked: ApiRequest) -> Answer:
     """Pull requests, in the short form of lists."""
     hub = asked.hub
-    found = [(issue, pull) for issue in listed(asked) if (pull := issue.pull) and between(asked, pull)]
+    found = [(issue, pull) for issue in _listed(asked) if (pull := issue.pull) and _between(asked, pull)]
     return 200, [pull_shape(hub, issue, pull, asked.version, full=False) for issue, pull in found]
 
 
-def get_pull(asked: Asked) -> Answer:
+def get_pull(asked: ApiRequest) -> Answer:
     """A pull request."""
-    issue, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    issue, pull = asked.pull
     return 200, pull_shape(asked.hub, issue, pull, asked.version)
 
 
-def list_files(asked: Asked) -> Answer:
+def list_files(asked: ApiRequest) -> Answer:
     """What a pull request changes."""
-    _, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    _, pull = asked.pull
     return 200, [file_shape(path, pull) for path in sorted(pull.changes)]
 
 
-def list_reviews(asked: Asked) -> Answer:
+def list_reviews(asked: ApiRequest) -> Answer:
     """Reviews, oldest first."""
-    issue, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    issue, pull = asked.pull
     return 200, [review_shape(asked.hub, issue, review) for review in pull.reviews]
 
 
-def is_merged(asked: Asked) -> Answer:
+def is_merged(asked: ApiRequest) -> Answer:
     """204 for a merged pull request, 404 for another."""
-    _, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    _, pull = asked.pull
     if pull.merged_at is None:
         raise GitHubRefusal(404, "Not Found")
     return 204, None
 
 
-def requested(asked: Asked) -> Answer:
+def requested(asked: ApiRequest) -> Answer:
     """Who is asked for a review and has not given one."""
-    _, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    _, pull = asked.pull
     users = [user_shape(asked.hub.users[login]) for login in pull.reviewers]
     return 200, {"users": users, "teams": [team_shape(slug) for slug in pull.teams]}
 
 
-def request_reviewers(asked: Asked) -> Answer:
-    """Asks people and teams for a review; whoever is asked already stays so."""
+def request_reviewers(asked: ApiRequest) -> Answer:
+    """Ask people and teams for a review; earlier requests stay."""
     asked.permit("reviewers", "team_reviewers")
-    issue, pull = asked.hub.pull(asked.repository, int(asked.path["number"]))
+    issue, pull = asked.pull
     repository = asked.hub.repository(asked.repository)
-    logins, teams = texts(asked.body.get("reviewers")), texts(asked.body.get("team_reviewers"))
+    logins = texts(asked.body.get("reviewers"))
+    teams = texts(asked.body.get("team_reviewers"))
     known = {login.lower(): login for login in repository.collaborators}
     if issue.user.lower() in map(str.lower, logins):
         raise GitHubRefusal(422, "Review cannot be requested from pull request author.")
@@ -148,7 +146,7 @@ def request_reviewers(asked: Asked) -> Answer:
     return 201, pull_shape(asked.hub, issue, pull, asked.version, full=False)
 
 
-def contents(asked: Asked) -> Answer:
+def contents(asked: ApiRequest) -> Answer:
     """A file, or what a folder lists."""
     repository = asked.hub.repository(asked.repository)
     path = asked.path.get("path", "").strip("/")
@@ -172,9 +170,10 @@ def contents(asked: Asked) -> Answer:
     return 200, entries
 
 
-def list_commits(asked: Asked) -> Answer:
+def list_commits(asked: ApiRequest) -> Answer:
     """Commits, newest first, of one path where it is given."""
-    repository, path = asked.hub.repository(asked.repository), asked.query.get("path", "").strip("/")
+    repository = asked.hub.repository(asked.repository)
+    path = asked.query.get("path", "").strip("/")
     since = asked.moment("since") or 0.0
     until = asked.moment("until") or math.inf
     author = asked.query.get("author", "").lower()
@@ -188,40 +187,62 @@ def list_commits(asked: Asked) -> Answer:
     return 200, [commit_shape(asked.hub, repository, commit) for commit in found]
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """One path and what it does."""
-
-    method: str
-    path: re.Pattern[str]
-    run: Callable[[Asked], Answer]
-
-
-def _resource(method: str, path: str, run: Callable[[Asked], Answer]) -> Resource:
-    pattern = path.replace("{repo}", r"/repos/(?P<owner>[^/]+)/(?P<name>[^/]+)").replace(
-        "{n}", r"(?P<number>[0-9]{1,9})"
-    )
-    return Resource(method, re.compile(pattern), run)
+def _listed(asked: ApiRequest) -> list[Issue]:
+    """The issues of a repository in the state and the order asked for."""
+    state = asked.one_of("state", "open", "closed", "all")
+    newest = asked.one_of("direction", "desc", "asc") == "desc"
+    by_update = asked.one_of("sort", "created", "updated", "comments") == "updated"
+    found = [one for one in asked.hub.repository(asked.repository).issues.values() if state in ("all", one.state)]
+    return sorted(found, key=lambda one: (one.updated_at if by_update else one.created_at, one.number), reverse=newest)
 
 
-RESOURCES: Sequence[Resource] = (
-    _resource("GET", "/user", own_user),
-    _resource("GET", r"/users/(?P<login>[^/]+)", a_user),
-    _resource("GET", "{repo}", a_repository),
-    _resource("GET", "{repo}/issues", list_issues),
-    _resource("POST", "{repo}/issues", create_issue),
-    _resource("GET", "{repo}/issues/{n}", get_issue),
-    _resource("GET", "{repo}/issues/{n}/comments", list_comments),
-    _resource("POST", "{repo}/issues/{n}/comments", create_comment),
-    _resource("GET", "{repo}/pulls", list_pulls),
-    _resource("GET", "{repo}/pulls/{n}", get_pull),
-    _resource("GET", "{repo}/pulls/{n}/files", list_files),
-    _resource("GET", "{repo}/pulls/{n}/reviews", list_reviews),
-    _resource("GET", "{repo}/pulls/{n}/merge", is_merged),
-    _resource("GET", "{repo}/pulls/{n}/requested_reviewers", requested),
-    _resource("POST", "{repo}/pulls/{n}/requested_reviewers", request_reviewers),
-    _resource("GET", r"{repo}/contents(?:/(?P<path>.*))?", contents),
-    _resource("GET", "{repo}/commits", list_commits),
+def _wanted(asked: ApiRequest, issue: Issue) -> bool:
+    """Return whether an issue has all labels, the assignee and the creator that the query names."""
+    labels = set(filter(None, asked.query.get("labels", "").split(",")))
+    assignee = asked.query.get("assignee", "")
+    creator = asked.query.get("creator", "").lower()
+    match assignee:
+        case "":
+            right = True
+        case "none":
+            right = not issue.assignees
+        case "*":
+            right = bool(issue.assignees)
+        case login:
+            right = login.lower() in map(str.lower, issue.assignees)
+    return right and labels <= set(issue.labels) and creator in ("", issue.user.lower())
+
+
+def _between(asked: ApiRequest, pull: Pull) -> bool:
+    """Return whether a pull request has the branches that the query names; a head is written `owner:branch`."""
+    head = asked.query.get("head", "")
+    own = f"{asked.path['owner']}:{pull.head}".lower()
+    return asked.query.get("base", pull.base) == pull.base and head.lower() in ("", own)
+
+
+def _resource(line: str, run: Callable[[ApiRequest], Answer]) -> Resource[Callable[[ApiRequest], Answer]]:
+    path = line.replace("{repo}", r"/repos/{owner}/{name}").replace("{n}", r"(?P<number>[0-9]{1,9})")
+    return resource(path, run)
+
+
+RESOURCES: Sequence[Resource[Callable[[ApiRequest], Answer]]] = (
+    _resource("GET /user", own_user),
+    _resource("GET /users/{login}", a_user),
+    _resource("GET {repo}", a_repository),
+    _resource("GET {repo}/issues", list_issues),
+    _resource("POST {repo}/issues", create_issue),
+    _resource("GET {repo}/issues/{n}", get_issue),
+    _resource("GET {repo}/issues/{n}/comments", list_comments),
+    _resource("POST {repo}/issues/{n}/comments", create_comment),
+    _resource("GET {repo}/pulls", list_pulls),
+    _resource("GET {repo}/pulls/{n}", get_pull),
+    _resource("GET {repo}/pulls/{n}/files", list_files),
+    _resource("GET {repo}/pulls/{n}/reviews", list_reviews),
+    _resource("GET {repo}/pulls/{n}/merge", is_merged),
+    _resource("GET {repo}/pulls/{n}/requested_reviewers", requested),
+    _resource("POST {repo}/pulls/{n}/requested_reviewers", request_reviewers),
+    _resource(r"GET {repo}/contents(?:/(?P<path>.*))?", contents),
+    _resource("GET {repo}/commits", list_commits),
 )
 
 

@@ -1,10 +1,9 @@
-"""Who may call the REST API, and what does a call get back over HTTP?
+"""The REST API of the simulated GitHub over HTTP: token, version, pages, forms of errors, and rates.
 
-Token, version, pages, error forms and faults; what each path does is in `resources`.
+The module `resources` holds what each path does.
 """
 
-import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -12,16 +11,18 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from gofer.simulators.faults import Fault, Faults
-from gofer.simulators.github.asked import Asked
+from gofer.simulators.github.asked import ApiRequest
 from gofer.simulators.github.people import People
 from gofer.simulators.github.repositories import GitHubRefusal, Hub
-from gofer.simulators.github.resources import RESOURCES, Answer, Resource
+from gofer.simulators.github.resources import RESOURCES, Answer
 from gofer.simulators.github.shapes import BREAKING
+from gofer.simulators.http_server import METHODS, find, respond
 from gofer.simulators.json_values import JsonObject, is_array, is_object, parsed
 
 OLDEST = "2022-11-28"
 """The version that a request without one gets."""
-PER_PAGE, MOST = 30, 100
+PER_PAGE = 30
+MOST_PER_PAGE = 100
 LIMIT = 5_000
 """Requests an hour."""
 _SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
@@ -40,27 +41,26 @@ class RestApi:
 
     def routes(self) -> list[Route]:
         """The routes of an app that serves this."""
-        methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
-        return [Route("/{path:path}", self._serve, methods=methods)]
+        return [Route("/{path:path}", self._serve, methods=METHODS)]
 
     async def _serve(self, request: Request) -> Response:
         body = await request.body()
         self._used += 1
-        fault = self._faults.take(request.method, request.url.path)
-        if fault and (answer := await _before(fault, request)):
-            return answer
+        return await respond(self._faults, request, lambda: self._answered(request, body), _failed)
+
+    async def _answered(self, request: Request, body: bytes) -> Response:
         try:
-            resource, version, path = self._admitted(request)
-            asked = Asked(self._hub, self._people, version, path, dict(request.query_params), _fields(request, body))
-            response = self._answered(request, resource.run(asked))
+            run, version, path = self._admitted(request)
+            asked = ApiRequest(
+                self._hub, self._people, version, path, dict(request.query_params), _fields(request, body)
+            )
+            response = _said(request, run(asked))
         except GitHubRefusal as refusal:
             response = _refused(refusal)
-        if fault and fault.kind == "timeout_after_success":
-            await _hung_up(request)
         response.headers.update(self._rate())
         return response
 
-    def _admitted(self, request: Request) -> tuple[Resource, str, Mapping[str, str]]:
+    def _admitted(self, request: Request) -> tuple[Callable[[ApiRequest], Answer], str, Mapping[str, str]]:
         if not request.headers.get("user-agent"):
             raise GitHubRefusal(403, "Request forbidden by administrative rules. Please make sure it has a User-Agent.")
         kind, _, token = request.headers.get("authorization", "").partition(" ")
@@ -72,24 +72,11 @@ class RestApi:
         version = request.headers.get("x-github-api-version", OLDEST)
         if version not in (OLDEST, BREAKING):
             raise GitHubRefusal(400, f'API version "{version}" is not supported.')
-        for resource in RESOURCES:
-            match = resource.path.fullmatch("/" + request.path_params["path"])
-            if match and resource.method == request.method:
-                found = {name: value for name, value in match.groupdict().items() if value is not None}
-                return resource, version, found
-        raise GitHubRefusal(404, "Not Found")
-
-    def _answered(self, request: Request, answer: Answer) -> Response:
-        status, content = answer
-        if status == 204:
-            return Response(status_code=204)
-        if not is_array(content):
-            return JSONResponse(content, status)
-        if request.url.path.split("/")[4:5] == ["contents"]:
-            return JSONResponse(content, status)
-        page, size = _number(request, "page", 1), min(MOST, _number(request, "per_page", PER_PAGE))
-        pages = max(1, -(-len(content) // size))
-        return JSONResponse(content[(page - 1) * size : page * size], status, _links(request, page, pages))
+        found = find(RESOURCES, request.method, "/" + request.path_params["path"])
+        if found is None:
+            raise GitHubRefusal(404, "Not Found")
+        run, path = found
+        return run, version, path
 
     def _rate(self) -> dict[str, str]:
         return {
@@ -98,6 +85,20 @@ class RestApi:
             "X-RateLimit-Reset": str(int(self._hub.clock()) // 3600 * 3600 + 3600),
             "X-GitHub-Request-Id": f"SIM:{self._used:06}",
         }
+
+
+def _said(request: Request, answer: Answer) -> Response:
+    status, content = answer
+    if status == 204:
+        return Response(status_code=204)
+    if not is_array(content):
+        return JSONResponse(content, status)
+    if request.url.path.split("/")[4:5] == ["contents"]:
+        return JSONResponse(content, status)
+    page = _number(request, "page", 1)
+    size = min(MOST_PER_PAGE, _number(request, "per_page", PER_PAGE))
+    pages = max(1, -(-len(content) // size))
+    return JSONResponse(content[(page - 1) * size : page * size], status, _links(request, page, pages))
 
 
 def _links(request: Request, page: int, pages: int) -> dict[str, str]:
@@ -131,30 +132,13 @@ def _fields(request: Request, body: bytes) -> JsonObject:
     return value
 
 
-async def _before(fault: Fault, request: Request) -> Response | None:
-    """The answer instead of the real one; None where that is to be given all the same."""
-    match fault.kind:
-        case "timeout":
-            await _hung_up(request)
-            return Response(status_code=504)
-        case "expired_token":
-            return _refused(GitHubRefusal(401, "Bad credentials"))
-        case "status":
-            if fault.status >= 500:
-                return HTMLResponse("<html><body>Unicorn! Please try again.</body></html>", fault.status, fault.headers)
-            message = _MESSAGES.get(fault.status, "Something is wrong with the request")
-            return _refused(GitHubRefusal(fault.status, message), fault.headers)
-        case "slow":
-            await asyncio.sleep(fault.seconds)
-            return None
-        case "timeout_after_success":
-            return None
-
-
-async def _hung_up(request: Request) -> None:
-    """Returns when whoever called is gone."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+def _failed(fault: Fault) -> Response:
+    if fault.kind == "expired_token":
+        return _refused(GitHubRefusal(401, "Bad credentials"))
+    if fault.status >= 500:
+        return HTMLResponse("<html><body>Unicorn! Please try again.</body></html>", fault.status, fault.headers)
+    message = _MESSAGES.get(fault.status, "Something is wrong with the request")
+    return _refused(GitHubRefusal(fault.status, message), fault.headers)
 
 
 def _refused(refusal: GitHubRefusal, headers: Mapping[str, str] | None = None) -> Response:

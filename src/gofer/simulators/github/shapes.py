@@ -1,4 +1,4 @@
-"""How does GitHub write its things down, in answers of the REST API and in webhooks?
+"""The objects of GitHub in JSON, as answers of the REST API and webhooks carry them.
 
 `full` shapes are those of single objects and webhooks; lists leave some fields out, as the vendor does.
 """
@@ -57,7 +57,7 @@ def issue_shape(hub: Hub, issue: Issue, version: str = "") -> Shape:
         "url": f"{API}/repos/{issue.repository}/issues/{issue.number}",
         "repository_url": f"{API}/repos/{repository.full_name}",
         "comments": len(issue.comments),
-        "assignee": _assignees(hub, issue)[0] if issue.assignees else None,
+        "assignee": next(iter(_assignees(hub, issue)), None),
     }
     if pull := issue.pull:
         shape["pull_request"] = {
@@ -80,7 +80,7 @@ def pull_shape(hub: Hub, issue: Issue, pull: Pull, version: str = "", *, full: b
         "draft": pull.draft,
         "merged_at": _when(pull.merged_at),
         "merge_commit_sha": pull.merge_commit_sha or None,
-        "assignee": _assignees(hub, issue)[0] if issue.assignees else None,
+        "assignee": next(iter(_assignees(hub, issue)), None),
         "requested_reviewers": [user_shape(hub.users[login]) for login in pull.reviewers],
         "requested_teams": [team_shape(slug) for slug in pull.teams],
         "head": _end(hub, repository, pull.head),
@@ -143,20 +143,28 @@ def commit_shape(hub: Hub, repository: Repository, commit: Commit) -> Shape:
 
 def file_shape(path: str, pull: Pull) -> Shape:
     """A file that a pull request changes, with its counts."""
-    old, new = pull.before.get(path), pull.changes[path]
-    before, after = (old or b"").decode(errors="replace"), (new or b"").decode(errors="replace")
+    old = pull.before.get(path)
+    new = pull.changes[path]
+    before = (old or b"").decode(errors="replace")
+    after = (new or b"").decode(errors="replace")
     patch = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=3))[2:]
     added = sum(line.startswith("+") for line in patch)
     removed = sum(line.startswith("-") for line in patch)
     return {
         "sha": git_sha(new or b""),
         "filename": path,
-        "status": "removed" if new is None else "added" if old is None else "modified",
+        "status": _status(old, new),
         "additions": added,
         "deletions": removed,
         "changes": added + removed,
         "patch": "\n".join(patch),
     }
+
+
+def _status(old: bytes | None, new: bytes | None) -> str:
+    if new is None:
+        return "removed"
+    return "added" if old is None else "modified"
 
 
 def content_shape(repository: Repository, path: str, content: bytes, *, listed: bool = False) -> Shape:

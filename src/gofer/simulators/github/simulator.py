@@ -1,12 +1,8 @@
-"""What happens in the simulated GitHub when somebody does something?
-
-The one object that tests, evals and the demo hold: it ties repositories, REST API, people and deliveries together.
-"""
+"""The simulated GitHub that tests, evals and the demo hold: repositories, REST API, people and deliveries."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 import httpx2
-from starlette.applications import Starlette
 
 from gofer.simulators.faults import Faults
 from gofer.simulators.github.delivery import HOOK, Deliveries, Delivery
@@ -14,10 +10,11 @@ from gofer.simulators.github.people import People
 from gofer.simulators.github.repositories import Issue
 from gofer.simulators.github.rest_api import RestApi
 from gofer.simulators.github.world import load_hub
+from gofer.simulators.http_server import Vendor
 from gofer.simulators.json_values import JsonObject
 
 
-class GitHubSimulator:
+class GitHubSimulator(Vendor):
     """Some repositories as a web app with state; use it inside a running event loop."""
 
     def __init__(
@@ -32,14 +29,15 @@ class GitHubSimulator:
         self._hub = load_hub(world, clock)
         self._deliveries = Deliveries(clock, http, webhook_secret)
         self.people = People(self._hub, self._deliveries)
-        """Act in somebody's name."""
+        """Act as a person."""
         self.faults = Faults()
         """What goes wrong with the next requests."""
-        self.app = Starlette(routes=RestApi(self._hub, self.people, token, self.faults).routes())
+        super().__init__(self._deliveries, RestApi(self._hub, self.people, token, self.faults).routes())
 
     def subscribe(self, url: str, *, form: bool = False) -> None:
         """Deliver events to this URL from now on, a `ping` first; as a form where the webhook is set so."""
-        self._deliveries.url, self._deliveries.form = url, form
+        self._deliveries.url = url
+        self._deliveries.form = form
         hook = {"type": "Repository", "id": HOOK, "active": True, "events": ["*"]}
         self._deliveries.announce("ping", {"zen": "Keep it logically awesome.", "hook_id": HOOK, "hook": hook})
 
@@ -59,14 +57,6 @@ class GitHubSimulator:
     def issue(self, repository: str, number: int) -> Issue:
         """An issue or pull request. Raises GitHubRefusal."""
         return self._hub.issue(repository, number)
-
-    async def settled(self) -> None:
-        """Wait until no delivery is under way."""
-        await self._deliveries.settled()
-
-    async def close(self) -> None:
-        """Give up the deliveries under way."""
-        await self._deliveries.close()
 
     def state(self) -> dict[str, object]:
         """Files, issues and pull requests in plain JSON, without ids and times."""

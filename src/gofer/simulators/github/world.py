@@ -1,21 +1,19 @@
-"""Which repositories does a world file describe?
-
-Every mistake is a ConfigError that names the place in the file.
-"""
+"""The repositories that a world file describes under its key `github`."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field
 
 from gofer.errors import ConfigError
-from gofer.simulators.github.repositories import Hub, Issue, Pull, Repository, Review, User
+from gofer.simulators.github.repositories import Hub, Issue, Pull, Repository, Review, User, encoded
+from gofer.simulators.world_file import Part, read_world, wrong
 
 HOUR = 3600.0
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+class _Part(Part):
+    model_config = ConfigDict(strict=True)
 
 
 class _User(_Part):
@@ -89,13 +87,7 @@ class _World(_Part):
 
 def load_hub(world: Mapping[str, object], clock: Callable[[], float]) -> Hub:
     """What stands under the key `github` of a world. Raises ConfigError."""
-    try:
-        described = _World.model_validate(world)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(["github", *map(str, first["loc"])])
-        raise ConfigError(f"The world is wrong at {place}: {first['msg']}.") from error
-    return _Loading(Hub(clock)).everything(described)
+    return _Loading(Hub(clock)).everything(read_world(_World, "github", world))
 
 
 class _Loading:
@@ -117,7 +109,7 @@ class _Loading:
 
     def _repository(self, one: _Repository) -> None:
         if one.full_name in self._hub.repositories:
-            raise ConfigError(f"The world is wrong at github.repositories: {one.full_name} is there twice.")
+            raise wrong("github.repositories", f"{one.full_name} is there twice")
         everybody = one.collaborators if one.collaborators is not None else list(self._hub.users)
         repository = Repository(
             self._hub.new_id(),
@@ -139,7 +131,7 @@ class _Loading:
             self._issue(repository, issue)
 
     def _commit(self, repository: Repository, branch: str, one: _Commit) -> None:
-        files = _bytes(one.files)
+        files = encoded(one.files)
         self._hub.commit(repository, branch, self._known(one.author), one.message, files, self._ago(one.hours_ago))
 
     def _issue(self, repository: Repository, one: _Issue) -> Issue:
@@ -150,7 +142,8 @@ class _Loading:
                 raise ConfigError(f"The world is wrong: {repository.full_name} has the number {one.number} twice.")
             issue.number = one.number
             repository.issues[one.number] = issue
-        issue.labels, issue.assignees = list(one.labels), list(map(self._known, one.assignees))
+        issue.labels = list(one.labels)
+        issue.assignees = list(map(self._known, one.assignees))
         if one.state == "closed":
             issue.closed_at = issue.updated_at
         for comment in one.comments:
@@ -172,7 +165,7 @@ class _Loading:
                     submitted_at=at,
                 )
             )
-        self._hub.make_pull(issue, pull, _bytes(one.changes))
+        self._hub.make_pull(issue, pull, encoded(one.changes))
         if one.merged:
             self._hub.merge(issue, pull, issue.user)
 
@@ -183,7 +176,3 @@ class _Loading:
 
     def _ago(self, hours: float) -> float:
         return self._now - hours * HOUR
-
-
-def _bytes(files: Mapping[str, str | None]) -> dict[str, bytes | None]:
-    return {path: None if text is None else text.encode() for path, text in files.items()}

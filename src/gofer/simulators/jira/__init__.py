@@ -1,8 +1,4 @@
-"""What does Jira know, answer and send?
-
-The REST API of Jira Cloud and its admin webhooks over one site in memory, Data Center's bodies on request. Written
-after the vendor's wire formats; nothing of ours but errors and the room's own values is imported.
-"""
+"""The simulated Jira: the REST API of Cloud and admin webhooks over one site; Data Center's bodies on request."""
 
 from gofer.simulators.jira.delivery import Pace
 from gofer.simulators.jira.simulator import JiraSimulator

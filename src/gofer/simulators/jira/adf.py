@@ -1,6 +1,6 @@
-"""Which documents does Jira accept, and what do they say in plain text?
+"""The Atlassian Document Format: mistakes in a document, and its plain text.
 
-The Atlassian Document Format, as strict as the vendor's schema: only listed nodes, marks, attributes, children.
+As strict as the vendor's schema: only the listed nodes, marks, attributes and children.
 """
 
 import re

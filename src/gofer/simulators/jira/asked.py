@@ -1,20 +1,22 @@
-"""What did a caller of the REST API ask for?
+"""One request to the simulated Jira: its fields, read by the form that they should have.
 
-Unknown names in a body are refused; what is not there has the vendor's own default.
+Unknown names in a body are refused. A missing value has the vendor's own default.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from gofer.simulators.jira.people import People
 from gofer.simulators.jira.site import JiraRefusal, Site
 from gofer.simulators.json_values import JsonObject, is_array, is_object, texts
 
 INVALID = "Invalid request payload. Refer to the REST API documentation and try again."
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ApiRequest:
     """One request, admitted."""
 
     site: Site
@@ -33,9 +35,11 @@ class Asked:
         """A list in the query: names with commas between them."""
         return [part for part in self.query.get(name, "").split(",") if part]
 
-    def window(self, default: int, most: int) -> tuple[int, int]:
-        """`startAt` and `maxResults` of the query."""
-        return self.number("startAt", 0), min(most, self.number("maxResults", default))
+    def page(self, items: Sequence[_T], default: int, most: int) -> tuple[Sequence[_T], dict[str, object]]:
+        """Return the items that `startAt` and `maxResults` of the query name, and the fields that describe the page."""
+        start = self.number("startAt", 0)
+        size = min(most, self.number("maxResults", default))
+        return items[start : start + size], {"startAt": start, "maxResults": size, "total": len(items)}
 
     def number(self, name: str, default: int) -> int:
         """A number of the query. Raises JiraRefusal(400)."""

@@ -1,25 +1,19 @@
-"""What does Jira send when something happens, and how often does it try?
+"""Deliveries of the simulated Jira's admin webhook: up to six attempts under one identifier, signed over the bytes."""
 
-Admin webhooks: up to five further attempts, signed over the raw bytes, all under the same identifier.
-"""
-
-import asyncio
-import hashlib
-import hmac
-import json
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import httpx2
 
-from gofer.simulators.json_values import JsonObject
+from gofer.simulators.deliveries import Webhook, answer_within, identifier, signature, until_accepted
+from gofer.simulators.json_values import JsonObject, compact
 
 Flavour = Literal["cloud", "server"]
 """Jira Cloud, or Data Center as companies run it themselves."""
-RETRIES, GAP = 5, 300.0
-"""Further attempts, and seconds before each."""
+RETRIES = 5
+GAP = 300.0
+"""Seconds before each retry."""
 ANSWER_WITHIN = 20.0
 """Seconds a receiver has to answer."""
 _AGAIN = frozenset({408, 409, 425, 429})
@@ -45,72 +39,44 @@ class Sent:
     """None while there was no answer."""
 
 
-def signature(secret: str, body: bytes) -> str:
-    """The value of X-Hub-Signature for these bytes."""
-    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-
-
-class Deliveries:
-    """One admin webhook of the site, and the deliveries under way."""
+class Deliveries(Webhook):
+    """The one admin webhook of the site."""
 
     def __init__(self, http: httpx2.AsyncClient, secret: str, pace: Pace, clock: Callable[[], float]) -> None:
-        self._http = http
+        super().__init__("Jira", http)
         self._secret = secret
         self._pace = pace
         self._clock = clock
-        self._tasks: set[asyncio.Task[None]] = set()
-        self.url = ""
         self.flavour: Flavour = "cloud"
         self.sent: list[Sent] = []
 
     def announce(self, payload: JsonObject) -> None:
         """Begin to deliver; without a subscription nothing is sent."""
         if self.url:
-            body = {"timestamp": int(self._clock() * 1000), **payload}
-            self._tasks.add(asyncio.create_task(self._until_accepted(body)))
+            self.begin(self._deliver({"timestamp": int(self._clock() * 1000), **payload}))
 
     async def send(self, payload: JsonObject, retry: int = 0) -> int:
-        """One attempt; returns the status. Raises httpx2.TransportError where there was no answer."""
-        if not self.url:
-            raise ValueError("Nothing is subscribed to the simulated Jira; call subscribe(url) first.")
-        body = json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()
-        identifier = str(uuid.UUID(bytes=hashlib.sha256(body).digest()[:16]))
+        """Make one attempt; return the status. Raises httpx2.TransportError where there was no answer."""
+        body = compact(payload)
+        id_ = identifier(body)
         headers = {
             "Content-Type": "application/json; charset=UTF-8",
             "User-Agent": "Atlassian Webhook HTTP Client",
             "X-Hub-Signature": signature(self._secret, body),
         }
         if self.flavour == "cloud":
-            headers |= {"X-Atlassian-Webhook-Identifier": identifier, "X-Atlassian-Webhook-Flow": "Primary"}
-            headers |= {"X-Atlassian-Webhook-Retry": str(retry)} if retry else {}
+            headers |= {"X-Atlassian-Webhook-Identifier": id_, "X-Atlassian-Webhook-Flow": "Primary"}
+            if retry:
+                headers["X-Atlassian-Webhook-Retry"] = str(retry)
         place = len(self.sent)
-        self.sent.append(Sent(identifier, body, retry, None))
-        response = await self._http.post(self.url, content=body, headers=headers, follow_redirects=False)
-        self.sent[place] = Sent(identifier, body, retry, response.status_code)
+        self.sent.append(Sent(id_, body, retry, None))
+        response = await self.post(body, headers)
+        self.sent[place] = Sent(id_, body, retry, response.status_code)
         return response.status_code
 
-    async def settled(self) -> None:
-        """Wait until no delivery is under way."""
-        while self._tasks:
-            under_way = list(self._tasks)
-            await asyncio.gather(*under_way)
-            self._tasks.difference_update(under_way)
+    async def _deliver(self, payload: JsonObject) -> None:
+        async def attempt(retry: int) -> bool:
+            status = await answer_within(self._pace.answer_within, self.send(payload, retry))
+            return status is not None and status < 500 and status not in _AGAIN
 
-    async def close(self) -> None:
-        """Give up what is not delivered yet."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._tasks.clear()
-
-    async def _until_accepted(self, payload: JsonObject) -> None:
-        for retry in range(RETRIES + 1):
-            if retry:
-                await asyncio.sleep(GAP * self._pace.gap_factor)
-            try:
-                async with asyncio.timeout(self._pace.answer_within):
-                    status = await self.send(payload, retry)
-            except (TimeoutError, httpx2.TransportError):
-                continue
-            if status < 500 and status not in _AGAIN:
-                return
+        await until_accepted(attempt, [GAP * self._pace.gap_factor] * RETRIES)

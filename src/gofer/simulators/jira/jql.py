@@ -1,4 +1,4 @@
-"""Which issues does a JQL query find, and in which order?
+"""The issues that a JQL query finds, in its order.
 
 A modest part of the language: clauses joined by AND, then ORDER BY. Anything else is refused as Jira refuses a mistake.
 """
@@ -55,7 +55,8 @@ def search(site: Site, jql: str, issues: list[Issue]) -> list[Issue]:
     """The issues a query finds, in its order. Raises JiraRefusal(400)."""
     tokens = _tokens(jql)
     split = next((i for i, token in enumerate(tokens) if _is(token, "ORDER")), len(tokens))
-    clauses, order = tokens[:split], tokens[split:]
+    clauses = tokens[:split]
+    order = tokens[split:]
     if not clauses:
         raise JiraRefusal(
             400,
@@ -68,7 +69,8 @@ def search(site: Site, jql: str, issues: list[Issue]) -> list[Issue]:
 
 def _tokens(jql: str) -> list[_Token]:
     found: list[_Token] = []
-    at, end = 0, len(jql.rstrip())
+    at = 0
+    end = len(jql.rstrip())
     while at < end:
         match = _TOKEN.match(jql, at)
         if not match or match.lastgroup is None:
@@ -98,7 +100,9 @@ def _clause(site: Site, tokens: list[_Token]) -> tuple[Callable[[Issue], bool], 
     name = _ALIASES.get(name, name)
     if name not in (*_EXACT, *_WRITTEN, *_TIMES):
         raise JiraRefusal(400, f"Field '{tokens[0].text}' does not exist or you do not have permission to view it.")
-    operator, values, rest = tokens[1].text.lower(), [tokens[2]], tokens[3:]
+    operator = tokens[1].text.lower()
+    values = [tokens[2]]
+    rest = tokens[3:]
     if operator == "in" and tokens[2].text == "(":
         values, rest = _listed(tokens[3:])
     elif operator == "in" or tokens[1].kind != "operator" or tokens[2].kind not in ("string", "word", "call"):
@@ -116,14 +120,17 @@ def _listed(tokens: list[_Token]) -> tuple[list[_Token], list[_Token]]:
 
 def _test(site: Site, name: str, operator: str, values: list[str]) -> Callable[[Issue], bool]:
     if name in _TIMES and operator in (">=", "<=", ">", "<"):
-        moment, read = site.clock() - _ago(values[0]), _TIMES[name]
+        moment = site.clock() - _ago(values[0])
+        read = _TIMES[name]
         return lambda issue: read(issue) >= moment if operator[0] == ">" else read(issue) <= moment
     if name in _WRITTEN and operator == "~":
-        words, say = _words(values[0], name), _WRITTEN[name]
+        words = _words(values[0], name)
+        say = _WRITTEN[name]
         return lambda issue: words <= set(re.findall(r"\w+", say(issue).lower()))
     if name in _EXACT and operator in ("=", "!=", "in"):
         _known(site, name, values)
-        wanted, known = {value.lower() for value in values}, _EXACT[name]
+        wanted = {value.lower() for value in values}
+        known = _EXACT[name]
         return lambda issue: ({each.lower() for each in known(issue)}.isdisjoint(wanted)) == (operator == "!=")
     raise JiraRefusal(400, f"The operator '{operator}' is not supported by the '{name}' field.")
 

@@ -1,4 +1,4 @@
-"""What can somebody do on the site, and what does Jira tell its webhook about it?"""
+"""The acts of people on the simulated Jira site, and the events about them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,14 +29,14 @@ class NewIssue:
 
 
 class People:
-    """Everything that changes the site goes through here, in somebody's name."""
+    """Every change to the site, as a person makes it."""
 
     def __init__(self, site: Site, deliveries: Deliveries) -> None:
         self._site = site
         self._deliveries = deliveries
 
     def create(self, account: str, new: NewIssue) -> Issue:
-        """A new issue. Raises ValueError for somebody or something the site does not have."""
+        """Create an issue. Raises ValueError for a person or a thing that the site does not have."""
         self._known(account)
         project = self._site.projects[new.project]
         now = self._site.clock()
@@ -88,7 +88,7 @@ class People:
         visibility: str = "",
         properties: Mapping[str, object] | None = None,
     ) -> Comment:
-        """Somebody writes under an issue: plain text, or a document."""
+        """Write under an issue: plain text, or a document."""
         self._known(account)
         written = document(body) if isinstance(body, str) else body
         now = self._site.clock()
@@ -111,7 +111,7 @@ class People:
         content: bytes = b"x",
         mime_type: str = "application/octet-stream",
     ) -> Attachment:
-        """Somebody adds a file, which Jira tells twice."""
+        """Add a file, about which Jira sends two events."""
         self._known(account)
         now = self._site.clock()
         one = Attachment(
@@ -131,7 +131,7 @@ class People:
         return one
 
     def detach(self, issue: Issue, attachment: str) -> None:
-        """Somebody deletes a file."""
+        """Delete a file."""
         left = tuple(one for one in issue.attachments if one.id != attachment)
         self._site.put(replace(issue, attachments=left, updated=self._site.clock()))
 
@@ -152,7 +152,8 @@ class People:
     def _items(self, before: Issue, after: Issue) -> list[Item]:
         found: list[Item] = []
         for name in ("summary", "description", "priority", "status", "labels", "assignee"):
-            old, new = self._side(before, name), self._side(after, name)
+            old = self._side(before, name)
+            new = self._side(after, name)
             if old != new:
                 found.append(_item(name, old, new))
         return found

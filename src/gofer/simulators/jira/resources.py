@@ -1,13 +1,12 @@
-"""What does each resource of an issue answer?"""
+"""The resources of Jira's REST API about one issue, and the table of all of them."""
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import gofer.simulators.jira.searching as searching
 import gofer.simulators.jira.shapes as shapes
 import gofer.simulators.jira.writing as writing
-from gofer.simulators.jira.asked import INVALID, Asked
+from gofer.simulators.http_server import resource
+from gofer.simulators.jira.asked import INVALID, ApiRequest
 from gofer.simulators.jira.searching import Answer
 from gofer.simulators.jira.site import Comment, Issue, JiraRefusal
 from gofer.simulators.json_values import is_array, object_of, text_of
@@ -15,28 +14,19 @@ from gofer.simulators.json_values import is_array, object_of, text_of
 PAGE_OF_COMMENTS = 5000
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """One method of one path."""
-
-    method: str
-    path: re.Pattern[str]
-    run: Callable[[Asked], Answer]
-
-
-def get_issue(asked: Asked) -> Answer:
+def get_issue(asked: ApiRequest) -> Answer:
     """GET /issue/{issue}."""
     issue = asked.site.issue(asked.path["issue"])
     wanted = asked.listed("fields") or ["*all"]
     return 200, shapes.issue_json(asked.site, issue, wanted, asked.listed("properties"))
 
 
-def get_attachment(asked: Asked) -> Answer:
+def get_attachment(asked: ApiRequest) -> Answer:
     """GET /attachment/{attachment}: what is known of a file, without its bytes."""
     return 200, shapes.attachment(asked.site, asked.site.attachment(asked.path["attachment"]))
 
 
-def get_transitions(asked: Asked) -> Answer:
+def get_transitions(asked: ApiRequest) -> Answer:
     """GET /issue/{issue}/transitions: those that lead away from where the issue is."""
     issue = asked.site.issue(asked.path["issue"])
     project = asked.site.projects[issue.project]
@@ -47,7 +37,7 @@ def get_transitions(asked: Asked) -> Answer:
     return 200, {"expand": "transitions", "transitions": shown}
 
 
-def post_transition(asked: Asked) -> Answer:
+def post_transition(asked: ApiRequest) -> Answer:
     """POST /issue/{issue}/transitions."""
     issue = asked.site.issue(asked.path["issue"])
     body = asked.fields("transition", "fields", "update", "historyMetadata", "properties")
@@ -67,19 +57,18 @@ def _transition(statuses: tuple[str, ...], name: str) -> str:
     return str(11 + 10 * statuses.index(name))
 
 
-def get_comments(asked: Asked) -> Answer:
+def get_comments(asked: ApiRequest) -> Answer:
     """GET /issue/{issue}/comment, oldest first unless asked otherwise."""
     issue = asked.site.issue(asked.path["issue"])
     order = asked.query.get("orderBy", "created")
     if order.lstrip("+-") != "created":
         raise JiraRefusal(400, f"Cannot order by '{order}'.")
     known = sorted(issue.comments, key=lambda one: (one.created, int(one.id)), reverse=order.startswith("-"))
-    start, size = asked.window(50, PAGE_OF_COMMENTS)
-    shown = [shapes.comment(asked.site, issue, one) for one in known[start : start + size]]
-    return 200, {"startAt": start, "maxResults": size, "total": len(known), "comments": shown}
+    page, described = asked.page(known, 50, PAGE_OF_COMMENTS)
+    return 200, described | {"comments": [shapes.comment(asked.site, issue, one) for one in page]}
 
 
-def list_comments(asked: Asked) -> Answer:
+def list_comments(asked: ApiRequest) -> Answer:
     """POST /comment/list: comments by their ids, with properties when they are asked for."""
     ids = asked.fields("ids").get("ids")
     if not is_array(ids) or not all(isinstance(one, int) for one in ids):
@@ -91,13 +80,13 @@ def list_comments(asked: Asked) -> Answer:
     return 200, {"startAt": 0, "maxResults": 1000, "total": len(shown), "isLast": True, "values": shown}
 
 
-def get_comment(asked: Asked) -> Answer:
+def get_comment(asked: ApiRequest) -> Answer:
     """GET /issue/{issue}/comment/{comment}."""
     issue, comment = _comment(asked)
     return 200, shapes.comment(asked.site, issue, comment)
 
 
-def _comment(asked: Asked) -> tuple[Issue, Comment]:
+def _comment(asked: ApiRequest) -> tuple[Issue, Comment]:
     issue = asked.site.issue(asked.path["issue"])
     for comment in issue.comments:
         if comment.id == asked.path["comment"]:
@@ -105,28 +94,30 @@ def _comment(asked: Asked) -> tuple[Issue, Comment]:
     raise JiraRefusal(404, f"Can not find a comment for the id: {asked.path['comment']}.")
 
 
-def get_property(asked: Asked) -> Answer:
+def get_property(asked: ApiRequest) -> Answer:
     """GET /issue/{issue}/properties/{property}."""
-    issue, name = asked.site.issue(asked.path["issue"]), asked.path["property"]
+    issue = asked.site.issue(asked.path["issue"])
+    name = asked.path["property"]
     if name not in issue.properties:
         raise JiraRefusal(404, f"The property '{name}' does not exist.")
     return 200, {"key": name, "value": issue.properties[name]}
 
 
-def put_property(asked: Asked) -> Answer:
+def put_property(asked: ApiRequest) -> Answer:
     """PUT /issue/{issue}/properties/{property}."""
     issue = asked.site.issue(asked.path["issue"])
     return (201 if asked.people.set_property(issue, asked.path["property"], asked.body) else 200), None
 
 
-def get_remote_links(asked: Asked) -> Answer:
+def get_remote_links(asked: ApiRequest) -> Answer:
     """GET /issue/{issue}/remotelink."""
-    issue, wanted = asked.site.issue(asked.path["issue"]), asked.query.get("globalId")
+    issue = asked.site.issue(asked.path["issue"])
+    wanted = asked.query.get("globalId")
     known = [one for one in issue.remote_links if wanted in (None, one.global_id)]
     return 200, [shapes.remote_link(asked.site, issue, one) for one in known]
 
 
-def post_remote_link(asked: Asked) -> Answer:
+def post_remote_link(asked: ApiRequest) -> Answer:
     """POST /issue/{issue}/remotelink: a link with a known globalId is replaced."""
     issue = asked.site.issue(asked.path["issue"])
     body = asked.fields("globalId", "application", "relationship", "object")
@@ -140,7 +131,7 @@ def post_remote_link(asked: Asked) -> Answer:
     return 201 if new else 200, {"id": link.id, "self": shapes.remote_link(asked.site, issue, link)["self"]}
 
 
-def post_issue_link(asked: Asked) -> Answer:
+def post_issue_link(asked: ApiRequest) -> Answer:
     """POST /issueLink."""
     body = asked.fields("type", "inwardIssue", "outwardIssue", "comment")
     kind = text_of(object_of(body, "type"), "name")
@@ -152,48 +143,42 @@ def post_issue_link(asked: Asked) -> Answer:
     return 201, None
 
 
-def get_types(asked: Asked) -> Answer:
+def get_types(asked: ApiRequest) -> Answer:
     """GET /issue/createmeta/{project}/issuetypes."""
     project = asked.site.project(asked.path["project"])
     if project is None:
         raise JiraRefusal(404, f"No project could be found with key '{asked.path['project']}'.")
-    start, size = asked.window(50, 200)
-    shown = [shapes.issue_type(asked.site, one) for one in project.types[start : start + size]]
-    return 200, {"startAt": start, "maxResults": size, "total": len(project.types), "issueTypes": shown}
+    page, described = asked.page(project.types, 50, 200)
+    return 200, described | {"issueTypes": [shapes.issue_type(asked.site, one) for one in page]}
 
 
-def get_type_fields(asked: Asked) -> Answer:
+def get_type_fields(asked: ApiRequest) -> Answer:
     """GET /issue/createmeta/{project}/issuetypes/{type}."""
     project = asked.site.project(asked.path["project"])
     kind = next((one for one in project.types if one.id == asked.path["type"]), None) if project else None
     if kind is None:
         raise JiraRefusal(404, "No issue type could be found.")
-    start, size = asked.window(50, 200)
     names = ("project", "issuetype", "summary", "description", "labels", "assignee", "priority")
     every = list(dict.fromkeys([*names, *kind.required]))
+    page, described = asked.page(every, 50, 200)
     needed = {"project", "issuetype", "summary", *kind.required}
     shown: list[dict[str, object]] = [
         {"fieldId": name, "key": name, "name": name.capitalize(), "required": name in needed, "hasDefaultValue": False}
-        for name in every[start : start + size]
+        for name in page
     ]
     for one in shown:
         if one["key"] == "priority":
             one["allowedValues"] = [shapes.priority(asked.site, name) for name in asked.site.names.priorities]
-    return 200, {"startAt": start, "maxResults": size, "total": len(every), "fields": shown}
+    return 200, described | {"fields": shown}
 
 
-def fetch_properties(asked: Asked) -> Answer:
+def fetch_properties(asked: ApiRequest) -> Answer:
     """GET /issue/{issue}/properties."""
     issue = asked.site.issue(asked.path["issue"])
     return 200, {"keys": [{"key": name} for name in issue.properties]}
 
 
-def _resource(line: str, run: Callable[[Asked], Answer]) -> Resource:
-    method, _, path = line.partition(" ")
-    return Resource(method, re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", path)), run)
-
-
-_TABLE: Mapping[str, Callable[[Asked], Answer]] = {
+_TABLE: Mapping[str, Callable[[ApiRequest], Answer]] = {
     "GET /myself": searching.myself,
     "GET /user/search": searching.users,
     "GET /project/search": searching.projects,
@@ -221,5 +206,5 @@ _TABLE: Mapping[str, Callable[[Asked], Answer]] = {
     "GET /issue/{issue}/remotelink": get_remote_links,
     "POST /issue/{issue}/remotelink": post_remote_link,
 }
-RESOURCES = tuple(_resource(line, run) for line, run in _TABLE.items())
+RESOURCES = tuple(resource(line, run) for line, run in _TABLE.items())
 """Everything the simulated API has below /rest/api/3."""

@@ -1,12 +1,11 @@
-"""Who may call the REST API, and what does a call get back over HTTP?
+"""The REST API of the simulated Jira over HTTP: credentials, form of the body, forms of errors, and files.
 
-The door of `/rest/api/3`: credentials, faults, form of the body; what each resource does is in `resources`.
+The module `resources` holds what each path below `/rest/api/3` does.
 """
 
-import asyncio
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -14,16 +13,16 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from gofer.simulators.faults import Fault, Faults
-from gofer.simulators.jira.asked import INVALID, Asked
+from gofer.simulators.http_server import METHODS, find, origin, respond
+from gofer.simulators.jira.asked import INVALID, ApiRequest
 from gofer.simulators.jira.people import People
-from gofer.simulators.jira.resources import RESOURCES, Resource
+from gofer.simulators.jira.resources import RESOURCES
 from gofer.simulators.jira.searching import Answer
 from gofer.simulators.jira.site import JiraRefusal, Site
 from gofer.simulators.json_values import parsed
 
 _PREFIX = "/rest/api/3"
 _CONTENT = re.compile(_PREFIX + r"/attachment/content/([^/]+)")
-_METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH"]
 _REASONS = {
     403: "You do not have permission to perform this operation.",
     429: "Rate limit exceeded.",
@@ -43,17 +42,11 @@ class RestApi:
         """The routes of an app that serves this."""
         return [
             Route("/file/{attachment}/binary", self._media, methods=["GET"]),
-            Route("/{path:path}", self._call, methods=_METHODS),
+            Route("/{path:path}", self._call, methods=METHODS),
         ]
 
     async def _call(self, request: Request) -> Response:
-        fault = self._faults.take(request.method, request.url.path)
-        if fault and (instead := await _before(fault, request)):
-            return instead
-        response = await self._answered(request)
-        if fault and fault.kind == "timeout_after_success":
-            await _hung_up(request)
-        return response
+        return await respond(self._faults, request, lambda: self._answered(request), _failed)
 
     async def _answered(self, request: Request) -> Response:
         kind, _, given = request.headers.get("authorization", "").partition(" ")
@@ -62,19 +55,19 @@ class RestApi:
         try:
             if request.method == "GET" and (asked_for := _CONTENT.fullmatch(request.url.path)):
                 return self._content(request, asked_for[1])
-            resource, path = _resource(request)
-            asked = Asked(self._site, self._people, path, dict(request.query_params), await _body(request))
-            return _said(resource.run(asked))
+            run, path = _resource(request)
+            asked = ApiRequest(self._site, self._people, path, dict(request.query_params), await _body(request))
+            return _said(run(asked))
         except JiraRefusal as refusal:
             return _refused(refusal)
 
     def _content(self, request: Request, attachment: str) -> Response:
-        """Where the bytes of a file are: at an address on the media host that anybody may read who has it."""
+        """Redirect to the bytes of a file, at an address of the media host that needs no account."""
         one = self._site.attachment(attachment)
         if request.query_params.get("redirect") == "false":
             return Response(one.content, media_type=one.mime_type)
-        name, origin = quote(one.filename), str(request.base_url).rstrip("/")
-        return RedirectResponse(f"{origin}/file/{one.id}/binary?token={one.signature}&name={name}", 303)
+        address = f"{origin(request)}/file/{one.id}/binary"
+        return RedirectResponse(f"{address}?token={one.signature}&name={quote(one.filename)}", 303)
 
     async def _media(self, request: Request) -> Response:
         """The media host, which takes the signature in the address and nothing else."""
@@ -87,17 +80,14 @@ class RestApi:
         return Response(one.content, media_type=one.mime_type)
 
 
-def _resource(request: Request) -> tuple[Resource, Mapping[str, str]]:
-    path = request.url.path
-    matching = [
-        (one, match)
-        for one in RESOURCES
-        if path.startswith(_PREFIX) and (match := one.path.fullmatch(path.removeprefix(_PREFIX)))
-    ]
-    for resource, match in matching:
-        if resource.method == request.method:
-            return resource, match.groupdict()
-    raise JiraRefusal(405, "Method Not Allowed") if matching else JiraRefusal(404, "No such resource.")
+def _resource(request: Request) -> tuple[Callable[[ApiRequest], Answer], Mapping[str, str]]:
+    path = request.url.path.removeprefix(_PREFIX)
+    if path == request.url.path or not any(one.path.fullmatch(path) for one in RESOURCES):
+        raise JiraRefusal(404, "No such resource.")
+    found = find(RESOURCES, request.method, path)
+    if found is None:
+        raise JiraRefusal(405, "Method Not Allowed")
+    return found
 
 
 async def _body(request: Request) -> object:
@@ -117,29 +107,12 @@ def _said(answer: Answer) -> Response:
     return Response(status_code=status) if content is None else JSONResponse(content, status)
 
 
-async def _before(fault: Fault, request: Request) -> Response | None:
-    """The answer instead of the real one; None where that is to be given all the same."""
-    match fault.kind:
-        case "timeout":
-            await _hung_up(request)
-            return Response(status_code=504)
-        case "expired_token":
-            return _unknown_caller()
-        case "status" if fault.status >= 500:
-            return HTMLResponse("<html><body>Jira is taking a break.</body></html>", fault.status, fault.headers)
-        case "status":
-            return _refused(JiraRefusal(fault.status, _REASONS.get(fault.status, INVALID)), fault.headers)
-        case "slow":
-            await asyncio.sleep(fault.seconds)
-            return None
-        case "timeout_after_success":
-            return None
-
-
-async def _hung_up(request: Request) -> None:
-    """Returns when whoever called is gone."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+def _failed(fault: Fault) -> Response:
+    if fault.kind == "expired_token":
+        return _unknown_caller()
+    if fault.status >= 500:
+        return HTMLResponse("<html><body>Jira is taking a break.</body></html>", fault.status, fault.headers)
+    return _refused(JiraRefusal(fault.status, _REASONS.get(fault.status, INVALID)), fault.headers)
 
 
 def _unknown_caller() -> Response:

@@ -1,21 +1,22 @@
-"""What do search, the lookup of many issues and the lists of people and projects answer?"""
+"""The resources of Jira's REST API that search and list: issues, people and projects."""
 
 import base64
 import json
 from collections.abc import Mapping, Sequence
 
 import gofer.simulators.jira.shapes as shapes
-from gofer.simulators.jira.asked import INVALID, Asked, named
+from gofer.simulators.jira.asked import INVALID, ApiRequest, named
 from gofer.simulators.jira.jql import search
 from gofer.simulators.jira.site import JiraRefusal
 from gofer.simulators.json_values import is_array, text_of
 
 Answer = tuple[int, object]
-MOST_ISSUES, MOST_RECONCILED = 5000, 50
+MOST_ISSUES = 5000
+MOST_RECONCILED = 50
 _SEARCH = ("jql", "nextPageToken", "maxResults", "fields", "expand", "properties", "reconcileIssues", "fieldsByKeys")
 
 
-def search_by_body(asked: Asked) -> Answer:
+def search_by_body(asked: ApiRequest) -> Answer:
     """POST /search/jql."""
     body = asked.fields(*_SEARCH)
     reconciled = body.get("reconcileIssues", [])
@@ -35,55 +36,56 @@ def search_by_body(asked: Asked) -> Answer:
     )
 
 
-def search_by_query(asked: Asked) -> Answer:
+def search_by_query(asked: ApiRequest) -> Answer:
     """GET /search/jql."""
     query: Mapping[str, str] = asked.query
     size = asked.number("maxResults", 50)
-    token, reconciled = query.get("nextPageToken", ""), frozenset(asked.listed("reconcileIssues"))
+    token = query.get("nextPageToken", "")
+    reconciled = frozenset(asked.listed("reconcileIssues"))
     found = asked.listed("fields"), asked.listed("properties")
     return _search(asked, query.get("jql", ""), token, size, *found, reconciled)
 
 
-def removed(asked: Asked) -> Answer:
+def removed(asked: ApiRequest) -> Answer:
     """The search of former years."""
     raise JiraRefusal(410, "The requested API has been removed. Please migrate to the /rest/api/3/search/jql API.")
 
 
-def bulk_fetch(asked: Asked) -> Answer:
+def bulk_fetch(asked: ApiRequest) -> Answer:
     """POST /issue/bulkfetch: issues read directly, not from the index; what is not there is left out."""
     body = asked.fields("issueIdsOrKeys", "fields", "properties", "expand", "fieldsByKeys")
     wanted = named(body, "issueIdsOrKeys")
     if not wanted or len(wanted) > 100:
         raise JiraRefusal(400, INVALID)
     found = {issue.id: issue for one in wanted if (issue := asked.site.find(one))}
-    chosen, properties = named(body, "fields"), named(body, "properties")
+    chosen = named(body, "fields")
+    properties = named(body, "properties")
     shown = [shapes.issue_json(asked.site, found[key], chosen, properties) for key in sorted(found, key=int)]
     return 200, {"issues": shown, "issueErrors": []}
 
 
-def myself(asked: Asked) -> Answer:
+def myself(asked: ApiRequest) -> Answer:
     """GET /myself."""
     own = asked.site.users[asked.site.account]
     return 200, shapes.person(asked.site, own) | {"emailAddress": own.email}
 
 
-def users(asked: Asked) -> Answer:
-    """GET /user/search: whose name begins with, or has a word that begins with, the query."""
+def users(asked: ApiRequest) -> Answer:
+    """GET /user/search: people with a name, or a word of it, that begins with the query."""
     if "query" not in asked.query:
         raise JiraRefusal(400, "The username query parameter was not provided")
     query = asked.query["query"].lower()
-    start, size = asked.window(50, 1000)
     known = [user for user in asked.site.users.values() if _matches(user.name, query) or query == user.account_id]
-    return 200, [shapes.person(asked.site, user) for user in known[start : start + size]]
+    page, _ = asked.page(known, 50, 1000)
+    return 200, [shapes.person(asked.site, user) for user in page]
 
 
-def projects(asked: Asked) -> Answer:
+def projects(asked: ApiRequest) -> Answer:
     """GET /project/search."""
-    start, size = asked.window(50, 100)
     known = sorted((one for one in asked.site.projects.values() if not one.hidden), key=lambda one: one.key)
-    shown = [shapes.project(asked.site, one) for one in known[start : start + size]]
-    end = start + len(shown) >= len(known)
-    return 200, {"startAt": start, "maxResults": size, "total": len(known), "isLast": end, "values": shown}
+    page, described = asked.page(known, 50, 100)
+    end = asked.number("startAt", 0) + len(page) >= len(known)
+    return 200, described | {"isLast": end, "values": [shapes.project(asked.site, one) for one in page]}
 
 
 def _matches(name: str, query: str) -> bool:
@@ -91,7 +93,7 @@ def _matches(name: str, query: str) -> bool:
 
 
 def _search(
-    asked: Asked,
+    asked: ApiRequest,
     jql: str,
     token: str,
     size: int,

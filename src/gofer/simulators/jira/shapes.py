@@ -1,4 +1,4 @@
-"""How does the site look in JSON: version 3 as the API gives it, version 2 as webhooks carry it?"""
+"""The objects of Jira in JSON: version 3 for the API, version 2 for webhooks."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ def moment(seconds: float) -> str:
 
 
 def user(site: Site, account_id: str, flavour: Flavour = "cloud") -> Json | None:
-    """A person; None for nobody. E-mail addresses are hidden, as most profiles have it."""
+    """Return a person, None for an unknown one. E-mail addresses are hidden, as most profiles have it."""
     known = site.users.get(account_id)
     return person(site, known, flavour) if known else None
 
@@ -53,7 +53,11 @@ def issue_type(site: Site, known: IssueType) -> Json:
 def status(site: Site, known: Project, name: str) -> Json:
     """A status; its id is its place in the workflow."""
     index = known.statuses.index(name)
-    category = "new" if index == 0 else "done" if index == len(known.statuses) - 1 else "indeterminate"
+    category = "indeterminate"
+    if index == 0:
+        category = "new"
+    elif index == len(known.statuses) - 1:
+        category = "done"
     return {"id": str(3 + index), "name": name, "statusCategory": {"key": category}}
 
 

@@ -1,15 +1,12 @@
-"""What happens in the simulated Jira when somebody does something?
-
-The one object that tests, evals and the demo hold: it ties site, REST API, people and deliveries together.
-"""
+"""The simulated Jira that tests, evals and the demo hold: site, REST API, people and deliveries."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 import httpx2
-from starlette.applications import Starlette
 
 import gofer.simulators.jira.shapes as shapes
 from gofer.simulators.faults import Faults
+from gofer.simulators.http_server import Vendor
 from gofer.simulators.jira.delivery import Deliveries, Flavour, Pace, Sent
 from gofer.simulators.jira.people import People
 from gofer.simulators.jira.rest_api import RestApi
@@ -17,7 +14,7 @@ from gofer.simulators.jira.world import load_site
 from gofer.simulators.json_values import JsonObject
 
 
-class JiraSimulator:
+class JiraSimulator(Vendor):
     """One Jira site as a web app with state; use it inside a running event loop."""
 
     def __init__(
@@ -34,14 +31,15 @@ class JiraSimulator:
         self.site, own_secret = load_site(world, clock)
         self._deliveries = Deliveries(http, own_secret or webhook_secret, pace or Pace(), clock)
         self.people = People(self.site, self._deliveries)
-        """Act in somebody's name."""
+        """Act as a person."""
         self.faults = Faults()
         """What goes wrong with the next requests."""
-        self.app = Starlette(routes=RestApi(self.site, self.people, email, token, self.faults).routes())
+        super().__init__(self._deliveries, RestApi(self.site, self.people, email, token, self.faults).routes())
 
     def subscribe(self, url: str, flavour: Flavour = "cloud") -> None:
         """Deliver events to this URL from now on, with the bodies and headers of Cloud or of Data Center."""
-        self._deliveries.url, self._deliveries.flavour = url, flavour
+        self._deliveries.url = url
+        self._deliveries.flavour = flavour
 
     async def deliver(self, payload: JsonObject, *, retry: int = 0) -> int:
         """One signed delivery; returns the status. Raises httpx2.TransportError where there was no answer."""
@@ -51,14 +49,6 @@ class JiraSimulator:
     def sent(self) -> Sequence[Sent]:
         """Every attempt so far, oldest first."""
         return tuple(self._deliveries.sent)
-
-    async def settled(self) -> None:
-        """Wait until no delivery is under way, retries included."""
-        await self._deliveries.settled()
-
-    async def close(self) -> None:
-        """Give up the deliveries under way."""
-        await self._deliveries.close()
 
     def state(self) -> dict[str, object]:
         """The issues by key in plain JSON, without ids and times: for comparing the world afterwards."""

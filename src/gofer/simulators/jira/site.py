@@ -1,4 +1,4 @@
-"""What is on the simulated Jira site, and what may change it?
+"""The state of the simulated Jira site.
 
 Values are frozen and replaced; each state of an issue is kept with its moment, because the search index lags behind.
 """
@@ -86,7 +86,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """What somebody wrote under an issue."""
+    """A text under an issue."""
 
     id: str
     author: str
@@ -111,7 +111,7 @@ class Attachment:
 
     @property
     def signature(self) -> str:
-        """What lets whoever has its address read it without an account."""
+        """The part of its address that lets a reader in without an account."""
         return hashlib.sha256(f"{self.id}/{self.filename}".encode()).hexdigest()
 
 
@@ -159,7 +159,7 @@ class Site:
     def __init__(self, name: str, account: str, search_lag: float, clock: Callable[[], float]) -> None:
         self.name = name
         self.account = account
-        """Whom the API token belongs to."""
+        """The account that the API token belongs to."""
         self.search_lag = search_lag
         """Seconds until the search index knows a change."""
         self.clock = clock

@@ -1,26 +1,19 @@
-"""Which site does a world file describe?
-
-Every mistake is a ConfigError that names the place in the file.
-"""
+"""The Jira site that a world file describes under its key `jira`."""
 
 from collections.abc import Callable, Mapping
 
-from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Base64Bytes, Field
 
-from gofer.errors import ConfigError
 from gofer.simulators.jira.adf import document
 from gofer.simulators.jira.site import Attachment, Comment, Issue, IssueType, Names, Project, Site, User
+from gofer.simulators.world_file import Part, read_world, wrong
 
 STATUSES = ("To Do", "In Progress", "Done")
 MINUTE = 60.0
 _NAMES = Names()
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _User(_Part):
+class _User(Part):
     account_id: str = Field(min_length=1)
     name: str = Field(min_length=1)
     email: str = ""
@@ -28,12 +21,12 @@ class _User(_Part):
     active: bool = True
 
 
-class _Type(_Part):
+class _Type(Part):
     name: str
     required: tuple[str, ...] = ()
 
 
-class _Project(_Part):
+class _Project(Part):
     key: str = Field(pattern=r"^[A-Z][A-Z0-9_]+$")
     name: str
     issue_types: tuple[str | _Type, ...] = ("Task", "Bug")
@@ -42,14 +35,14 @@ class _Project(_Part):
     hidden: bool = False
 
 
-class _Comment(_Part):
+class _Comment(Part):
     author: str
     body: str
     visibility: str = ""
     minutes_ago: float = Field(default=30.0, ge=0)
 
 
-class _Attachment(_Part):
+class _Attachment(Part):
     filename: str = Field(min_length=1)
     author: str
     mime_type: str = "text/plain"
@@ -59,7 +52,7 @@ class _Attachment(_Part):
     minutes_ago: float = Field(default=30.0, ge=0)
 
 
-class _Issue(_Part):
+class _Issue(Part):
     key: str = Field(pattern=r"^[A-Z][A-Z0-9_]+-[1-9][0-9]*$")
     summary: str
     type: str = ""
@@ -78,7 +71,7 @@ class _Issue(_Part):
     minutes_ago: float = Field(default=60.0, ge=0)
 
 
-class _World(_Part):
+class _World(Part):
     site: str = Field(pattern=r"^[a-z0-9-]+$")
     account: str
     """accountId of the user whose API token Gofer has."""
@@ -97,18 +90,13 @@ class _World(_Part):
 
 def load_site(world: Mapping[str, object], clock: Callable[[], float]) -> tuple[Site, str]:
     """The site that stands under `jira` in a world, and the secret of its webhook, empty when none is given."""
-    try:
-        read = _World.model_validate(world)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(["jira", *map(str, first["loc"])])
-        raise ConfigError(f"The world is wrong at {place}: {first['msg']}.") from error
+    read = read_world(_World, "jira", world)
     site = Site(read.site, read.account, read.search_lag, clock)
     site.names = Names(
         priorities=read.priorities, link_types=read.link_types, resolutions=read.resolutions, roles=read.roles
     )
     site.users.update({user.account_id: User(**user.model_dump()) for user in read.users})
-    _person(site, read.account, "account")
+    _person(site, read.account, "jira.account")
     for project in read.projects:
         site.projects[project.key] = _project(site, project)
     for issue in read.issues:
@@ -130,20 +118,22 @@ def _project(site: Site, project: _Project) -> Project:
 
 
 def _plant(site: Site, issue: _Issue) -> None:
-    place = f"issues {issue.key}"
+    place = f"jira.issues {issue.key}"
     project = site.projects.get(issue.key.rpartition("-")[0])
     if project is None or any(issue.key == other.key for other in site.all_issues()):
-        raise ConfigError(f"The world is wrong at jira.{place}: its project is missing, or its key stands there twice.")
-    kind, status = issue.type or project.types[0].name, issue.status or project.statuses[0]
+        raise wrong(place, "its project is missing, or its key stands there twice")
+    kind = issue.type or project.types[0].name
+    status = issue.status or project.statuses[0]
     if kind not in {one.name for one in project.types} or status not in project.statuses:
-        raise ConfigError(f"The world is wrong at jira.{place}: its project has no such type or status.")
+        raise wrong(place, "its project has no such type or status")
     priority = issue.priority or site.names.priority
     if priority not in site.names.priorities:
-        raise ConfigError(f"The world is wrong at jira.{place}: the site has no priority {priority!r}.")
+        raise wrong(place, f"the site has no priority {priority!r}")
     authors = [one.author for one in (*issue.comments, *issue.attachments)]
     for person in (issue.reporter, *authors, issue.assignee or issue.reporter):
         _person(site, person, place)
-    now, at = site.clock(), site.clock() - issue.minutes_ago * MINUTE
+    now = site.clock()
+    at = site.clock() - issue.minutes_ago * MINUTE
     site.taken(issue.key)
     planted = Issue(
         id=site.new_id(),
@@ -174,7 +164,8 @@ def _comment(site: Site, comment: _Comment, now: float) -> Comment:
 
 
 def _attachment(site: Site, one: _Attachment, now: float) -> Attachment:
-    content, at = one.content or one.text.encode(), now - one.minutes_ago * MINUTE
+    content = one.content or one.text.encode()
+    at = now - one.minutes_ago * MINUTE
     return Attachment(
         id=site.new_id(),
         filename=one.filename,
@@ -188,4 +179,4 @@ def _attachment(site: Site, one: _Attachment, now: float) -> Attachment:
 
 def _person(site: Site, account_id: str, place: str) -> None:
     if account_id not in site.users:
-        raise ConfigError(f"The world is wrong at jira.{place}: {account_id!r} is not among the users.")
+        raise wrong(place, f"{account_id!r} is not among the users")

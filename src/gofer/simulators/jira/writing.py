@@ -1,4 +1,4 @@
-"""What may be written to an issue, and how does Jira refuse the rest?
+"""The resources of Jira's REST API that write to an issue, and their refusals.
 
 Fields are checked one by one, so that a refusal names each that is wrong.
 """
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import gofer.simulators.jira.shapes as shapes
 from gofer.simulators.jira.adf import plain, problem
-from gofer.simulators.jira.asked import INVALID, Asked
+from gofer.simulators.jira.asked import INVALID, ApiRequest
 from gofer.simulators.jira.people import NewIssue
 from gofer.simulators.jira.searching import Answer
 from gofer.simulators.jira.site import IssueType, JiraRefusal, Project
@@ -15,12 +15,15 @@ from gofer.simulators.json_values import JsonObject, is_array, is_object, object
 
 NOT_A_DOCUMENT = "Operation value must be an Atlassian Document (see the Atlassian Document Format)"
 TOO_LONG = "The entered text is too long. It exceeds the allowed limit of 32,767 characters."
-LONGEST_TEXT, LONGEST_SUMMARY, LONGEST_LABEL, LONGEST_PROPERTY = 32_767, 255, 255, 32_768
+LONGEST_TEXT = 32_767
+LONGEST_SUMMARY = 255
+LONGEST_LABEL = 255
+LONGEST_PROPERTY = 32_768
 _OFF_SCREEN = "Field '{}' cannot be set. It is not on the appropriate screen, or unknown."
 _EDITABLE = frozenset({"summary", "description", "labels", "assignee", "priority"})
 
 
-def create_issue(asked: Asked) -> Answer:
+def create_issue(asked: ApiRequest) -> Answer:
     """POST /issue."""
     body = asked.fields("fields", "update", "properties", "historyMetadata", "transition")
     fields = object_of(body, "fields")
@@ -45,11 +48,12 @@ def create_issue(asked: Asked) -> Answer:
     return 201, {"id": issue.id, "key": issue.key, "self": f"{asked.site.url}/rest/api/3/issue/{issue.id}"}
 
 
-def edit_issue(asked: Asked) -> Answer:
+def edit_issue(asked: ApiRequest) -> Answer:
     """PUT /issue/{issue}: other values for fields, labels added and removed."""
     issue = asked.site.issue(asked.path["issue"])
     body = asked.fields("fields", "update", "properties", "historyMetadata")
-    fields, update = object_of(body, "fields"), object_of(body, "update")
+    fields = object_of(body, "fields")
+    update = object_of(body, "update")
     errors = _wrong_fields(asked, fields, _EDITABLE)
     errors |= {name: _OFF_SCREEN.format(name) for name in update if name != "labels"}
     if "summary" in fields and not text_of(fields, "summary").strip():
@@ -75,7 +79,7 @@ def edit_issue(asked: Asked) -> Answer:
     return 204, None
 
 
-def add_comment(asked: Asked) -> Answer:
+def add_comment(asked: ApiRequest) -> Answer:
     """POST /issue/{issue}/comment."""
     issue = asked.site.issue(asked.path["issue"])
     body = asked.fields("body", "visibility", "properties", "parentId")
@@ -95,7 +99,7 @@ def add_comment(asked: Asked) -> Answer:
     return 201, shapes.comment(asked.site, asked.site.issue(issue.id), comment)
 
 
-def _placed(asked: Asked, fields: JsonObject) -> tuple[Project, IssueType]:
+def _placed(asked: ApiRequest, fields: JsonObject) -> tuple[Project, IssueType]:
     """Where an issue is to be created, and of which type. Raises JiraRefusal(400)."""
     wanted = object_of(fields, "project")
     project = asked.site.project(text_of(wanted, "key") or text_of(wanted, "id"))
@@ -109,10 +113,11 @@ def _placed(asked: Asked, fields: JsonObject) -> tuple[Project, IssueType]:
     return project, kind
 
 
-def _wrong_fields(asked: Asked, fields: JsonObject, known: frozenset[str]) -> dict[str, str]:
+def _wrong_fields(asked: ApiRequest, fields: JsonObject, known: frozenset[str]) -> dict[str, str]:
     """What is wrong, by field."""
     errors = {name: _OFF_SCREEN.format(name) for name in fields if name not in known}
-    summary, assignee = fields.get("summary"), fields.get("assignee")
+    summary = fields.get("summary")
+    assignee = fields.get("assignee")
     if summary is not None and (not isinstance(summary, str) or "\n" in summary):
         errors["summary"] = "The summary is invalid because it contains newline characters."
     elif isinstance(summary, str) and len(summary) > LONGEST_SUMMARY:
@@ -128,7 +133,7 @@ def _wrong_fields(asked: Asked, fields: JsonObject, known: frozenset[str]) -> di
     return errors
 
 
-def _priority(asked: Asked, fields: JsonObject) -> str:
+def _priority(asked: ApiRequest, fields: JsonObject) -> str:
     """Return the name of the priority that fields name by id or name; empty for one that the site does not have."""
     chosen = object_of(fields, "priority")
     known = asked.site.names.priorities

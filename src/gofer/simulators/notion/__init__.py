@@ -1,8 +1,4 @@
-"""What does Notion know, answer and send?
-
-The API, webhooks and people who act, over one workspace in memory. Written after the vendor's wire formats; nothing of
-ours but errors and the room's own values is imported.
-"""
+"""The simulated Notion: the API, webhooks and people who act, over one workspace in memory."""
 
 from gofer.simulators.notion.ask import NotionRefusal
 from gofer.simulators.notion.delivery import Pace

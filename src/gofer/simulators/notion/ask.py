@@ -1,4 +1,4 @@
-"""What does a request say, and in which words does Notion refuse it?"""
+"""One request to the simulated Notion, its refusals, and the pages of a list."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -80,8 +80,7 @@ class Ask:
 
     def one(self, name: str) -> str | None:
         """A parameter of the query that stands there at most once."""
-        values = self.query.get(name, ())
-        return values[0] if values else None
+        return next(iter(self.query.get(name, ())), None)
 
 
 def listed(items: Sequence[Answer], ask: Ask, kind: str) -> Answer:
@@ -94,7 +93,8 @@ def listed(items: Sequence[Answer], ask: Ask, kind: str) -> Answer:
         if not places:
             raise invalid("The start_cursor provided is invalid.")
         start = places[0]
-    page, rest = items[start : start + size], items[start + size :]
+    page = items[start : start + size]
+    rest = items[start + size :]
     return {
         "object": "list",
         "results": list(page),

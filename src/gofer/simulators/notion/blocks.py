@@ -1,16 +1,18 @@
-"""Which blocks does a page consist of, on the wire and as Markdown?"""
+"""The blocks of a page, on the wire and as Markdown."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import gofer.simulators.notion.rich_text as rich_text
-from gofer.simulators.json_values import JsonObject, is_array, is_object, object_of
+from gofer.simulators.json_values import is_array, is_object, object_of, objects
 from gofer.simulators.notion.ask import Answer, invalid
 from gofer.simulators.notion.forms import check_content, check_elements
 
-REQUEST_LIMIT, DEPTH = 100, 2
-"""Blocks of one array of a request, and levels of nesting in it."""
+REQUEST_LIMIT = 100
+"""Blocks of one array of a request."""
+DEPTH = 2
+"""Levels of nesting in it."""
 _EXTRA: dict[str, frozenset[str]] = {
     "paragraph": frozenset(),
     "heading_1": frozenset({"is_toggleable"}),
@@ -83,7 +85,7 @@ def _one(item: object, new_id: NewId, names: rich_text.Names, where: str, depth:
     if not is_object(item):
         raise invalid(f"{where} should be an object")
     kinds = [name for name in item if name not in ("object", "type")]
-    kind = str(item.get("type", kinds[0] if kinds else ""))
+    kind = str(item.get("type", next(iter(kinds), "")))
     if kinds != [kind] or (kind not in _EXTRA and kind not in _OTHER):
         raise invalid(f"{where} should have exactly one known kind of content, instead had {kinds}")
     content = object_of(item, kind)
@@ -141,15 +143,11 @@ def _table(block: Block) -> list[str]:
     rows: list[str] = []
     for row in block.children:
         cells = row.fields.get("cells")
-        texts = [rich_text.to_markdown(_texts(cell)) for cell in (cells if is_array(cells) else [])]
+        texts = [rich_text.to_markdown(objects(cell)) for cell in (cells if is_array(cells) else [])]
         rows.append(f"| {' | '.join(texts)} |")
         if len(rows) == 1:
             rows.append("|" + "---|" * len(texts))
     return rows
-
-
-def _texts(cell: object) -> list[JsonObject]:
-    return [item for item in cell if is_object(item)] if is_array(cell) else []
 
 
 def from_markdown(markdown: str, new_id: NewId) -> list[Block]:
@@ -160,7 +158,8 @@ def from_markdown(markdown: str, new_id: NewId) -> list[Block]:
     for line in markdown.split("\n"):
         if line.strip().startswith("```"):
             if fence is None:
-                fence, language = [], line.strip().strip("`")
+                fence = []
+                language = line.strip().strip("`")
                 continue
             texts = rich_text.cut("\n".join(fence))
             top.append(Block(new_id(), "code", texts, {"language": language or "plain text"}))

@@ -1,4 +1,4 @@
-"""What do the calls about blocks and comments do?"""
+"""The calls about blocks and comments."""
 
 import gofer.simulators.notion.rich_text as rich_text
 import gofer.simulators.notion.shapes as shapes
@@ -13,14 +13,14 @@ def get_block(workspace: Workspace, ask: Ask) -> Answer:
     ask.only()
     page, block = workspace.block(ask.id())
     above = next((one for one in page.all_blocks() if block in one.children), None)
-    return shapes.block(workspace, block, _below(above) if above else _on(page))
+    return shapes.block(workspace, block, _parent(page, above))
 
 
 def get_children(workspace: Workspace, ask: Ask) -> Answer:
     """GET /blocks/{id}/children"""
     ask.only(query="page_size start_cursor")
     page, above = _place(workspace, ask.id())
-    parent = _below(above) if above else _on(page)
+    parent = _parent(page, above)
     return listed([shapes.block(workspace, one, parent) for one in _children(page, above)], ask, "block")
 
 
@@ -33,7 +33,7 @@ def append_children(workspace: Workspace, ask: Ask) -> Answer:
     made = read_blocks(ask.body.get("children"), workspace.new_id, workspace.name_of)
     siblings[at:at] = workspace.stamped(made, (workspace.now(), workspace.bot.id))
     workspace.edited(page, made, workspace.bot)
-    parent = _below(above) if above else _on(page)
+    parent = _parent(page, above)
     return listed([shapes.block(workspace, one, parent) for one in made], Ask({}, {}, {}), "block")
 
 
@@ -62,10 +62,13 @@ def create_comment(workspace: Workspace, ask: Ask) -> Answer:
         raise invalid("body.rich_text should not be empty")
     if "discussion_id" in ask.body:
         before = _discussion(workspace, id_of(ask.body["discussion_id"]))
-        page, block, discussion = workspace.page(before.page), before.block, before.discussion
+        page = workspace.page(before.page)
+        block = before.block
+        discussion = before.discussion
     else:
         page, on = _comment_parent(workspace, object_of(ask.body, "parent"))
-        block, discussion = on.id if on else "", ""
+        block = on.id if on else ""
+        discussion = ""
     return shapes.comment(workspace, workspace.comment(page, block, texts, workspace.bot, discussion))
 
 
@@ -110,9 +113,7 @@ def _position(siblings: list[Block], position: JsonObject) -> int:
             raise invalid("body.position.type should be start, end or after_block")
 
 
-def _below(block: Block) -> Answer:
-    return {"type": "block_id", "block_id": block.id}
-
-
-def _on(page: Page) -> Answer:
+def _parent(page: Page, above: Block | None) -> Answer:
+    if above:
+        return {"type": "block_id", "block_id": above.id}
     return {"type": "page_id", "page_id": page.id}

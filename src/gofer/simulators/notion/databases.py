@@ -1,4 +1,4 @@
-"""What do the calls about databases, data sources, search and users do?"""
+"""The calls about databases, data sources, search and users."""
 
 from collections.abc import Sequence
 
@@ -54,8 +54,11 @@ def search(workspace: Workspace, ask: Ask) -> Answer:
     ]
     sources = [one for one in workspace.databases.values() if one.shared and words in one.name.casefold()]
     pages.sort(key=lambda one: one.edited[0], reverse=object_of(ask.body, "sort").get("direction") != "ascending")
-    found = [] if kind == "page" else [shapes.data_source(one) for one in sources]
-    found += [] if kind == "data_source" else [shapes.page(workspace, one) for one in pages]
+    found: list[Answer] = []
+    if kind != "page":
+        found += [shapes.data_source(one) for one in sources]
+    if kind != "data_source":
+        found += [shapes.page(workspace, one) for one in pages]
     return listed(found, ask, "page_or_data_source")
 
 
@@ -85,7 +88,8 @@ def _source(workspace: Workspace, ask: Ask) -> Database:
 
 
 def _sorted(rows: Sequence[Page], sort: JsonObject, database: Database) -> list[Page]:
-    name, stamp = text_of(sort, "property"), text_of(sort, "timestamp")
+    name = text_of(sort, "property")
+    stamp = text_of(sort, "timestamp")
     descending = sort.get("direction") == "descending"
     if name in database.columns:
         return sorted(rows, key=lambda page: str(page.values[name] or ""), reverse=descending)

@@ -1,20 +1,17 @@
-"""What does Notion send when something happens, when, and how often does it try?
+"""Deliveries of the simulated Notion: signed events with ids and without contents, gathered, retried and held back.
 
-Events hold ids and no contents. Those of pages are gathered for a while: several changes of one kind to one page are
-one event with several authors. On request events are held back, and then come in another order or several times.
+Several changes of one kind to one page within the window are one event with several authors. On request events are
+held back, and are sent later in another order or several times.
 """
 
 import asyncio
-import hashlib
 import hmac
-import json
-from collections.abc import Coroutine
 from dataclasses import dataclass, replace
-from typing import Any
 
 import httpx2
 
-from gofer.simulators.json_values import JsonObject
+from gofer.simulators.deliveries import Webhook, answer_within, signature, until_accepted
+from gofer.simulators.json_values import JsonObject, compact
 from gofer.simulators.notion.workspace import Change, User, Workspace
 
 ATTEMPTS = 8
@@ -44,32 +41,25 @@ class _Gathered:
         return _Gathered(replace(later, properties=properties, blocks=blocks), authors)
 
 
-def signature(verification_token: str, body: bytes) -> str:
-    """The value of X-Notion-Signature for these bytes."""
-    return "sha256=" + hmac.new(verification_token.encode(), body, hashlib.sha256).hexdigest()
-
-
-class Delivery:
+class Deliveries(Webhook):
     """The webhook of one connection."""
 
     def __init__(self, workspace: Workspace, http: httpx2.AsyncClient, token: str, pace: Pace) -> None:
-        self.url: str | None = None
+        super().__init__("Notion", http)
         self.active = False
-        """Whether somebody has pasted the verification token into Notion."""
+        """Whether a person has pasted the verification token into Notion."""
         self.sent: list[dict[str, object]] = []
         """Every event so far, as its first attempt said it, also those that are held back."""
-        self._workspace = workspace
-        self._http = http
-        self._token = token
         self.pace = pace
+        self._workspace = workspace
+        self._token = token
         self._gathering: dict[tuple[str, str], _Gathered] = {}
         self._held: list[dict[str, object]] | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
         self._timers: dict[tuple[str, str], asyncio.TimerHandle] = {}
 
     def announce(self, change: Change) -> None:
-        """Something happened; its event is sent when the time of gathering is over."""
-        if self.url is None or not self.active:
+        """Send the event of a change when the window is over."""
+        if not self.url or not self.active:
             return
         if not self.pace.window or change.type.startswith("comment."):
             self._begin(self._event(_Gathered(change, (change.author,))))
@@ -81,7 +71,7 @@ class Delivery:
             self._timers[key] = asyncio.get_running_loop().call_later(self.pace.window, self._flush, key)
 
     def flush(self) -> None:
-        """Ends the time of gathering for everything."""
+        """End the window of everything that is gathered."""
         for key in list(self._gathering):
             self._flush(key)
 
@@ -90,14 +80,15 @@ class Delivery:
         self._held = []
 
     def release(self, *, reverse: bool = False, times: int = 1) -> None:
-        """Sends what was held back, newest first if wanted, each `times` times as if nobody had answered."""
-        held, self._held = self._held or [], None
+        """Send what was held back, newest first if wanted, each `times` times as if it had no answer."""
+        held = self._held or []
+        self._held = None
         for event in reversed(held) if reverse else held:
             for number in range(1, times + 1):
-                self._spawn(self._deliver_until_accepted(event | {"attempt_number": number}))
+                self.begin(self._deliver(event, number))
 
     async def handshake(self) -> int:
-        """Sends the verification token, signed with itself; returns the status."""
+        """Send the verification token, signed with itself; return the status."""
         return (await self._post({"verification_token": self._token})).status_code
 
     def confirms(self, verification_token: str) -> bool:
@@ -111,23 +102,14 @@ class Delivery:
     async def settled(self) -> None:
         """Wait until no delivery is under way; what is being gathered is sent first."""
         self.flush()
-        while self._tasks:
-            under_way = list(self._tasks)
-            try:
-                await asyncio.gather(*under_way)
-            finally:
-                self._tasks.difference_update(task for task in under_way if task.done())
+        await super().settled()
 
     async def close(self) -> None:
-        """Give up what is not delivered yet."""
+        """Cancel what is gathered or not delivered yet."""
         self._gathering.clear()
         for timer in self._timers.values():
             timer.cancel()
-        under_way = list(self._tasks)
-        for task in under_way:
-            task.cancel()
-        await asyncio.gather(*under_way, return_exceptions=True)
-        self._tasks.clear()
+        await super().close()
 
     def _flush(self, key: tuple[str, str]) -> None:
         if timer := self._timers.pop(key, None):
@@ -140,10 +122,11 @@ class Delivery:
         if self._held is not None:
             self._held.append(event)
         else:
-            self._spawn(self._deliver_until_accepted(event))
+            self.begin(self._deliver(event))
 
     def _event(self, gathered: _Gathered) -> dict[str, object]:
-        workspace, change = self._workspace, gathered.change
+        workspace = self._workspace
+        change = gathered.change
         data: dict[str, object] = {"parent": change.parent}
         if change.type == "page.properties_updated":
             data["updated_properties"] = list(change.properties)
@@ -166,33 +149,16 @@ class Delivery:
             "data": data,
         }
 
-    async def _deliver_until_accepted(self, event: JsonObject) -> None:
-        first = event.get("attempt_number")
+    async def _deliver(self, event: JsonObject, first: int = 1) -> None:
+        async def attempt(number: int) -> bool:
+            sent = self._post({**event, "attempt_number": first + number})
+            response = await answer_within(self.pace.answer_within, sent)
+            return response is not None and response.is_success
+
         gap = FIRST_GAP * self.pace.gap_factor
-        for number in range(first if isinstance(first, int) else 1, ATTEMPTS + 1):
-            try:
-                async with asyncio.timeout(self.pace.answer_within):
-                    response = await self._post({**event, "attempt_number": number})
-                if response.is_success:
-                    return
-            except (TimeoutError, httpx2.TransportError):
-                pass
-            await asyncio.sleep(gap)
-            gap *= 2
+        await until_accepted(attempt, [gap * 2**retry for retry in range(ATTEMPTS - first)])
 
     async def _post(self, body: JsonObject) -> httpx2.Response:
-        if self.url is None:
-            raise ValueError("Nothing is subscribed to the simulated Notion; call subscribe(url) first.")
-        raw = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        raw = compact(body)
         headers = {"Content-Type": "application/json", "X-Notion-Signature": signature(self._token, raw)}
-        return await self._http.post(self.url, content=raw, headers=headers, follow_redirects=False)
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._forget_if_fine)
-
-    def _forget_if_fine(self, task: asyncio.Task[None]) -> None:
-        # A failed task stays, so that settled() raises what went wrong.
-        if task.cancelled() or task.exception() is None:
-            self._tasks.discard(task)
+        return await self.post(raw, headers)

@@ -1,4 +1,4 @@
-"""What do the calls about pages do: get, create, change properties, trash, and the page as Markdown?"""
+"""The calls about pages: get, create, change properties, trash, and the page as Markdown."""
 
 from collections.abc import Callable
 
@@ -50,7 +50,8 @@ def update_page(workspace: Workspace, ask: Ask) -> Answer:
         workspace.trash(page, workspace.bot, trashed=ask.body["in_trash"] is True)
     workspace.set_values(page, _values(workspace, page, ask.body), workspace.bot)
     if ask.body.get("erase_content") is True and page.blocks:
-        gone, page.blocks = page.blocks, []
+        gone = page.blocks
+        page.blocks = []
         workspace.edited(page, gone, workspace.bot)
     return shapes.page(workspace, page)
 
@@ -98,7 +99,8 @@ def _text(what: JsonObject, name: str) -> str:
 
 def _replaced(markdown: str, what: JsonObject) -> str:
     for update in objects(what.get("content_updates")):
-        old, new = _text(update, "old_str"), _text(update, "new_str")
+        old = _text(update, "old_str")
+        new = _text(update, "new_str")
         count = markdown.count(old) if old else 0
         if count == 0 or (count > 1 and update.get("replace_all_matches") is not True):
             raise invalid(f"old_str was found {count} times in the page; it should be found once")

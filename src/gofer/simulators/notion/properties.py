@@ -1,4 +1,4 @@
-"""What are the properties of a row, in a world file, on the wire, and in a filter?"""
+"""The properties of a row: in a world file, on the wire, and in a filter."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Property:
 
 
 def empty(kind: str) -> object:
-    """The value of a property nobody has set."""
+    """Return the value of a property that was never set."""
     value = _EMPTY[kind]
     return list(texts(value)) if is_array(value) else value
 
@@ -127,7 +127,8 @@ def _date(column: Property, given: object) -> Answer:
 def _named(column: Property, given: object) -> str:
     """The name of an option given by name or id; a status has no other ones, the rest gain a new one."""
     option = given if is_object(given) else {}
-    name, id_ = text_of(option, "name"), text_of(option, "id")
+    name = text_of(option, "name")
+    id_ = text_of(option, "id")
     by_id = next((known for known, known_id in column.options.items() if id_ and known_id == id_), "")
     wanted = by_id or name
     if wanted not in column.options:

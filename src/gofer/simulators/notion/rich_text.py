@@ -1,4 +1,4 @@
-"""What is Notion's rich text, and how is it read from and written as Markdown?"""
+"""Notion's rich text, read from requests and written as Markdown."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -7,8 +7,10 @@ from gofer.simulators.json_values import JsonObject, is_array, is_object, object
 from gofer.simulators.notion.ask import Answer, invalid
 from gofer.simulators.notion.forms import URL, check_annotations, check_length
 
-CONTENT_LIMIT, LENGTH_LIMIT = 2_000, 100
-"""Characters of one text, and how many of them stand in one array."""
+CONTENT_LIMIT = 2_000
+"""Characters of one text."""
+LENGTH_LIMIT = 100
+"""Texts of one array."""
 _MARKS = {"bold": "**", "italic": "*", "strikethrough": "~~", "code": "`"}
 _ANNOTATIONS = ("bold", "italic", "strikethrough", "underline", "code")
 _INLINE = re.compile(

@@ -1,4 +1,4 @@
-"""How do pages, databases, users and comments look in Notion's answers?"""
+"""Pages, databases, users and comments in JSON, as Notion's answers carry them."""
 
 import gofer.simulators.notion.properties as properties
 import gofer.simulators.notion.rich_text as rich_text
@@ -8,13 +8,13 @@ from gofer.simulators.notion.workspace import Comment, Database, Page, User, Wor
 
 
 def user(workspace: Workspace, id_: str) -> Answer:
-    """Somebody as they stand in a people property or a list."""
+    """Return a user by id, as a people property or a list shows them."""
     found = workspace.user(id_)
     return whole_user(workspace, found)
 
 
 def whole_user(workspace: Workspace, found: User) -> Answer:
-    """Somebody as `/users` shows them."""
+    """Return a user as `/users` shows them."""
     shown: Answer = {"object": "user", "id": found.id, "name": found.name, "avatar_url": None}
     if found.bot:
         bot = {"owner": {"type": "workspace", "workspace": True}, "workspace_name": workspace.name}
@@ -87,7 +87,8 @@ def block(workspace: Workspace, shown: Block, parent: Answer) -> Answer:
     content = shown.content()
     if shown.file:
         content |= {"type": "file", "file": workspace.address(shown), "caption": []}
-        content |= {"name": shown.file[0]} if shown.type == "file" else {}
+        if shown.type == "file":
+            content["name"] = shown.file[0]
     return {
         "object": "block",
         "id": shown.id,

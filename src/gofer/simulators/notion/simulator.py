@@ -1,22 +1,19 @@
-"""What happens in the simulated Notion when somebody does something?
-
-The one object that tests, evals and the demo hold: it ties workspace, API, people and webhooks together.
-"""
+"""The simulated Notion that tests, evals and the demo hold: workspace, API, people and deliveries."""
 
 from collections.abc import Callable, Mapping
 
 import httpx2
-from starlette.applications import Starlette
 
 from gofer.simulators.faults import Faults
+from gofer.simulators.http_server import Vendor
 from gofer.simulators.json_values import JsonObject
-from gofer.simulators.notion.delivery import Delivery, Pace
+from gofer.simulators.notion.delivery import Deliveries, Pace
 from gofer.simulators.notion.people import People
 from gofer.simulators.notion.web_api import WebApi
 from gofer.simulators.notion.world import load_world
 
 
-class NotionSimulator:
+class NotionSimulator(Vendor):
     """One Notion workspace as a web app with state; use it inside a running event loop."""
 
     def __init__(
@@ -32,56 +29,50 @@ class NotionSimulator:
         self.workspace, capabilities = load_world(world, clock)
         self.faults = Faults()
         self.people = People(self.workspace)
-        self._delivery = Delivery(self.workspace, http, verification_token, pace or Pace())
-        self.workspace.tell = self._delivery.announce
+        self._deliveries = Deliveries(self.workspace, http, verification_token, pace or Pace())
+        self.workspace.tell = self._deliveries.announce
         self._web_api = WebApi(self.workspace, token, capabilities, self.faults)
-        self.app = Starlette(routes=self._web_api.routes())
+        super().__init__(self._deliveries, self._web_api.routes())
 
     def subscribe(self, url: str) -> None:
         """Deliver events to this URL from now on, as if it had been verified before."""
-        self._delivery.url, self._delivery.active = url, True
+        self._deliveries.url = url
+        self._deliveries.active = True
 
     async def register(self, url: str) -> int:
-        """Somebody enters this URL in Notion: the verification token is sent there once; gives the status.
+        """Enter this URL in Notion: the verification token is sent there once; return the status.
 
         No event is sent before `confirm`.
         """
-        self._delivery.url, self._delivery.active = url, False
-        return await self._delivery.handshake()
+        self._deliveries.url = url
+        self._deliveries.active = False
+        return await self._deliveries.handshake()
 
     def confirm(self, verification_token: str) -> bool:
-        """Somebody pastes the verification token in Notion; whether it is the right one."""
-        self._delivery.active = self._delivery.confirms(verification_token)
-        return self._delivery.active
+        """Paste the verification token in Notion; return whether it is the right one."""
+        self._deliveries.active = self._deliveries.confirms(verification_token)
+        return self._deliveries.active
 
     @property
     def events(self) -> list[dict[str, object]]:
         """Every event so far, as its first attempt said it."""
-        return list(self._delivery.sent)
+        return list(self._deliveries.sent)
 
     def keep_pace(self, pace: Pace) -> None:
         """Notion is as patient as this from now on."""
-        self._delivery.pace = pace
+        self._deliveries.pace = pace
 
     def hold(self) -> None:
         """Send no events until `release`."""
-        self._delivery.hold()
+        self._deliveries.hold()
 
     def release(self, *, reverse: bool = False, times: int = 1) -> None:
-        """Sends the events held back, newest first if wanted, each `times` times as if nobody had answered."""
-        self._delivery.release(reverse=reverse, times=times)
+        """Send the events held back, newest first if wanted, each `times` times as if they had no answer."""
+        self._deliveries.release(reverse=reverse, times=times)
 
     async def deliver(self, event: JsonObject, *, attempt_number: int = 1) -> int:
         """One signed delivery; returns the status. Raises httpx2.TransportError where there was no answer."""
-        return await self._delivery.send({**event, "attempt_number": attempt_number})
-
-    async def settled(self) -> None:
-        """Wait until no delivery is under way; what is being gathered is sent first."""
-        await self._delivery.settled()
-
-    async def close(self) -> None:
-        """Give up the deliveries under way."""
-        await self._delivery.close()
+        return await self._deliveries.send({**event, "attempt_number": attempt_number})
 
     def state(self) -> dict[str, object]:
         """Pages with properties, content and comments in plain JSON, for comparing worlds."""

@@ -1,10 +1,8 @@
-"""Who may call the simulated Notion, and what does a call get back over HTTP?"""
+"""The API of the simulated Notion over HTTP: token, version, capabilities, forms of errors, and files."""
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from fnmatch import fnmatchcase
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -14,6 +12,7 @@ import gofer.simulators.notion.content as content
 import gofer.simulators.notion.databases as databases
 import gofer.simulators.notion.pages as pages
 from gofer.simulators.faults import Fault, Faults
+from gofer.simulators.http_server import METHODS, Resource, find, origin, resource, respond
 from gofer.simulators.json_values import is_object, parsed
 from gofer.simulators.notion.ask import STATUS, Answer, Ask, NotionRefusal
 from gofer.simulators.notion.forms import BODY
@@ -28,32 +27,30 @@ CAPABILITIES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call: what it does, and the capability it needs."""
+    """What a call does, and the capability that its connection needs."""
 
-    method: str
-    path: str
     run: Callable[[Workspace, Ask], Answer]
     capability: str = ""
 
 
-CALLS = (
-    Call("POST", "/v1/pages", pages.create_page, "insert_content"),
-    Call("GET", "/v1/pages/{id}", pages.get_page, "read_content"),
-    Call("PATCH", "/v1/pages/{id}", pages.update_page, "update_content"),
-    Call("GET", "/v1/pages/{id}/markdown", pages.get_markdown, "read_content"),
-    Call("PATCH", "/v1/pages/{id}/markdown", pages.update_markdown, "update_content"),
-    Call("GET", "/v1/blocks/{id}", content.get_block, "read_content"),
-    Call("GET", "/v1/blocks/{id}/children", content.get_children, "read_content"),
-    Call("PATCH", "/v1/blocks/{id}/children", content.append_children, "insert_content"),
-    Call("GET", "/v1/databases/{id}", databases.get_database, "read_content"),
-    Call("GET", "/v1/data_sources/{id}", databases.get_data_source, "read_content"),
-    Call("POST", "/v1/data_sources/{id}/query", databases.query_data_source, "read_content"),
-    Call("POST", "/v1/search", databases.search, "read_content"),
-    Call("GET", "/v1/comments", content.list_comments, "read_comments"),
-    Call("POST", "/v1/comments", content.create_comment, "insert_comments"),
-    Call("GET", "/v1/users", databases.list_users, "read_user_information"),
-    Call("GET", "/v1/users/me", databases.get_me),
-    Call("GET", "/v1/users/{id}", databases.get_user, "read_user_information"),
+CALLS: Sequence[Resource[Call]] = (
+    resource("POST /v1/pages", Call(pages.create_page, "insert_content")),
+    resource("GET /v1/pages/{id}", Call(pages.get_page, "read_content")),
+    resource("PATCH /v1/pages/{id}", Call(pages.update_page, "update_content")),
+    resource("GET /v1/pages/{id}/markdown", Call(pages.get_markdown, "read_content")),
+    resource("PATCH /v1/pages/{id}/markdown", Call(pages.update_markdown, "update_content")),
+    resource("GET /v1/blocks/{id}", Call(content.get_block, "read_content")),
+    resource("GET /v1/blocks/{id}/children", Call(content.get_children, "read_content")),
+    resource("PATCH /v1/blocks/{id}/children", Call(content.append_children, "insert_content")),
+    resource("GET /v1/databases/{id}", Call(databases.get_database, "read_content")),
+    resource("GET /v1/data_sources/{id}", Call(databases.get_data_source, "read_content")),
+    resource("POST /v1/data_sources/{id}/query", Call(databases.query_data_source, "read_content")),
+    resource("POST /v1/search", Call(databases.search, "read_content")),
+    resource("GET /v1/comments", Call(content.list_comments, "read_comments")),
+    resource("POST /v1/comments", Call(content.create_comment, "insert_comments")),
+    resource("GET /v1/users", Call(databases.list_users, "read_user_information")),
+    resource("GET /v1/users/me", Call(databases.get_me)),
+    resource("GET /v1/users/{id}", Call(databases.get_user, "read_user_information")),
 )
 
 
@@ -71,25 +68,20 @@ class WebApi:
     def routes(self) -> list[Route]:
         """The routes of an app that serves this."""
         return [
-            Route("/v1/{rest:path}", self._answer, methods=["GET", "POST", "PATCH", "DELETE", "PUT"]),
+            Route("/v1/{rest:path}", self._answer, methods=METHODS),
             Route("/{space}/{block}/{name:path}", self._file, methods=["GET"]),
         ]
 
     async def _answer(self, request: Request) -> Response:
         body = await request.body()
-        self._workspace.origin = str(request.base_url).rstrip("/")
+        self._workspace.origin = origin(request)
         self.log.append((request.method, request.url.path))
-        fault = self._faults.take(request.method, request.url.path)
-        if fault and (failed := await self._failed(fault, request)):
-            return failed
-        answer = self._called(request, body)
-        if fault and fault.kind == "timeout_after_success":
-            await _hung_up(request)
-        return answer
+        return await respond(self._faults, request, lambda: self._called(request, body), _failed)
 
     async def _file(self, request: Request) -> Response:
         """The storage behind Notion: it knows signatures and no tokens."""
-        query, block = request.query_params, request.path_params["block"]
+        query = request.query_params
+        block = request.path_params["block"]
         if "authorization" in request.headers:
             return _storage(400, "InvalidArgument", "Only one auth mechanism allowed")
         date = query.get("X-Amz-Date", "")
@@ -104,23 +96,7 @@ class WebApi:
             return _storage(404, "NoSuchKey", "The specified key does not exist.")
         return Response(found.file[1], media_type="application/octet-stream")
 
-    async def _failed(self, fault: Fault, request: Request) -> Response | None:
-        match fault.kind:
-            case "status":
-                code = next((name for name, status in STATUS.items() if status == fault.status), "")
-                return _refused(fault.status, code, "planned", dict(fault.headers))
-            case "expired_token":
-                return _refused(401, "unauthorized", "API token is invalid.")
-            case "timeout":
-                await _hung_up(request)
-                return _refused(504, "gateway_timeout", "nobody is there to read this")
-            case "slow":
-                await asyncio.sleep(fault.seconds)
-            case "timeout_after_success":
-                pass
-        return None
-
-    def _called(self, request: Request, raw: bytes) -> Response:
+    async def _called(self, request: Request, raw: bytes) -> Response:
         try:
             call, path = self._admitted(request)
             query = {name: request.query_params.getlist(name) for name in request.query_params}
@@ -136,30 +112,24 @@ class WebApi:
             raise NotionRefusal("missing_version", "Notion-Version header failed validation: should be defined.")
         if version != VERSION:
             raise NotionRefusal("validation_error", f"Notion-Version header should be {VERSION}, was {version!r}.")
-        call = _call(request.method, request.url.path)
+        found = find(CALLS, request.method, request.url.path)
+        if found is None:
+            raise NotionRefusal("invalid_request_url", "Invalid request URL.")
+        call, path = found
         if call.capability and call.capability not in self._capabilities:
             raise NotionRefusal("restricted_resource", "Insufficient permissions for this endpoint.")
-        parts = zip(call.path.split("/"), request.url.path.split("/"), strict=True)
-        return call, {name.strip("{}"): part for name, part in parts if name.startswith("{")}
+        return call, path
 
 
 def _storage(status: int, code: str, message: str) -> Response:
     return Response(f"<Error><Code>{code}</Code><Message>{message}</Message></Error>", status, media_type="text/xml")
 
 
-async def _hung_up(request: Request) -> None:
-    """Returns when the caller has gone: it is never answered."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
-def _call(method: str, path: str) -> Call:
-    depth = path.count("/")
-    for call in sorted(CALLS, key=lambda call: "{" in call.path):
-        glob = call.path.replace("{id}", "*")
-        if call.method == method and call.path.count("/") == depth and fnmatchcase(path, glob):
-            return call
-    raise NotionRefusal("invalid_request_url", "Invalid request URL.")
+def _failed(fault: Fault) -> Response:
+    if fault.kind == "expired_token":
+        return _refused(401, "unauthorized", "API token is invalid.")
+    code = next((name for name, status in STATUS.items() if status == fault.status), "")
+    return _refused(fault.status, code, "planned", dict(fault.headers))
 
 
 def _body(request: Request, raw: bytes) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What does the simulated Notion hold, and what changes when somebody acts?"""
+"""The state of the simulated Notion workspace, and the changes that people and the connection make."""
 
 import hashlib
 from collections import Counter
@@ -64,7 +64,7 @@ class Page:
         return next((str(self.values[name]) for name, one in self.columns.items() if one.kind == "title"), "")
 
     def all_blocks(self) -> Iterator[Block]:
-        """Its blocks, at whatever depth."""
+        """Yield its blocks at every depth."""
         for block in self.blocks:
             yield from block.walk()
 
@@ -124,8 +124,9 @@ class Workspace:
     _last: int = 0
 
     def address(self, block: Block) -> Answer:
-        """Where the content of a file stands for the next hour: whoever has the address may read it."""
-        name, now = block.file[0] if block.file else "", datetime.fromtimestamp(self.clock(), UTC)
+        """Return the address of a file, which needs no token and is good for an hour."""
+        name = block.file[0] if block.file else ""
+        now = datetime.fromtimestamp(self.clock(), UTC)
         query = f"X-Amz-Date={now:%Y%m%dT%H%M%SZ}&X-Amz-Expires={FILE_SECONDS}"
         signature = self.signature(block.id, f"{now:%Y%m%dT%H%M%SZ}")
         path = f"{self.id}/{block.id}/{quote(name, safe='')}"
@@ -138,7 +139,7 @@ class Workspace:
         return hashlib.sha256(f"{self.id}/{block}/{date}".encode()).hexdigest()
 
     def new_id(self, kind: str = "block") -> str:
-        """A fresh id; the same ones in the same order in every simulation, whatever other kinds of things there are."""
+        """Return a fresh id: the same ids in the same order in every simulation, each kind by itself."""
         self._ids[kind] += 1
         name = f"{self.id}/{kind}/{self._ids[kind]}"
         return str(UUID(bytes=hashlib.sha256(name.encode()).digest()[:16], version=4))
@@ -150,13 +151,13 @@ class Workspace:
         return f"{moment:%Y-%m-%dT%H:%M:%S}.{self._last % 1000:03}Z"
 
     def user(self, id_: str) -> User:
-        """Somebody by id. Raises NotionRefusal."""
+        """Return a user by id. Raises NotionRefusal."""
         if id_ not in self.users:
             raise not_found("user", id_)
         return self.users[id_]
 
     def name_of(self, id_: str) -> str:
-        """The name of somebody. Raises NotionRefusal."""
+        """Return the name of a user. Raises NotionRefusal."""
         if id_ not in self.users:
             raise invalid(f"Could not find user with ID: {id_}.")
         return self.users[id_].name

@@ -1,19 +1,14 @@
-"""Which Notion workspace does a world file describe? What stands under its key `notion`.
-
-Every mistake is a ConfigError that names the place in the file.
-"""
+"""The Notion workspace that a world file describes under its key `notion`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from uuid import UUID
 
 import gofer.simulators.notion.rich_text as rich_text
-from gofer.errors import ConfigError
-from gofer.simulators.json_values import is_array, is_object
 from gofer.simulators.notion.blocks import Block, from_markdown, to_markdown
 from gofer.simulators.notion.properties import KINDS, Property, empty
 from gofer.simulators.notion.web_api import CAPABILITIES
 from gofer.simulators.notion.workspace import Comment, Database, Page, User, Workspace
+from gofer.simulators.world_file import Place
 
 _TOP = {"workspace", "connection", "users", "databases", "pages"}
 _PAGE = {"id", "title", "properties", "blocks", "markdown", "comments", "shared", "created_by"}
@@ -23,11 +18,11 @@ _WITH_OPTIONS = ("select", "status", "multi_select")
 
 def load_world(world: Mapping[str, object], clock: Callable[[], float]) -> tuple[Workspace, frozenset[str]]:
     """The workspace, and what its connection is allowed. Raises ConfigError."""
-    top = _Place("notion", world).mapping(_TOP)
+    top = Place("notion", world).mapping(_TOP)
     space = top.at("workspace").mapping({"id", "name"})
     connection = top.at("connection").mapping({"id", "name", "capabilities"})
-    bot = User(connection.id(), connection.text("name"), bot=True)
-    workspace = Workspace(space.id(), space.text("name"), bot, clock)
+    bot = User(_id(connection), connection.text("name"), bot=True)
+    workspace = Workspace(_id(space), space.text("name"), bot, clock)
     workspace.users[bot.id] = bot
     for place in top.items("users"):
         _user(workspace, place.mapping({"id", "name", "email", "bot"}))
@@ -42,27 +37,26 @@ def load_world(world: Mapping[str, object], clock: Callable[[], float]) -> tuple
     return workspace, allowed
 
 
-def _user(workspace: Workspace, place: "_Place") -> None:
-    email = place.text("email") if place.has("email") else ""
-    user = User(place.id(), place.text("name"), place.flag("bot", default=False), email)
+def _user(workspace: Workspace, place: Place) -> None:
+    user = User(_id(place), place.text("name"), place.flag("bot"), place.text("email", ""))
     if user.id in workspace.users:
         raise place.wrong(f"has the id {user.id}, which somebody else has already")
     workspace.users[user.id] = user
 
 
-def _database(workspace: Workspace, place: "_Place") -> None:
+def _database(workspace: Workspace, place: Place) -> None:
     columns = {name: _column(workspace, name, one) for name, one in place.fields("properties")}
     if [column.kind for column in columns.values()].count("title") != 1:
         raise place.at("properties").wrong("must have exactly one property of the kind title")
-    source = place.id("data_source") if place.has("data_source") else workspace.new_id("source")
+    source = _id(place, "data_source") if place.has("data_source") else workspace.new_id("source")
     shared = place.flag("shared", default=True)
-    database = Database(id=place.id(), source=source, name=place.text("name"), columns=columns, shared=shared)
+    database = Database(id=_id(place), source=source, name=place.text("name"), columns=columns, shared=shared)
     workspace.databases[database.id] = database
     for page in place.items("pages"):
         _page(workspace, page.mapping(_PAGE), database)
 
 
-def _column(workspace: Workspace, name: str, place: "_Place") -> Property:
+def _column(workspace: Workspace, name: str, place: Place) -> Property:
     """`Status: {type: status, options: [Draft, Done]}`, or only the kind: `Notes: rich_text`."""
     kind = place.value if isinstance(place.value, str) else place.mapping({"id", "type", "options"}).text("type")
     if kind not in KINDS:
@@ -72,7 +66,7 @@ def _column(workspace: Workspace, name: str, place: "_Place") -> Property:
         raise place.wrong(f"is a {kind}, which has no options")
     # As Notion does: ids of properties have characters that are encoded in URLs, and stay so.
     short = f"{workspace.new_id('property')[:3]}%3A"
-    own = place.text("id") if place.has("id") else short
+    own = place.text("id", short)
     return Property(
         id="title" if kind == "title" else own,
         name=name,
@@ -81,7 +75,7 @@ def _column(workspace: Workspace, name: str, place: "_Place") -> Property:
     )
 
 
-def _page(workspace: Workspace, place: "_Place", database: Database | None) -> None:
+def _page(workspace: Workspace, place: Place, database: Database | None) -> None:
     by = _person(workspace, place.at("created_by")) if place.has("created_by") else workspace.bot.id
     stamp = (workspace.now(), by)
     columns = database.columns if database else {"title": Property(id="title", name="title", kind="title", options={})}
@@ -92,8 +86,8 @@ def _page(workspace: Workspace, place: "_Place", database: Database | None) -> N
             raise one.wrong(f"is no property of this database; it has {', '.join(columns)}")
         values[name] = _value(workspace, columns[name], one)
     blocks = workspace.stamped(_blocks(workspace, place), stamp)
-    parent = place.id("parent") if place.has("parent") else ""
-    page = Page(place.id(), database, values, blocks, stamp, stamp, parent, place.flag("shared", default=True))
+    parent = _id(place, "parent") if place.has("parent") else ""
+    page = Page(_id(place), database, values, blocks, stamp, stamp, parent, place.flag("shared", default=True))
     if page.id in workspace.pages:
         raise place.wrong(f"has the id {page.id}, which another page has already")
     workspace.pages[page.id] = page
@@ -101,17 +95,21 @@ def _page(workspace: Workspace, place: "_Place", database: Database | None) -> N
         _comment(workspace, comment.mapping({"user", "text", "block", "resolved", "replies"}), page)
 
 
-def _value(workspace: Workspace, column: Property, place: "_Place") -> object:
+def _value(workspace: Workspace, column: Property, place: Place) -> object:
     value = place.value
     if column.kind == "people":
         return [_person(workspace, one) for one in place.each()]
-    names = place.strings() if column.kind == "multi_select" else [value] if column.kind in _WITH_OPTIONS else []
+    names: Sequence[object] = ()
+    if column.kind == "multi_select":
+        names = place.strings()
+    elif column.kind in _WITH_OPTIONS:
+        names = (value,)
     if unknown := [name for name in names if name is not None and name not in column.options]:
         raise place.wrong(f"has the option {unknown[0]!r}; {column.name} has {', '.join(column.options)}")
     return value
 
 
-def _blocks(workspace: Workspace, place: "_Place") -> list[Block]:
+def _blocks(workspace: Workspace, place: Place) -> list[Block]:
     """Content as Markdown, or as a list of `{id, markdown}`, where tests need to know the ids."""
     if place.has("markdown"):
         return from_markdown(place.text("markdown").strip("\n"), workspace.new_id)
@@ -124,21 +122,21 @@ def _blocks(workspace: Workspace, place: "_Place") -> list[Block]:
         found = from_markdown(one.text("markdown").strip("\n"), workspace.new_id)
         if len(found) != 1:
             raise one.wrong("must be one block of Markdown")
-        found[0].id = one.id() if one.has("id") else found[0].id
+        found[0].id = _id(one) if one.has("id") else found[0].id
         blocks += found
     return blocks
 
 
-def _file(workspace: Workspace, place: "_Place", file: "_Place") -> Block:
-    kind = file.text("kind") if file.has("kind") else "file"
+def _file(workspace: Workspace, place: Place, file: Place) -> Block:
+    kind = file.text("kind", "file")
     if kind not in _FILES:
         raise file.wrong(f"has the kind {kind!r}; there are {', '.join(_FILES)}")
-    id_ = place.id() if place.has("id") else workspace.new_id()
+    id_ = _id(place) if place.has("id") else workspace.new_id()
     return Block(id_, kind, file=(file.text("name"), file.text("text").encode()))
 
 
-def _comment(workspace: Workspace, place: "_Place", page: Page) -> None:
-    block = place.text("block") if place.has("block") else ""
+def _comment(workspace: Workspace, place: Place, page: Page) -> None:
+    block = place.text("block", "")
     known = {one.id: one.id for one in page.all_blocks()} | {to_markdown([one]): one.id for one in page.all_blocks()}
     if block and block not in known:
         raise place.wrong("names a block that its page does not have; write its id or its whole Markdown")
@@ -146,7 +144,7 @@ def _comment(workspace: Workspace, place: "_Place", page: Page) -> None:
     for one in (place, *(reply.mapping({"user", "text"}) for reply in place.items("replies"))):
         texts = rich_text.from_markdown(one.text("text"))
         stamp = (workspace.now(), _person(workspace, one.at("user")))
-        resolved = place.flag("resolved", default=False)
+        resolved = place.flag("resolved")
         made = Comment(
             id=workspace.new_id("comment"),
             discussion=discussion,
@@ -159,74 +157,17 @@ def _comment(workspace: Workspace, place: "_Place", page: Page) -> None:
         workspace.comments[made.id] = made
 
 
-def _person(workspace: Workspace, place: "_Place") -> str:
-    """The id of somebody named by id or name."""
+def _person(workspace: Workspace, place: Place) -> str:
+    """Return the id of a user named by id or name."""
     found = [user.id for user in workspace.users.values() if place.value in (user.id, user.name)]
     if len(found) != 1:
         raise place.wrong(f"names {place.value!r}, who is not exactly one of the users")
     return found[0]
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A value of the file and the way to it."""
-
-    path: str
-    value: object
-
-    def wrong(self, problem: str) -> ConfigError:
-        return ConfigError(f"The world is wrong at {self.path}: it {problem}.")
-
-    def mapping(self, known: set[str]) -> "_Place":
-        if not is_object(self.value):
-            raise self.wrong(f"must be a mapping with {', '.join(sorted(known))}")
-        if unknown := sorted(set(self.value) - known):
-            raise self.wrong(f"has the unknown key {unknown[0]!r}; it may have {', '.join(sorted(known))}")
-        return self
-
-    def at(self, key: str) -> "_Place":
-        return _Place(f"{self.path}.{key}", self.value.get(key) if is_object(self.value) else None)
-
-    def has(self, key: str) -> bool:
-        return self.at(key).value is not None
-
-    def each(self) -> Sequence["_Place"]:
-        if not is_array(self.value):
-            raise self.wrong("must be a list")
-        return [_Place(f"{self.path}[{index}]", item) for index, item in enumerate(self.value)]
-
-    def items(self, key: str) -> Sequence["_Place"]:
-        return self.at(key).each() if self.has(key) else ()
-
-    def fields(self, key: str) -> Sequence[tuple[str, "_Place"]]:
-        place = self.at(key)
-        if place.value is None:
-            return ()
-        if not is_object(place.value):
-            raise place.wrong("must be a mapping")
-        return [(name, _Place(f"{place.path}.{name}", item)) for name, item in place.value.items()]
-
-    def text(self, key: str) -> str:
-        place = self.at(key)
-        if not isinstance(place.value, str) or not place.value.strip():
-            raise place.wrong("must be text; it is missing, empty or something else")
-        return place.value
-
-    def id(self, key: str = "id") -> str:
-        try:
-            return str(UUID(self.text(key)))
-        except ValueError:
-            raise self.at(key).wrong("must be a UUID, 32 hexadecimal digits with or without dashes") from None
-
-    def flag(self, key: str, *, default: bool) -> bool:
-        place = self.at(key)
-        if not isinstance(place.value, bool | None):
-            raise place.wrong("must be true or false")
-        return default if place.value is None else place.value
-
-    def strings(self) -> list[str]:
-        found = [place.value for place in self.each()]
-        texts = [value for value in found if isinstance(value, str)]
-        if len(texts) < len(found):
-            raise self.wrong("must be a list of texts")
-        return texts
+def _id(place: Place, key: str = "id") -> str:
+    """Return the UUID under a key. Raises ConfigError."""
+    try:
+        return str(UUID(place.text(key)))
+    except ValueError:
+        raise place.at(key).wrong("must be a UUID, 32 hexadecimal digits with or without dashes") from None

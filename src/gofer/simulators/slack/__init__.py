@@ -1,8 +1,4 @@
-"""What does Slack know, answer and send?
-
-The Web API, the Events API and a page for people, over one workspace in memory. Written after the vendor's
-wire formats; nothing of ours but errors and the room's own values is imported.
-"""
+"""The simulated Slack: the Web API, the Events API and a page for people, over one workspace in memory."""
 
 from gofer.simulators.slack.delivery import Pace
 from gofer.simulators.slack.simulator import SlackSimulator

@@ -1,4 +1,4 @@
-"""What must have been in the workspace for a recorded event to have happened?"""
+"""The channel, people and message that a recorded event speaks of, added to a workspace that lacks them."""
 
 from dataclasses import replace
 
@@ -54,13 +54,18 @@ def _plant_channel(workspace: Workspace, channel_id: str, event: JsonObject, peo
     kind = _KINDS.get(text_of(event, "channel_type"))
     if kind is None:
         private = channel_id.startswith("G") or described.get("is_private") is True
-        kind = "im" if channel_id.startswith("D") else "group" if private else "channel"
+        kind = "channel"
+        if channel_id.startswith("D"):
+            kind = "im"
+        elif private:
+            kind = "group"
     name = text_of(described, "name") or channel_id.lower()
     workspace.channels[channel_id] = Channel(channel_id, name, kind, members)
 
 
 def _plant_message(workspace: Workspace, channel_id: str, body: JsonObject) -> None:
-    ts, thread_ts = text_of(body, "ts"), text_of(body, "thread_ts") or None
+    ts = text_of(body, "ts")
+    thread_ts = text_of(body, "thread_ts") or None
     if micros(ts) is None or workspace.find(channel_id, ts):
         return
     if thread_ts and micros(thread_ts) is not None and not workspace.find(channel_id, thread_ts) and thread_ts != ts:

@@ -1,4 +1,4 @@
-"""What did a caller of the Web API ask for?
+"""The arguments of one call of the Web API.
 
 JSON and form bodies and the query string carry the same arguments; forms carry JSON inside text.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import parse_qsl
 
-from gofer.simulators.json_values import JsonObject, is_array, is_object, parsed
+from gofer.simulators.json_values import JsonObject, is_array, is_object, objects, parsed
 from gofer.simulators.slack.timestamps import micros
 from gofer.simulators.slack.workspace import SlackRefusal
 
@@ -88,6 +88,13 @@ class Arguments:
             raise SlackRefusal(f"invalid_ts_{key}")
         return instant
 
+    def thread(self) -> str | None:
+        """Return the `ts` of the thread a message goes to; raise SlackRefusal for what is none."""
+        text = self.text("thread_ts")
+        if text and micros(text) is None:
+            raise SlackRefusal("invalid_thread_ts")
+        return text or None
+
     def json(self, key: str, refusal: str) -> object:
         """A JSON value, given as such or as text; `refusal` is the error code for text that is none."""
         value = self.values.get(key)
@@ -103,10 +110,9 @@ class Arguments:
         value = self.json("blocks", "invalid_blocks_format")
         if value is None:
             return None
-        found = [item for item in value if is_object(item)] if is_array(value) else None
-        if found is None or (is_array(value) and len(found) < len(value)):
+        if not is_array(value) or len(objects(value)) < len(value):
             raise SlackRefusal("invalid_blocks_format")
-        return found or None
+        return objects(value) or None
 
     def page(self, items: Sequence[_T], key: Callable[[_T], str], default: int = 100) -> tuple[list[_T], str]:
         """One page and the cursor of the next one, which is empty at the end."""

@@ -1,10 +1,10 @@
-"""What do the methods of the Web API work on, and what is a method?"""
+"""The workspace and the deliveries that the methods of the Web API work on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from gofer.simulators.slack.arguments import Arguments
-from gofer.simulators.slack.delivery import Delivery
+from gofer.simulators.slack.delivery import Deliveries
 from gofer.simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
 
 Answer = dict[str, object]
@@ -24,7 +24,7 @@ class Backend:
     """What methods work on."""
 
     workspace: Workspace
-    delivery: Delivery
+    deliveries: Deliveries
     origin: str = ""
     """Where the caller reached this Slack, as `http://127.0.0.1:8001`."""
 

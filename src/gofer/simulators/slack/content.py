@@ -1,6 +1,8 @@
 """The content of a message: the vendor's limits on text, blocks and metadata; a draft becomes words or a refusal."""
 
-from collections.abc import Sequence
+import html
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -8,8 +10,7 @@ from gofer.simulators.json_values import JsonObject, is_object, objects, text_of
 from gofer.simulators.slack.arguments import Arguments
 from gofer.simulators.slack.block_forms import check_forms, invalid
 from gofer.simulators.slack.markdown import PARSER, expanded, table_problem, units
-from gofer.simulators.slack.mentions import mentions
-from gofer.simulators.slack.shapes import fallback_text, stable_id
+from gofer.simulators.slack.shapes import escaped, fallback_text, stable_id
 from gofer.simulators.slack.workspace import SlackRefusal
 
 MAX_TEXT = 40_000
@@ -22,6 +23,10 @@ MAX_ALL_BLOCKS = 13_297
 issue 2509)."""
 BLOCK_SIZE = 125
 """Characters that each block after the first takes besides its text, as measured there for a divider."""
+
+_ENTITY = re.compile(r"<(!(?:channel|here|everyone|group)|!subteam\^\w+|@[UW]\w+)(?:\|[^<>]*)?>", re.IGNORECASE)
+_PLAIN = re.compile(r"(?<![A-Za-z0-9])@(channel|here|everyone)", re.IGNORECASE)
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,9 @@ class Content:
 
 def content_of(arguments: Arguments) -> Content:
     """The content a caller gives; a refusal when Slack would not take it."""
-    text, markdown, blocks = arguments.text("text"), arguments.text("markdown_text"), arguments.blocks()
+    text = arguments.text("text")
+    markdown = arguments.text("markdown_text")
+    blocks = arguments.blocks()
     attachments = arguments.json("attachments", "invalid_attachments")
     if markdown and (text or blocks):
         raise SlackRefusal("markdown_text_conflict")
@@ -70,6 +77,37 @@ def metadata_of(arguments: Arguments) -> JsonObject | None:
     if not is_object(value) or not text_of(value, "event_type") or not is_object(value.get("event_payload")):
         raise SlackRefusal("invalid_metadata_format")
     return value
+
+
+def mentions(text: str, blocks: Iterable[JsonObject], *, plain: bool) -> frozenset[str]:
+    """Return everybody a message mentions, as `@U…`, `!here` or `!subteam^S…`; `plain` where names are looked for.
+
+    The strictest reading: an entity acts in text, in mrkdwn and anywhere in Markdown, code and links included, as it
+    stands and with the escapes of HTML and Markdown undone; a plain `@channel` acts where the message asks for it.
+    """
+    marked, markdown = _texts(text, blocks)
+    readings = [*marked, *markdown, *map(_unescaped, markdown)]
+    found = {match[1] for reading in readings for match in _ENTITY.finditer(reading)}
+    if plain:
+        found |= {f"!{match[1].lower()}" for reading in readings for match in _PLAIN.finditer(reading)}
+    return frozenset(found)
+
+
+def _texts(text: str, blocks: Iterable[JsonObject]) -> tuple[list[str], list[str]]:
+    """All texts of a message: those in mrkdwn, and those in Markdown."""
+    marked: list[str] = [text]
+    markdown: list[str] = []
+    waiting: list[JsonObject] = list(blocks)
+    while waiting:
+        one = waiting.pop()
+        (markdown if one.get("type") == "markdown" else marked).append(text_of(one, "text"))
+        for value in one.values():
+            waiting += objects(value) + objects([value])
+    return marked, markdown
+
+
+def _unescaped(markdown: str) -> str:
+    return html.unescape(_ESCAPE.sub(r"\1", markdown))
 
 
 def _checked(blocks: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
@@ -107,7 +145,7 @@ def _characters(value: object) -> int:
     if is_object(value):
         own = text_of(value, "text")
         below = sum(_characters(inner) for inner in value.values())
-        return units(own.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")) + below
+        return units(escaped(own)) + below
     if isinstance(value, list | tuple):
         return sum(_characters(inner) for inner in cast("Sequence[object]", value))
     return 0

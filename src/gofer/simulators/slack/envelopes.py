@@ -1,4 +1,4 @@
-"""What does Slack tell a subscriber of something that happened: the `event_callback` envelopes of the Events API?"""
+"""The `event_callback` envelopes of the Events API."""
 
 import json
 
@@ -39,8 +39,7 @@ def change_envelopes(workspace: Workspace, before: Message, after: Message) -> l
         "message": message_body(workspace, after),
         "previous_message": message_body(workspace, before),
     }
-    member = _reads_along(workspace, channel)
-    events = [event] if member else []
+    events = [event] if _reads_along(workspace, channel) else []
     if _visible(workspace, channel) and not after.bot_id and _adds_mention(workspace, before, after):
         body = message_body(workspace, after) | {"channel": channel.id, "event_ts": changed_at}
         events.append(body | {"type": "app_mention"})
@@ -49,7 +48,8 @@ def change_envelopes(workspace: Workspace, before: Message, after: Message) -> l
 
 def deletion_envelopes(workspace: Workspace, before: Message, left: Message | None) -> list[dict[str, object]]:
     """The envelope for a deleted message; where replies stay, Slack leaves a tombstone in its place."""
-    channel, deleted_at = workspace.channel(before.channel), workspace.next_ts()
+    channel = workspace.channel(before.channel)
+    deleted_at = workspace.next_ts()
     event: dict[str, object] = {
         "type": "message",
         "subtype": "message_changed" if left else "message_deleted",
@@ -61,7 +61,7 @@ def deletion_envelopes(workspace: Workspace, before: Message, left: Message | No
         "previous_message": message_body(workspace, before),
     }
     event |= {"message": message_body(workspace, left)} if left else {"deleted_ts": before.ts}
-    return [envelope(workspace, event, deleted_at)] if _reads_along(workspace, channel) else []
+    return _told(workspace, channel, event, deleted_at)
 
 
 def created_envelopes(workspace: Workspace, channel: Channel, creator: str) -> list[dict[str, object]]:
@@ -73,7 +73,7 @@ def created_envelopes(workspace: Workspace, channel: Channel, creator: str) -> l
 
 
 def joined_envelopes(workspace: Workspace, channel: Channel, user: str, inviter: str) -> list[dict[str, object]]:
-    """The envelope for somebody who came into a channel, or for the bot that was invited to it."""
+    """Return the envelope for a person who came into a channel, or for the bot that was invited to it."""
     event_ts = workspace.next_ts()
     event: dict[str, object] = {
         "type": "member_joined_channel",
@@ -83,12 +83,13 @@ def joined_envelopes(workspace: Workspace, channel: Channel, user: str, inviter:
         "team": workspace.team.id,
         "event_ts": event_ts,
     }
-    event |= {"inviter": inviter} if inviter else {}
-    return [envelope(workspace, event, event_ts)] if _reads_along(workspace, channel) else []
+    if inviter:
+        event["inviter"] = inviter
+    return _told(workspace, channel, event, event_ts)
 
 
 def stopped_envelopes(workspace: Workspace, parent: Message, user: str) -> list[dict[str, object]]:
-    """The envelope for somebody who pressed Stop in a session."""
+    """Return the envelope for a person who pressed Stop in a session."""
     event_ts = workspace.next_ts()
     event: dict[str, object] = {
         "type": "agent_session_stopped",
@@ -115,13 +116,13 @@ def reaction_envelopes(
     }
     if message.user and not message.bot_id:
         event["item_user"] = message.user
-    member = _reads_along(workspace, workspace.channel(message.channel))
-    return [envelope(workspace, event, event_ts)] if member else []
+    return _told(workspace, workspace.channel(message.channel), event, event_ts)
 
 
 def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str, object]:
     """An `event_callback` around an event; the same event gets the same event_id."""
-    team, bot = workspace.team, workspace.bot
+    team = workspace.team
+    bot = workspace.bot
     identity = stable_id(team.id, json.dumps(event, sort_keys=True))
     authorization = {
         "enterprise_id": None,
@@ -146,8 +147,13 @@ def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str
     }
 
 
+def _told(workspace: Workspace, channel: Channel, event: JsonObject, event_ts: str) -> list[dict[str, object]]:
+    """Return the envelope of an event where the bot reads along, none elsewhere."""
+    return [envelope(workspace, event, event_ts)] if _reads_along(workspace, channel) else []
+
+
 def _visible(workspace: Workspace, channel: Channel) -> bool:
-    """Whether a mention there is told: nobody has to mention the bot where there is nobody else."""
+    """Return whether a mention there has an event: in a direct message no mention is needed."""
     return channel.kind == "channel" or (channel.kind != "im" and _reads_along(workspace, channel))
 
 

@@ -1,4 +1,4 @@
-"""How does a file get into the simulated Slack, what does Slack say of it, and what is left of one that was deleted?"""
+"""The files of the simulated Slack: uploaded, completed, described and deleted."""
 
 from dataclasses import replace
 from urllib.parse import quote
@@ -8,8 +8,8 @@ from gofer.simulators.slack.arguments import Arguments
 from gofer.simulators.slack.backend import Answer, Backend
 from gofer.simulators.slack.envelopes import message_envelopes
 from gofer.simulators.slack.shapes import stable_id
-from gofer.simulators.slack.timestamps import micros, order
-from gofer.simulators.slack.workspace import Channel, File, Message, SlackRefusal, Workspace
+from gofer.simulators.slack.timestamps import order
+from gofer.simulators.slack.workspace import Channel, File, SlackRefusal, Workspace
 
 MAX_BYTES = 1_000_000_000
 FILES_AT = "https://files.slack.com"
@@ -18,7 +18,8 @@ FILES_AT = "https://files.slack.com"
 
 def get_upload_url(backend: Backend, arguments: Arguments) -> Answer:
     """`files.getUploadURLExternal`: an address for so many bytes under a name."""
-    workspace, length = backend.workspace, arguments.text("length")
+    workspace = backend.workspace
+    length = arguments.text("length")
     name = arguments.required("filename")
     if not length.isdecimal() or int(length) == 0:
         raise SlackRefusal("missing_argument")
@@ -45,17 +46,12 @@ def complete_upload(backend: Backend, arguments: Arguments) -> Answer:
     if not wanted:
         raise SlackRefusal("invalid_arguments", "[ERROR] missing required field: files")
     channel = _channel(backend, arguments)
-    thread_ts = arguments.text("thread_ts") or None
-    if thread_ts and micros(thread_ts) is None:
-        raise SlackRefusal("invalid_thread_ts")
+    thread_ts = arguments.thread()
     shown = [_completed(workspace, text_of(one, "id"), text_of(one, "title")) for one in wanted]
     if channel:
-        bot, comment = workspace.bot, arguments.text("initial_comment")
-        extra: Answer = {"subtype": "file_share", "files": shown}
-        draft = Message(
-            channel=channel.id, ts="", user=bot.user, text=comment, thread_ts=thread_ts, bot_id=bot.bot_id, extra=extra
-        )
-        backend.delivery.announce(message_envelopes(workspace, workspace.post(draft)))
+        draft = workspace.own_draft(channel, arguments.text("initial_comment"), thread_ts)
+        message = workspace.post(replace(draft, extra={"subtype": "file_share", "files": shown}))
+        backend.deliveries.announce(message_envelopes(workspace, message))
     return {"files": shown}
 
 
@@ -104,7 +100,8 @@ def info(backend: Backend, arguments: Arguments) -> Answer:
 def file_shape(workspace: Workspace, file: File, origin: str = FILES_AT) -> Answer:
     """How Slack describes a file; its content stands at `origin`."""
     ending = file.name.rpartition(".")[2].lower()
-    user, title = file.user or workspace.bot.user, file.title or file.name
+    user = file.user or workspace.bot.user
+    title = file.title or file.name
     if file.mode == "hidden_by_limit":
         return {"id": file.id, "mode": file.mode, "name": file.name, "title": title, "user": user}
     at = f"{origin}/files-pri/{workspace.team.id}-{file.id}"

@@ -1,46 +1,29 @@
-"""What does Slack send when somebody presses a button, and what does the app show to one person only?
+"""Presses of buttons, and messages that the app shows to one person only."""
 
-A press is one signed form, or one frame of Socket Mode; it is never tried again.
-"""
-
-import json
-from urllib.parse import urlencode
+from dataclasses import replace
 
 from gofer.simulators.json_values import JsonObject, objects, text_of
 from gofer.simulators.slack.arguments import Arguments
 from gofer.simulators.slack.backend import Answer, Backend
 from gofer.simulators.slack.content import content_of
 from gofer.simulators.slack.shapes import message_body
-from gofer.simulators.slack.timestamps import micros
 from gofer.simulators.slack.workspace import Message, SlackRefusal, Workspace
 
 
 def post_ephemeral(backend: Backend, arguments: Arguments) -> Answer:
     """`chat.postEphemeral`: a message that one member of the channel sees."""
-    workspace, bot = backend.workspace, backend.workspace.bot
-    channel, user = backend.joined_channel(arguments), arguments.required("user")
+    workspace = backend.workspace
+    channel = backend.joined_channel(arguments)
+    user = arguments.required("user")
     if user not in workspace.users:
         raise SlackRefusal("user_not_found", user)
     if user not in channel.members:
         raise SlackRefusal("user_not_in_channel")
-    content, thread_ts = content_of(arguments), arguments.text("thread_ts") or None
+    content = content_of(arguments)
     if arguments.values.get("metadata") is not None:
         raise SlackRefusal("invalid_arguments", "[ERROR] no such argument: metadata")
-    if thread_ts and micros(thread_ts) is None:
-        raise SlackRefusal("invalid_thread_ts")
-    message = workspace.whisper(
-        Message(
-            channel=channel.id,
-            ts="",
-            user=bot.user,
-            text=content.text,
-            thread_ts=thread_ts,
-            bot_id=bot.bot_id,
-            blocks=content.blocks,
-            paged=content.mentions,
-            only_for=user,
-        )
-    )
+    draft = workspace.own_draft(channel, content.text, arguments.thread())
+    message = workspace.whisper(replace(draft, blocks=content.blocks, paged=content.mentions, only_for=user))
     return {"message_ts": message.ts}
 
 
@@ -62,7 +45,8 @@ def press_payload(workspace: Workspace, message: Message, action_id: str, user_i
     }
     if message.thread_ts:
         container = {**container, "thread_ts": message.thread_ts}
-    team, channel = workspace.team, workspace.channel(message.channel)
+    team = workspace.team
+    channel = workspace.channel(message.channel)
     payload: dict[str, object] = {
         "type": "block_actions",
         "user": {"id": user.id, "username": user.name.lower(), "name": user.name.lower(), "team_id": team.id},
@@ -80,11 +64,6 @@ def press_payload(workspace: Workspace, message: Message, action_id: str, user_i
     }
     # What only one person sees is not kept, and so not sent along.
     return payload if message.only_for else {**payload, "message": message_body(workspace, message)}
-
-
-def form(payload: JsonObject) -> bytes:
-    """The body of the request that brings it."""
-    return urlencode({"payload": json.dumps(payload, ensure_ascii=False, separators=(",", ":"))}).encode()
 
 
 def _button(message: Message, action_id: str) -> tuple[JsonObject, JsonObject]:

@@ -7,12 +7,27 @@ in which people may write.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.resources import files
+
+import yaml
 
 from gofer.errors import ConfigError
 from gofer.simulators.json_values import JsonObject, is_object, object_of, objects, text_of, texts
-from gofer.simulators.slack.manifest_terms import EVENTS, FIELDS, OF_AGENTS, SCOPES, SWITCHES
 from gofer.simulators.slack.workspace import MessagesTab
 
+_TERMS: JsonObject = yaml.load(
+    files("gofer.simulators.slack").joinpath("manifest_terms.yaml").read_text("utf-8"), Loader=yaml.CSafeLoader
+)
+FIELDS = {path: frozenset(texts(keys)) for path, keys in object_of(_TERMS, "fields").items()}
+"""The keys of each mapping, by its path."""
+SWITCHES = texts(_TERMS["switches"])
+"""The paths of what is true or false."""
+SCOPES = frozenset(text_of(_TERMS, "scopes").split())
+"""Scopes that a bot may have."""
+EVENTS = {event: frozenset(texts(scopes)) for event, scopes in object_of(_TERMS, "events").items()}
+"""Events that a bot may subscribe to, with scopes of which the app needs one; an event without scopes needs none."""
+OF_AGENTS = frozenset(texts(_TERMS["of_agents"]))
+"""Events that only an app with `agent_view` gets."""
 _COLOR = re.compile(r"#(?:[0-9A-Fa-f]{3}){1,2}")
 _VIEWS = {"agent_view": "agent_description", "assistant_view": "assistant_description"}
 

@@ -1,6 +1,7 @@
-"""What does Slack make of Markdown: which of its own blocks, and may they stand in one message?"""
+"""The Markdown of a message: the blocks that Slack makes of it, the limits of its tables, and its form in HTML."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from html import escape
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -9,6 +10,12 @@ PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrou
 MAX_ROWS = 100
 MAX_COLUMNS = 20
 MAX_CELLS = 10_000
+_TAGS = {
+    "paragraph": "p", "heading": "h4", "bullet_list": "ul", "ordered_list": "ol", "list_item": "li",
+    "blockquote": "blockquote", "table": "table", "thead": "thead", "tbody": "tbody", "tr": "tr", "th": "th",
+    "td": "td", "strong": "b", "em": "i", "s": "s",
+}  # fmt: skip
+_TASKS = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
 _OWN = frozenset({"heading_open", "table_open", "hr", "fence"})
 
 
@@ -19,12 +26,15 @@ def units(text: str) -> int:
 
 def expanded(tokens: Sequence[Token]) -> int:
     """How many blocks Slack makes of one markdown block: each heading, table, rule and fence is one of its own."""
-    count, flowing = 0, False
+    count = 0
+    flowing = False
     for token in tokens:
         if token.type in _OWN:
-            count, flowing = count + 1, False
+            count = count + 1
+            flowing = False
         elif token.level == 0 and token.nesting >= 0 and not flowing:
-            count, flowing = count + 1, True
+            count = count + 1
+            flowing = True
     return count
 
 
@@ -36,7 +46,8 @@ def table_problem(tokens: Sequence[Token]) -> str:
             case "table_open":
                 rows = 0
             case "tr_open":
-                rows, columns = rows + 1, 0
+                rows = rows + 1
+                columns = 0
             case "th_open" | "td_open":
                 columns += 1
                 cells += units(tokens[place + 1].content)
@@ -45,3 +56,72 @@ def table_problem(tokens: Sequence[Token]) -> str:
         if rows > MAX_ROWS or columns > MAX_COLUMNS:
             return f"a table takes {MAX_ROWS} rows and {MAX_COLUMNS} columns"
     return f"the cells of all tables take {MAX_CELLS} characters" if cells > MAX_CELLS else ""
+
+
+class MarkdownHtml:
+    """Turns Markdown into HTML; how words and links look is given."""
+
+    def __init__(self, words: Callable[[str], str], anchor: Callable[[str], str]) -> None:
+        self._words = words
+        self._anchor = anchor
+        """The opening tag of a link; empty for an address nobody should follow."""
+
+    def document(self, text: str) -> str:
+        """A whole text."""
+        return self._all(PARSER.parse(text))
+
+    def _all(self, tokens: Sequence[Token]) -> str:
+        pieces: list[str] = []
+        links: list[bool] = []
+        for place, token in enumerate(tokens):
+            match token.type:
+                case "inline":
+                    pieces.append(self._inline(token, in_item=place > 1 and tokens[place - 2].type == "list_item_open"))
+                case "list_item_open" if _is_task(tokens[place + 1 : place + 3]):
+                    pieces.append('<li class="task">')
+                case "link_open":
+                    opening = self._anchor(str(token.attrs.get("href", "")))
+                    links.append(bool(opening))
+                    pieces.append(opening)
+                case "link_close":
+                    pieces.append("</a>" if links.pop() else "")
+                case _:
+                    pieces.append(self._one(token))
+        return "".join(pieces)
+
+    def _inline(self, token: Token, *, in_item: bool) -> str:
+        """The words of one block; those of a list item may begin with a box."""
+        children = token.children or []
+        box = _TASKS.get(token.content[:4], "") if in_item else ""
+        return box + self._words(children[0].content[4:]) + self._all(children[1:]) if box else self._all(children)
+
+    def _one(self, token: Token) -> str:
+        match token.type:
+            case "text":
+                return self._words(token.content)
+            case "code_inline":
+                return f"<code>{escape(token.content)}</code>"
+            case "fence" | "code_block":
+                return f"<pre>{escape(token.content.rstrip())}</pre>"
+            case "softbreak" | "hardbreak":
+                return "<br>"
+            case "hr":
+                return "<hr>"
+            case "image":
+                opening = self._anchor(str(token.attrs.get("src", "")))
+                return f"{opening}{escape(token.content)}{'</a>' if opening else ''}"
+            case kind:
+                return self._tag(token, kind.removesuffix("_open").removesuffix("_close"))
+
+    def _tag(self, token: Token, kind: str) -> str:
+        tag = "" if token.hidden else _TAGS.get(kind, "")
+        if not tag or token.nesting < 0:
+            return f"</{tag}>" if tag else ""
+        start = f' start="{token.attrs["start"]}"' if "start" in token.attrs else ""
+        aligned = str(token.attrs.get("style", "")).removeprefix("text-align:")
+        side = f' class="{escape(aligned)}"' if aligned else ""
+        return f"<{tag}{start}{side}>"
+
+
+def _is_task(after: Sequence[Token]) -> bool:
+    return len(after) > 1 and after[1].type == "inline" and after[1].content[:4] in _TASKS

@@ -1,16 +1,17 @@
-"""What does each method of the Web API do?
+"""The methods of the Web API.
 
 A method takes arguments and returns the fields beside `ok`, or refuses with the vendor's error code.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from importlib.resources import files
 from types import MappingProxyType
 
 from gofer.simulators.slack.arguments import MAX_REPLIES, Arguments
 from gofer.simulators.slack.backend import Answer, Backend, Method
 from gofer.simulators.slack.content import content_of, edited_content_of, metadata_of
-from gofer.simulators.slack.emoji import is_emoji
 from gofer.simulators.slack.envelopes import (
     change_envelopes,
     deletion_envelopes,
@@ -21,15 +22,20 @@ from gofer.simulators.slack.envelopes import (
 from gofer.simulators.slack.files import complete_upload, get_upload_url, info
 from gofer.simulators.slack.interactivity import post_ephemeral
 from gofer.simulators.slack.shapes import channel_shape, group_shape, message_body, stored_message, user_shape
-from gofer.simulators.slack.timestamps import micros, order
+from gofer.simulators.slack.timestamps import order
 from gofer.simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
 
+_EMOJI = frozenset(files("gofer.simulators.slack").joinpath("emoji.txt").read_text("utf-8").split())
+"""The emoji of every workspace but the flags of countries."""
+_FLAG = re.compile(r"flag-[a-z]{2}")
+_TONE = re.compile(r"::skin-tone-[2-6]$")
 _TYPES = frozenset({"public_channel", "private_channel", "mpim", "im"})
 _KIND_OF_TYPE = {"public_channel": "channel", "private_channel": "group", "mpim": "mpim", "im": "im"}
 
 
 def _auth_test(backend: Backend, _: Arguments) -> Answer:
-    team, bot = backend.workspace.team, backend.workspace.bot
+    team = backend.workspace.team
+    bot = backend.workspace.bot
     return {
         "url": f"https://{team.domain}.slack.com/",
         "team": team.name,
@@ -48,27 +54,17 @@ def _post_message(backend: Backend, arguments: Arguments) -> Answer:
         raise SlackRefusal("messages_tab_disabled")
     content = content_of(arguments)
     metadata = metadata_of(arguments)
-    thread_ts = arguments.text("thread_ts") or None
-    if thread_ts and micros(thread_ts) is None:
-        raise SlackRefusal("invalid_thread_ts")
-    extra: Answer = {"attachments": list(content.attachments)} if content.attachments else {}
+    thread_ts = arguments.thread()
+    extra: Answer = {}
+    if content.attachments:
+        extra["attachments"] = list(content.attachments)
     if thread_ts and arguments.flag("reply_broadcast"):
         extra["subtype"] = "thread_broadcast"
-    bot = workspace.bot
-    draft = Message(
-        channel=channel.id,
-        ts="",
-        user=bot.user,
-        text=content.text,
-        thread_ts=thread_ts,
-        bot_id=bot.bot_id,
-        blocks=content.blocks,
-        metadata=metadata,
-        extra=extra,
-        paged=content.mentions,
+    draft = workspace.own_draft(channel, content.text, thread_ts)
+    message = workspace.post(
+        replace(draft, blocks=content.blocks, metadata=metadata, extra=extra, paged=content.mentions)
     )
-    message = workspace.post(draft)
-    backend.delivery.announce(message_envelopes(workspace, message))
+    backend.deliveries.announce(message_envelopes(workspace, message))
     return {"channel": channel.id, "ts": message.ts, "message": _written(workspace, message)}
 
 
@@ -88,7 +84,7 @@ def _update(backend: Backend, arguments: Arguments) -> Answer:
             paged=content.mentions,
         )
     )
-    backend.delivery.announce(change_envelopes(workspace, before, after))
+    backend.deliveries.announce(change_envelopes(workspace, before, after))
     written = _written(workspace, after)
     return {"channel": after.channel, "ts": after.ts, "text": after.text, "message": written}
 
@@ -103,7 +99,8 @@ def _delete(backend: Backend, arguments: Arguments) -> Answer:
 
 def remove(backend: Backend, message: Message) -> None:
     """Take a message away, or leave a tombstone above its replies, and tell the subscriber."""
-    workspace, left = backend.workspace, None
+    workspace = backend.workspace
+    left = None
     if not message.is_reply and workspace.replies(message):
         extra = {"subtype": "tombstone", "hidden": True}
         words = "This message was deleted."
@@ -114,17 +111,18 @@ def remove(backend: Backend, message: Message) -> None:
         )
     else:
         workspace.remove(message)
-    backend.delivery.announce(deletion_envelopes(workspace, message, left))
+    backend.deliveries.announce(deletion_envelopes(workspace, message, left))
 
 
 def _join(backend: Backend, arguments: Arguments) -> Answer:
-    workspace, channel = backend.workspace, backend.visible_channel(arguments)
+    workspace = backend.workspace
+    channel = backend.visible_channel(arguments)
     if channel.kind != "channel":
         raise SlackRefusal("method_not_supported_for_channel_type")
     if workspace.bot.user in channel.members:
         return {"channel": channel_shape(workspace, channel), "warning": "already_in_channel"}
     joined = workspace.join(channel, workspace.bot.user)
-    backend.delivery.announce(joined_envelopes(workspace, joined, workspace.bot.user, ""))
+    backend.deliveries.announce(joined_envelopes(workspace, joined, workspace.bot.user, ""))
     return {"channel": channel_shape(workspace, joined)}
 
 
@@ -139,7 +137,8 @@ def _open(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def _usergroups_list(backend: Backend, arguments: Arguments) -> Answer:
-    workspace, with_users = backend.workspace, arguments.flag("include_users")
+    workspace = backend.workspace
+    with_users = arguments.flag("include_users")
     return {"usergroups": [group_shape(workspace, group, with_users=with_users) for group in workspace.groups.values()]}
 
 
@@ -164,7 +163,7 @@ def _reactions_remove(backend: Backend, arguments: Arguments) -> Answer:
 
 def _react(backend: Backend, arguments: Arguments, *, added: bool) -> Answer:
     name = arguments.text("name")
-    if not is_emoji(name, backend.workspace.emoji):
+    if not _is_emoji(name, backend.workspace.emoji):
         raise SlackRefusal("invalid_name", name)
     if not arguments.text("timestamp"):
         raise SlackRefusal("no_item_specified")
@@ -172,12 +171,18 @@ def _react(backend: Backend, arguments: Arguments, *, added: bool) -> Answer:
     return {}
 
 
+def _is_emoji(name: str, custom: frozenset[str]) -> bool:
+    """Return whether a name, with or without a skin tone, is one of Slack's emoji or of the workspace's own."""
+    plain = _TONE.sub("", name)
+    return plain in custom or plain in _EMOJI or bool(_FLAG.fullmatch(plain))
+
+
 def change_reaction(backend: Backend, message: Message, name: str, user: str | None = None, *, added: bool) -> Message:
     """Add or take away a reaction, the bot's own unless a user is named, and tell the subscriber."""
     workspace = backend.workspace
     who = user or workspace.bot.user
     after = workspace.react(message, name, who) if added else workspace.unreact(message, name, who)
-    backend.delivery.announce(reaction_envelopes(workspace, after, name, who, added=added))
+    backend.deliveries.announce(reaction_envelopes(workspace, after, name, who, added=added))
     return after
 
 
@@ -211,7 +216,8 @@ def _messages(backend: Backend, arguments: Arguments, page: list[Message], curso
 
 
 def _inside(arguments: Arguments) -> Callable[[Message], bool]:
-    oldest, latest = arguments.instant("oldest"), arguments.instant("latest")
+    oldest = arguments.instant("oldest")
+    latest = arguments.instant("latest")
     inclusive = arguments.flag("inclusive")
 
     def inside(message: Message) -> bool:

@@ -1,6 +1,6 @@
-"""Who signs in with Slack? The OpenID Connect endpoints: authorize, token, keys, discovery.
+"""Sign in with Slack: the OpenID Connect endpoints authorize, token, keys and discovery.
 
-The page of `authorize` lists the people of the workspace in place of whoever would be signed in there; `as` picks one.
+The page of `authorize` lists the people of the workspace, and the parameter `as` picks one.
 """
 
 import base64
@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from gofer.simulators.http_server import origin
 from gofer.simulators.json_values import JsonObject
 from gofer.simulators.slack.arguments import Arguments, read_arguments
 from gofer.simulators.slack.shapes import stable_id
@@ -64,14 +65,14 @@ class OpenId:
         return rsa.generate_private_key(65537, 2048)
 
     async def _discover(self, request: Request) -> Response:
-        origin = _origin(request)
+        at = origin(request)
         return JSONResponse(
             {
-                "issuer": origin,
-                "authorization_endpoint": f"{origin}/openid/connect/authorize",
-                "token_endpoint": f"{origin}/api/openid.connect.token",
-                "userinfo_endpoint": f"{origin}/api/openid.connect.userInfo",
-                "jwks_uri": f"{origin}/openid/connect/keys",
+                "issuer": at,
+                "authorization_endpoint": f"{at}/openid/connect/authorize",
+                "token_endpoint": f"{at}/api/openid.connect.token",
+                "userinfo_endpoint": f"{at}/api/openid.connect.userInfo",
+                "jwks_uri": f"{at}/openid/connect/keys",
                 "scopes_supported": ["openid", "profile", "email"],
                 "response_types_supported": ["code"],
                 "grant_types_supported": ["authorization_code"],
@@ -89,7 +90,8 @@ class OpenId:
         asked = Arguments(dict(request.query_params))
         if wrong := self._refusal(asked):
             return HTMLResponse(f"<h1>Something went wrong</h1><p>{wrong}", 400)
-        redirect_uri, state = asked.text("redirect_uri"), asked.text("state")
+        redirect_uri = asked.text("redirect_uri")
+        state = asked.text("state")
         if request.query_params.get("denied"):
             return RedirectResponse(f"{redirect_uri}?{urlencode({'error': 'access_denied', 'state': state})}", 302)
         user = self.workspace.users.get(request.query_params.get("as", ""))
@@ -129,7 +131,7 @@ class OpenId:
             grant = self._redeemed(asked)
         except SlackRefusal as refusal:
             return JSONResponse({"ok": False, "error": refusal.code})
-        claims = self._claims(self.workspace.users[grant.user], grant, _origin(request)) | self.altered
+        claims = self._claims(self.workspace.users[grant.user], grant, origin(request)) | self.altered
         told = {name: value for name, value in claims.items() if value is not None}
         token = jwt.encode(told, self._key, algorithm="RS256", headers={"kid": _KEY_ID})
         self.altered.clear()
@@ -155,7 +157,8 @@ class OpenId:
         return grant
 
     def _claims(self, user: User, grant: _Grant, issuer: str) -> dict[str, object]:
-        now, team = int(self.clock()), self.workspace.team
+        now = int(self.clock())
+        team = self.workspace.team
         claims: JsonObject = {
             "iss": issuer,
             "sub": user.id,
@@ -173,10 +176,6 @@ class OpenId:
             "locale": "en-US",
         }
         return dict(claims)
-
-
-def _origin(request: Request) -> str:
-    return str(request.base_url).rstrip("/")
 
 
 def _number(value: int) -> str:

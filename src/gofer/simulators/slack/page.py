@@ -1,7 +1,6 @@
-"""What does a person see of the simulated Slack, and how do they write in it?
+"""The page on which people read and write in the simulated Slack.
 
-One page without dependencies: it reads without JavaScript, and with it refreshes itself around what is being
-typed. How it looks is in `view`, `page.css` and `page.js`.
+The page can be read without JavaScript. With it, the page refreshes itself around the text that a person types.
 """
 
 import base64
@@ -15,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from gofer.simulators.slack.composer import typed
+from gofer.simulators.slack.shapes import typed
 from gofer.simulators.slack.view import View
 from gofer.simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
 
@@ -72,7 +71,8 @@ class Page:
         return HTMLResponse(html, headers=headers)
 
     def _policy(self) -> str:
-        style, script = _fingerprint(self._css), _fingerprint(self._js)
+        style = _fingerprint(self._css)
+        script = _fingerprint(self._js)
         return (
             f"default-src 'none'; style-src '{style}'; script-src '{script}';"
             " connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -93,7 +93,9 @@ class Page:
 
     async def _react(self, request: Request) -> Response:
         form = await _form(request)
-        user, channel, name = form.get("user", ""), form.get("channel", ""), form.get("name", "")
+        user = form.get("user", "")
+        channel = form.get("channel", "")
+        name = form.get("name", "")
 
         async def toggle() -> Message:
             message = self._workspace.message(channel, form.get("ts", ""))

@@ -1,15 +1,15 @@
-"""How does the text of a message look as HTML?
+"""The text of a message as HTML.
 
 Two dialects: Slack's mrkdwn in `text`, sections and contexts; Markdown in markdown blocks. All is escaped.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
 from gofer.simulators.json_values import JsonObject, object_of, objects, text_of
-from gofer.simulators.slack.markdown_html import MarkdownHtml
+from gofer.simulators.slack.markdown import MarkdownHtml
 from gofer.simulators.slack.shapes import block_text, unescaped
 from gofer.simulators.slack.workspace import Message, Workspace
 
@@ -42,6 +42,11 @@ def emoji(name: str) -> str:
     return _EMOJI.get(name.partition("::")[0], f":{name}:")
 
 
+def hidden(fields: Mapping[str, str]) -> str:
+    """Return the hidden inputs of a form."""
+    return "".join(f'<input type="hidden" name="{key}" value="{escape(value)}">' for key, value in fields.items())
+
+
 class Renderer:
     """Turns messages into HTML; it knows the names behind ids."""
 
@@ -60,7 +65,8 @@ class Renderer:
         return (self.mrkdwn(message.text) if message.text else "") + files
 
     def _file(self, file: JsonObject) -> str:
-        name, here = text_of(file, "name"), self._workspace.files.get(text_of(file, "id"))
+        name = text_of(file, "name")
+        here = self._workspace.files.get(text_of(file, "id"))
         words = (here.content or b"").decode("utf-8", "replace") if here else ""
         title = f"<summary>📄 {escape(name)} <small>{len(words.encode()):,} bytes</small></summary>"
         return f'<details class="file">{title}<pre>{escape(words)}</pre></details>'
@@ -102,13 +108,12 @@ class Renderer:
     def _buttons(self, elements: Sequence[JsonObject], message: Message) -> str:
         fields = {"user": message.only_for or _first_person(self._workspace), "channel": message.channel}
         fields |= {"ts": message.ts} | ({"thread_ts": message.thread_ts} if message.thread_ts else {})
-        hidden = "".join(f'<input type="hidden" name="{key}" value="{escape(value)}">' for key, value in fields.items())
         buttons = "".join(
             f'<button class="button" name="action_id" value="{escape(text_of(element, "action_id"))}">'
             f"{escape(text_of(object_of(element, 'text'), 'text'))}</button>"
             for element in elements
         )
-        return f'<form class="actions" method="post" action="/press">{hidden}{buttons}</form>'
+        return f'<form class="actions" method="post" action="/press">{hidden(fields)}{buttons}</form>'
 
     def _rich(self, element: JsonObject) -> str:
         """Typed text: nothing in it is read as anything but what its type says."""

@@ -1,14 +1,15 @@
-"""How does Slack write a message, a user and a channel as JSON?"""
+"""Messages, users and channels in JSON, and the text of a message in wire form."""
 
 import hashlib
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gofer.simulators.json_values import JsonObject, objects, text_of
 from gofer.simulators.slack.workspace import Channel, Group, Message, User, Workspace
 
 _ENTITY = re.compile(r"<([^<>\n]+)>")
+_URL = r"https?://[^\s<>]*[^\s<>.,;:!?)\]'\"]"
 _NAMED_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
@@ -22,6 +23,31 @@ def unescaped(text: str) -> str:
     for written, meant in _NAMED_ENTITIES:
         text = text.replace(written, meant)
     return text
+
+
+def escaped(text: str) -> str:
+    """Return text with the three characters written as entities that Slack escapes."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def typed(workspace: Workspace, text: str) -> str:
+    """Return the wire form of typed words: escaped, `@Name` a mention, `#name` a channel, addresses as links."""
+    people = {escaped(user.name).casefold(): user.id for user in workspace.users.values()}
+    channels = {channel.name.casefold(): channel for channel in workspace.channels.values()}
+    special = re.compile(
+        f"(?P<url>{_URL})|(?<![\\w@])@(?P<person>{_any(people)})(?!\\w)|(?<![\\w#])#(?P<channel>{_any(channels)})(?!\\w)",
+        re.IGNORECASE,
+    )
+
+    def entity(found: re.Match[str]) -> str:
+        if found["url"]:
+            return f"<{found['url']}>"
+        if found["person"]:
+            return f"<@{people[found['person'].casefold()]}>"
+        channel = channels[found["channel"].casefold()]
+        return f"<#{channel.id}|{channel.name}>"
+
+    return special.sub(entity, escaped(text.replace("\r\n", "\n").strip()))
 
 
 def message_body(workspace: Workspace, message: Message) -> dict[str, object]:
@@ -114,7 +140,7 @@ def channel_shape(workspace: Workspace, channel: Channel) -> dict[str, object]:
         "name_normalized": channel.name,
         "is_general": channel.name == "general",
         "is_member": workspace.bot.user in channel.members,
-        "creator": channel.members[0] if channel.members else workspace.bot.user,
+        "creator": next(iter(channel.members), workspace.bot.user),
         "topic": {"value": "", "creator": "", "last_set": 0},
         "purpose": {"value": "", "creator": "", "last_set": 0},
     }
@@ -200,3 +226,8 @@ def _thread_fields(workspace: Workspace, message: Message) -> dict[str, object]:
     parent = workspace.find(message.channel, message.thread_ts)
     fields: dict[str, object] = {"thread_ts": message.thread_ts}
     return fields | {"parent_user_id": parent.user} if parent and parent.user else fields
+
+
+def _any(names: Iterable[str]) -> str:
+    # Longest first: "@Release Captain" is not "@Release".
+    return "|".join(map(re.escape, sorted(names, key=len, reverse=True))) or r"(?!)"

@@ -1,20 +1,16 @@
-"""What happens in the simulated Slack when somebody does something?
-
-The one object that tests, evals and the demo hold: it ties workspace, Web API, deliveries and page together.
-"""
+"""The simulated Slack that tests, evals and the demo hold: workspace, Web API, deliveries and page."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import httpx2
-from starlette.applications import Starlette
 
+from gofer.simulators.http_server import Vendor
 from gofer.simulators.json_values import JsonObject
 from gofer.simulators.slack.adopt import plant
 from gofer.simulators.slack.backend import Backend
-from gofer.simulators.slack.composer import typed
-from gofer.simulators.slack.delivery import Delivery, Pace
+from gofer.simulators.slack.delivery import Deliveries, Pace
 from gofer.simulators.slack.envelopes import (
     change_envelopes,
     created_envelopes,
@@ -23,19 +19,19 @@ from gofer.simulators.slack.envelopes import (
     stopped_envelopes,
 )
 from gofer.simulators.slack.files import deleted, uploaded
-from gofer.simulators.slack.interactivity import form, press_payload
+from gofer.simulators.slack.interactivity import press_payload
 from gofer.simulators.slack.manifest import read_manifest
 from gofer.simulators.slack.methods import change_reaction, remove
 from gofer.simulators.slack.openid import OpenId
 from gofer.simulators.slack.page import Page
-from gofer.simulators.slack.shapes import stable_id
+from gofer.simulators.slack.shapes import stable_id, typed
 from gofer.simulators.slack.socket_mode import SocketMode
 from gofer.simulators.slack.web_api import Failure, WebApi
 from gofer.simulators.slack.workspace import Channel, Message, SlackRefusal
 from gofer.simulators.slack.world import bot_id_of, load_workspace
 
 
-class SlackSimulator:
+class SlackSimulator(Vendor):
     """One Slack workspace as a web app with state; use it inside a running event loop."""
 
     def __init__(
@@ -53,13 +49,13 @@ class SlackSimulator:
     ) -> None:
         self.workspace = load_workspace(world, clock)
         self.sockets = SocketMode(self.workspace.bot.app_id, app_token)
-        self._delivery = Delivery(clock, http, signing_secret, pace or Pace(), self.sockets)
-        self._backend = Backend(self.workspace, self._delivery)
+        self._deliveries = Deliveries(clock, http, signing_secret, pace or Pace(), self.sockets)
+        self._backend = Backend(self.workspace, self._deliveries)
         self._web_api = WebApi(self._backend, token)
         self.openid = OpenId(self.workspace, clock, client_id, client_secret)
         page = Page(self.workspace, clock, self)
         routes = [*page.routes(), *self.sockets.routes(), *self.openid.routes(), *self._web_api.routes()]
-        self.app = Starlette(routes=routes)
+        super().__init__(self._deliveries, routes)
 
     def install(self, manifest: object) -> None:
         """The app becomes what a manifest describes: its scopes, events and messages tab. Raises ConfigError."""
@@ -67,13 +63,13 @@ class SlackSimulator:
         self.workspace.bot = replace(
             self.workspace.bot, name=wanted.name, scopes=wanted.scopes, messages=wanted.messages
         )
-        self._delivery.events = wanted.events
+        self._deliveries.events = wanted.events
         self._web_api.scopes_used.clear()
 
     def subscribe(self, url: str) -> None:
         """Deliver events to this URL from now on, and presses of buttons to `/interactivity` beside it."""
-        self._delivery.url = url
-        self._delivery.interactivity_url = f"{url.rpartition('/')[0]}/interactivity"
+        self._deliveries.url = url
+        self._deliveries.interactivity_url = f"{url.rpartition('/')[0]}/interactivity"
 
     async def say(self, user_id: str, channel_id: str, text: str, thread_ts: str | None = None) -> Message:
         """A user writes a message, in wire form (`<@U…>` mentions); its events begin to be delivered."""
@@ -101,15 +97,15 @@ class SlackSimulator:
         """A user changes what they wrote."""
         before = self._own(user_id, channel_id, ts)
         after = self.workspace.put(replace(before, text=text, edited_ts=self.workspace.next_ts()))
-        self._delivery.announce(change_envelopes(self.workspace, before, after))
+        self._deliveries.announce(change_envelopes(self.workspace, before, after))
         return after
 
     async def unfurl(self, channel_id: str, ts: str) -> Message:
-        """Slack adds the preview of a link to a message; nobody changed its text."""
+        """Slack adds the preview of a link to a message, and leaves its text."""
         before = self.workspace.message(channel_id, ts)
         preview = {"attachments": [{"id": 1, "title": "A page", "from_url": "https://example.com"}]}
         after = self.workspace.put(replace(before, extra={**before.extra, **preview}))
-        self._delivery.announce(change_envelopes(self.workspace, before, after))
+        self._deliveries.announce(change_envelopes(self.workspace, before, after))
         return after
 
     async def delete(self, user_id: str, channel_id: str, ts: str) -> None:
@@ -126,13 +122,13 @@ class SlackSimulator:
             raise SlackRefusal("name_taken", name)
         channel = Channel(f"C{stable_id('channel', name)}", name, members=(self._known(user_id),))
         self.workspace.enter(channel)
-        self._delivery.announce(created_envelopes(self.workspace, channel, user_id))
+        self._deliveries.announce(created_envelopes(self.workspace, channel, user_id))
         return channel
 
     async def join(self, user_id: str, channel_id: str, inviter: str = "") -> Channel:
-        """A user, or the bot, comes into a channel, by themselves or by somebody's invitation."""
+        """A user, or the bot, comes into a channel, by themselves or invited."""
         channel = self.workspace.join(self.workspace.channel(channel_id), self._known(user_id))
-        self._delivery.announce(joined_envelopes(self.workspace, channel, user_id, inviter))
+        self._deliveries.announce(joined_envelopes(self.workspace, channel, user_id, inviter))
         return channel
 
     def direct(self, user_id: str) -> Channel:
@@ -142,7 +138,7 @@ class SlackSimulator:
     async def stop_session(self, user_id: str, channel_id: str, thread_ts: str) -> None:
         """A user presses Stop while the bot is at work in a thread."""
         parent = self.workspace.parent(self.workspace.message(channel_id, thread_ts))
-        self._delivery.announce(stopped_envelopes(self.workspace, parent, self._known(user_id)))
+        self._deliveries.announce(stopped_envelopes(self.workspace, parent, self._known(user_id)))
 
     async def react(self, user_id: str, channel_id: str, ts: str, emoji: str, *, added: bool = True) -> Message:
         """A user adds or takes away an emoji; the event begins to be delivered."""
@@ -155,7 +151,7 @@ class SlackSimulator:
             raise SlackRefusal("messages_tab_disabled", draft.channel)
         bot_id = bot_id_of(self.workspace, self._known(draft.user))
         message = self.workspace.post(replace(draft, bot_id=bot_id))
-        self._delivery.announce(self.envelopes(message))
+        self._deliveries.announce(self.envelopes(message))
         return message
 
     def _own(self, user_id: str, channel_id: str, ts: str) -> Message:
@@ -173,7 +169,7 @@ class SlackSimulator:
         """A person presses a button; whether the app took it. Refuses one that is not there any more."""
         now = message if message.only_for else self.workspace.message(message.channel, message.ts)
         payload = press_payload(self.workspace, now, action_id, user_id)
-        return await self._delivery.send_press(payload, form(payload))
+        return await self._deliveries.send_press(payload)
 
     def whispers(self, user_id: str) -> list[Message]:
         """What only this person was shown, oldest first."""
@@ -189,15 +185,7 @@ class SlackSimulator:
 
     async def deliver(self, envelope: JsonObject, *, retry_num: int = 0, retry_reason: str | None = None) -> int:
         """One signed delivery; returns the status. Raises httpx2.TransportError where there was no answer."""
-        return await self._delivery.send(envelope, retry_num, retry_reason)
-
-    async def settled(self) -> None:
-        """Wait until no delivery is under way, retries included."""
-        await self._delivery.settled()
-
-    async def close(self) -> None:
-        """Give up the deliveries under way."""
-        await self._delivery.close()
+        return await self._deliveries.send(envelope, retry_num, retry_reason)
 
     def adopt(self, envelope: JsonObject) -> None:
         """Plant what a recorded `event_callback` speaks of, where it is absent."""

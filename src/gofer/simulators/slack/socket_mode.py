@@ -1,4 +1,4 @@
-"""How does the simulated Slack deliver over WebSockets that the app opened: Socket Mode?
+"""Socket Mode: envelopes sent over WebSockets that the app opened.
 
 `apps.connections.open` gives a ticket for one connection. Each envelope goes to one of the open connections and counts
 as delivered when it is acknowledged on that connection.

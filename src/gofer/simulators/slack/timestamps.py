@@ -1,4 +1,4 @@
-"""Which moment does a Slack `ts` name?
+"""The timestamps of Slack.
 
 A `ts` is `<seconds>.<six digits>`: the time of a message and, within its channel, its identity.
 """

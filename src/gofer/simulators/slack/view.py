@@ -1,10 +1,10 @@
-"""How do channels, threads and reactions look as HTML?"""
+"""Channels, threads and reactions as HTML."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from html import escape
 
-from gofer.simulators.slack.rendering import Renderer, emoji
+from gofer.simulators.slack.rendering import Renderer, emoji, hidden
 from gofer.simulators.slack.timestamps import order
 from gofer.simulators.slack.workspace import Channel, Message, User, Workspace
 
@@ -120,7 +120,7 @@ class View:
     def _about(self, message: Message) -> str:
         people = self._people()
         fields = {"user": people[0].id if people else "", "channel": message.channel, "ts": message.ts}
-        return _hidden(fields | ({"thread_ts": message.thread_ts} if message.is_reply and message.thread_ts else {}))
+        return hidden(fields | ({"thread_ts": message.thread_ts} if message.is_reply and message.thread_ts else {}))
 
     def _composer(self, channel: Channel, parent: Message | None) -> str:
         options = "".join(f'<option value="{escape(user.id)}">{escape(user.name)}</option>' for user in self._people())
@@ -128,7 +128,7 @@ class View:
         hint = f"{place}. @{self._workspace.bot.name} asks the agent."
         fields = {"channel": channel.id} | ({"thread_ts": parent.ts} if parent else {})
         return (
-            f'<form class="composer" method="post" action="/post">{_hidden(fields)}'
+            f'<form class="composer" method="post" action="/post">{hidden(fields)}'
             f'<textarea name="text" required aria-label="{escape(place)}" placeholder="{escape(hint)}">'
             f'</textarea><footer><label>as <select name="user">{options}</select></label>'
             "<button>Send</button></footer></form>"
@@ -162,12 +162,9 @@ class View:
         return f'<time datetime="{moment.isoformat()}" title="{title}">{self._clock_time(ts)}</time>'
 
     def _clock_time(self, ts: str) -> str:
-        moment, now = _moment(ts), datetime.fromtimestamp(self._clock(), UTC)
+        moment = _moment(ts)
+        now = datetime.fromtimestamp(self._clock(), UTC)
         return f"{moment:%H:%M}" if moment.date() == now.date() else f"{moment:%d %b %H:%M}".lstrip("0")
-
-
-def _hidden(fields: Mapping[str, str]) -> str:
-    return "".join(f'<input type="hidden" name="{key}" value="{escape(value)}">' for key, value in fields.items())
 
 
 def _sign(channel: Channel) -> str:

@@ -1,4 +1,4 @@
-"""Who may call the Web API, and what does a call get back over HTTP?
+"""The Web API of the simulated Slack over HTTP: token, scopes, planned failures, and files.
 
 The door of `/api/<method>`: token, scopes, planned failures; what each method does is in `methods`.
 """
@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from gofer.simulators.http_server import disconnected, origin
 from gofer.simulators.slack.arguments import Arguments, read_arguments
 from gofer.simulators.slack.backend import Backend, Method
 from gofer.simulators.slack.files import receive
@@ -66,10 +67,10 @@ class WebApi:
         planned = self._failures[name].popleft() if self._failures.get(name) else None
         if planned and not planned[1]:
             return self._failed(planned[0], method)
-        answer = self._answered(method, arguments, str(request.base_url).rstrip("/"))
+        answer = self._answered(method, arguments, origin(request))
         if held := self._held.pop(name, None):
             held.set()
-            await _hung_up(request)
+            await disconnected(request)
         return self._failed(planned[0], method) if planned else answer
 
     async def _upload(self, request: Request) -> Response:
@@ -80,7 +81,7 @@ class WebApi:
         return PlainTextResponse(f"OK - {len(file.content or b'')}")
 
     async def _download(self, request: Request) -> Response:
-        """The bytes of a file; whoever may not read them is sent to a page to log in, as a browser would be."""
+        """Answer with the bytes of a file; a caller without the right is sent to the login page, as browsers are."""
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         scopes = self._backend.workspace.bot.scopes
         if kind != "Bearer" or token != self._token or (scopes is not None and "files:read" not in scopes):
@@ -139,12 +140,6 @@ class WebApi:
 
 async def _login(_: Request) -> Response:
     return HTMLResponse("<!DOCTYPE html><html><body>Sign in to your workspace</body></html>")
-
-
-async def _hung_up(request: Request) -> None:
-    """Returns when whoever called is gone."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 def _refused(refusal: SlackRefusal) -> Response:

@@ -1,6 +1,6 @@
-"""What is in the simulated workspace, and what may change it?
+"""The state of the simulated workspace.
 
-Values are frozen and replaced; who asks over which wire is not known here.
+Values are frozen and replaced.
 """
 
 from collections.abc import Callable, Mapping
@@ -238,7 +238,7 @@ class Workspace:
         del self._messages[message.channel, message.ts]
 
     def join(self, channel: Channel, user: str) -> Channel:
-        """Make somebody a member of a channel."""
+        """Make a user a member of a channel."""
         if channel.archived:
             raise SlackRefusal("is_archived")
         members = channel.members if user in channel.members else (*channel.members, user)
@@ -253,6 +253,11 @@ class Workspace:
         """The conversation of the bot with one person."""
         found = (one for one in self.channels.values() if one.kind == "im" and user in one.members)
         return next(found, None) or self.enter(Channel(f"D{user[1:]}", self.name_of(user), "im", (self.bot.user, user)))
+
+    def own_draft(self, channel: Channel, text: str, thread_ts: str | None) -> Message:
+        """Return a message of the app that is not posted yet."""
+        bot = self.bot
+        return Message(channel.id, ts="", user=bot.user, text=text, thread_ts=thread_ts, bot_id=bot.bot_id)
 
     def whisper(self, draft: Message) -> Message:
         """Show a message to the one person it is for."""
